@@ -1,0 +1,107 @@
+/** What the process says with its exit code; the meanings stand in README under "Exit codes". */
+export const exitCodes = {
+  done: 0,
+  bug: 1,
+  usage: 2,
+  platform: 3,
+  unproven: 4,
+  locked: 5,
+  overBudget: 6,
+  machine: 7,
+  undelivered: 8,
+} as const;
+
+/** Where several hold, the first of these is told: what stops everything comes before what stops one thing. */
+const precedence: readonly number[] = [1, 2, 5, 7, 3, 4, 8, 6];
+
+/**
+ * The one exit code of a process in which several things happened.
+ * Codes of 128 and above (ended by a signal) beat all others; none means done.
+ */
+export function worstExitCode(codes: Iterable<number>): number {
+  const seen = new Set(codes);
+  for (const code of seen) if (code > 128) return code;
+  return precedence.find((code) => seen.has(code)) ?? exitCodes.done;
+}
+
+/**
+ * An expected failure: its message is written for the person on call and says what was found, what was expected
+ * and what to do next. Anything thrown that is not one of these is a bug of ours and is shown with its stack.
+ */
+export abstract class CostbookError extends Error {
+  abstract readonly exitCode: number;
+  override get name(): string {
+    return this.constructor.name;
+  }
+}
+
+/** The command line, the configuration or an SQL file is wrong; the message lists every problem found. */
+export class UsageError extends CostbookError {
+  override readonly exitCode = exitCodes.usage;
+}
+
+/** The platform refused a request or could not be reached. */
+export class PlatformError extends CostbookError {
+  override readonly exitCode = exitCodes.platform;
+  /** HTTP status of the answer; undefined when there was none. */
+  readonly status: number | undefined;
+  /** The `error` field of the platform's error body (2.14). */
+  readonly code: string | undefined;
+  /** True where the same request may succeed later without anybody changing anything. */
+  readonly retryable: boolean;
+  /** What the platform asked us to wait (Retry-After), in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+  constructor(
+    message: string,
+    details: {
+      status?: number | undefined;
+      code?: string | undefined;
+      retryable?: boolean;
+      retryAfterMs?: number | undefined;
+      cause?: unknown;
+    } = {},
+  ) {
+    super(message, { cause: details.cause });
+    this.status = details.status;
+    this.code = details.code;
+    this.retryable = details.retryable ?? false;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+/**
+ * The platform answered 200 with something that was not asked for or cannot be understood.
+ * Deliberately not a PlatformError: the transport worked, the data did not, so asking the same page again is pointless.
+ */
+export class RefusedAnswerError extends CostbookError {
+  override readonly exitCode = exitCodes.unproven;
+}
+
+/** Data did not prove, a check failed, or completeness was required and is not given. */
+export class UnprovenError extends CostbookError {
+  override readonly exitCode = exitCodes.unproven;
+}
+
+/** Another process holds the warehouse. */
+export class LockedError extends CostbookError {
+  override readonly exitCode = exitCodes.locked;
+}
+
+/** This machine failed us: disk full, permission denied, out of memory. */
+export class MachineError extends CostbookError {
+  override readonly exitCode = exitCodes.machine;
+}
+
+/** Ended by a signal, in order; the exit code is 128 + its number, as shells count. */
+export class InterruptedError extends CostbookError {
+  override readonly exitCode: number;
+  constructor(signal: 'SIGINT' | 'SIGTERM') {
+    super(`ended by ${signal}`);
+    this.exitCode = 128 + (signal === 'SIGINT' ? 2 : 15);
+  }
+}
+
+/** The text of anything thrown, for a sentence of ours. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+// Tests run in a zone that is not UTC, so that a calendar slip shows; real DuckDB files need a process each.
+process.env['TZ'] = 'America/St_Johns';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    pool: 'forks',
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    globalSetup: 'test/support/build.ts',
+  },
+});
