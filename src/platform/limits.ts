@@ -1,0 +1,92 @@
+import { dayMs } from '../time.ts';
+
+/** Bucket sizes of the metrics API (4.6). */
+export const resolutions = ['hourly', 'daily', 'weekly', 'monthly'] as const;
+export type Resolution = (typeof resolutions)[number];
+
+/** Longest window for an explicit resolution, in days (4.6); "1 year" is read as 365 days, the stricter reading. */
+export const maxWindowDays: Readonly<Record<Resolution, number>> = {
+  hourly: 7,
+  daily: 90,
+  weekly: 365,
+  monthly: Number.POSITIVE_INFINITY,
+};
+
+/** Resolution that the platform picks when none is asked for: the first whose bound the window is under (4.6). */
+export const defaultResolutions: readonly { readonly underDays: number; readonly resolution: Resolution }[] = [
+  { underDays: 7, resolution: 'hourly' },
+  { underDays: 90, resolution: 'daily' },
+  { underDays: 365, resolution: 'weekly' },
+  { underDays: Number.POSITIVE_INFINITY, resolution: 'monthly' },
+];
+
+/** The dimensions by which metrics can be grouped (4.6). */
+export const groupByDimensions = [
+  'workspace',
+  'resource_type',
+  'resource_name',
+  'resource_uuid',
+  'billing_dimension',
+] as const;
+export type GroupByDimension = (typeof groupByDimensions)[number];
+
+/** Limits of the metrics API (8), as data: the planner and the emulator read the same numbers. */
+export const metricsLimits = {
+  maxGroupByDimensions: 3,
+  /** Larger values are silently clamped. */
+  maxPageSize: 100,
+  defaultPageSize: 100,
+  maxHourlyWindowMs: maxWindowDays.hourly * dayMs,
+  cursorLifetimeMs: dayMs,
+} as const;
+
+/** Where enrichment fills which entry field, by groupBy dimension (table in 2.15). */
+export const populatedBy: Readonly<
+  Record<
+    'workspace' | 'resourceType' | 'resourceName' | 'resourceUuid' | 'billingDimension',
+    readonly GroupByDimension[]
+  >
+> = {
+  workspace: ['workspace', 'resource_uuid', 'resource_name'],
+  resourceType: ['resource_type', 'resource_uuid', 'resource_name', 'billing_dimension'],
+  resourceName: ['resource_name', 'resource_uuid'],
+  resourceUuid: ['resource_uuid'],
+  billingDimension: ['billing_dimension'],
+};
+
+/** A billing dimension that the document lists (2.15). */
+export interface BillingDimension {
+  readonly name: string;
+  readonly resourceType: string;
+  readonly unit: string;
+}
+
+export const billingDimensions: readonly BillingDimension[] = [
+  { name: 'sandbox_compute_runtime_gbs', resourceType: 'sandbox', unit: 'GB-seconds' },
+  { name: 'sandbox_image_storage_gbs', resourceType: 'sandbox', unit: 'GB-seconds' },
+  { name: 'sandbox_snapshot_storage_gbs', resourceType: 'sandbox', unit: 'GB-seconds' },
+  { name: 'agent_compute_runtime_gbs', resourceType: 'agent', unit: 'GB-seconds' },
+  { name: 'agent_image_storage_gbs', resourceType: 'agent', unit: 'GB-seconds' },
+  { name: 'agent_async_requests_count', resourceType: 'agent', unit: 'count' },
+  { name: 'job_compute_runtime_gbs', resourceType: 'job', unit: 'GB-seconds' },
+  { name: 'job_image_storage_gbs', resourceType: 'job', unit: 'GB-seconds' },
+  { name: 'mcp_server_compute_runtime_gbs', resourceType: 'mcp_server', unit: 'GB-seconds' },
+  { name: 'mcp_server_image_storage_gbs', resourceType: 'mcp_server', unit: 'GB-seconds' },
+  { name: 'volume_storage_gbs', resourceType: 'volume', unit: 'GB-seconds' },
+  { name: 'custom_domain_active_time_hours', resourceType: 'custom_domain', unit: 'hours' },
+];
+
+/** Resource types that the document names (4.6); others are kept and reported. */
+export const resourceTypes: readonly string[] = ['sandbox', 'agent', 'job', 'mcp_server', 'volume', 'custom_domain'];
+
+/** Units of dimensions that the document does not list, told from the name's ending. */
+export const unitSuffixes: readonly { readonly suffix: string; readonly unit: string }[] = [
+  { suffix: '_gbs', unit: 'GB-seconds' },
+  { suffix: '_hours', unit: 'hours' },
+  { suffix: '_count', unit: 'count' },
+];
+
+/** API versions (9): the earliest stable one is what the platform uses when the header is left out. */
+export const earliestVersion = '2026-04-16';
+/** From this version on the listings are paged envelopes (9.6). */
+export const pagedListingsVersion = '2026-04-28';

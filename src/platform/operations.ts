@@ -1,0 +1,179 @@
+import type { z } from 'zod';
+import { groupByDimensions, metricsLimits, resolutions } from './limits.ts';
+import { accountsResponse, enumResponse, metricsResponse } from './responses.ts';
+
+/** How a parameter's text is read. */
+export type ParameterType =
+  | { readonly kind: 'string' }
+  /** RFC 3339 in UTC. */
+  | { readonly kind: 'instant' }
+  | { readonly kind: 'integer'; readonly min: number; readonly max: number; readonly default: number }
+  | { readonly kind: 'choice'; readonly choices: readonly string[] }
+  /** Comma-separated, without duplicates, in any order. */
+  | { readonly kind: 'choices'; readonly choices: readonly string[]; readonly max: number };
+
+/** One parameter of an operation with its rule. */
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required: boolean;
+  readonly type: ParameterType;
+  readonly rule: string;
+}
+
+/** One operation of the platform's interface: the client, the emulator's router and the tests read this. */
+export interface Operation {
+  readonly name: string;
+  readonly method: 'GET';
+  /** Path template with `{parameters}`, below the base URL. */
+  readonly path: string;
+  readonly summary: string;
+  /** Section of the interface document. */
+  readonly section: string;
+  readonly parameters: readonly Parameter[];
+  readonly response: z.ZodType;
+  readonly errors: readonly { readonly status: number; readonly when: string }[];
+}
+
+const string = { kind: 'string' } as const;
+const instant = { kind: 'instant' } as const;
+
+const accountId: Parameter = {
+  name: 'accountId',
+  in: 'path',
+  required: true,
+  type: string,
+  rule: 'The account that owns the workspaces.',
+};
+const startTime: Parameter = {
+  name: 'startTime',
+  in: 'query',
+  required: true,
+  type: instant,
+  rule: 'RFC 3339 UTC. Inclusive.',
+};
+const endTime: Parameter = {
+  name: 'endTime',
+  in: 'query',
+  required: true,
+  type: instant,
+  rule: 'RFC 3339 UTC. Exclusive.',
+};
+
+function filter(name: string, rule: string): Parameter {
+  return { name, in: 'query', required: false, type: string, rule };
+}
+
+const authErrors = [
+  { status: 401, when: 'invalid or missing credentials' },
+  { status: 403, when: 'insufficient permissions' },
+  { status: 500, when: 'internal error' },
+] as const;
+
+/** Every operation that Costbook uses, once. */
+export const operations = {
+  metrics: {
+    name: 'metrics',
+    method: 'GET',
+    path: '/v0/accounts/{accountId}/metrics',
+    summary: 'Cost and usage of an account over a window.',
+    section: '4.6',
+    parameters: [
+      accountId,
+      startTime,
+      endTime,
+      {
+        name: 'resolution',
+        in: 'query',
+        required: false,
+        type: { kind: 'choice', choices: resolutions },
+        rule: 'Picked by the length of the window when omitted.',
+      },
+      {
+        name: 'groupBy',
+        in: 'query',
+        required: false,
+        type: { kind: 'choices', choices: groupByDimensions, max: metricsLimits.maxGroupByDimensions },
+        rule: 'Cross-product of up to three dimensions; workspace only for account admins.',
+      },
+      filter('workspace', 'Restricts to one workspace name. Account admins only.'),
+      filter('resourceType', 'Raw resource type.'),
+      filter('resourceName', 'Resource name.'),
+      filter('resourceUuid', 'Resource UUID or instance id; best effort.'),
+      filter('billingDimension', 'Billing dimension.'),
+      {
+        name: 'limit',
+        in: 'query',
+        required: false,
+        type: {
+          kind: 'integer',
+          min: 1,
+          max: metricsLimits.maxPageSize,
+          default: metricsLimits.defaultPageSize,
+        },
+        rule: 'Page size for grouped results; larger values are silently clamped.',
+      },
+      filter('cursor', 'Opaque, from meta.nextCursor; bound to the query, valid for 24 hours.'),
+    ],
+    response: metricsResponse,
+    errors: [
+      {
+        status: 400,
+        when: 'missing or invalid parameter, more than 3 groupBy dimensions, an invalid or duplicate dimension name, a resolution beyond its window cap, unsupported feature, unknown API version',
+      },
+      ...authErrors,
+    ],
+  },
+  groupByEnum: {
+    name: 'groupByEnum',
+    method: 'GET',
+    path: '/v0/accounts/{accountId}/metrics/enums/group-by',
+    summary: 'The five groupBy values.',
+    section: '4.6',
+    parameters: [accountId],
+    response: enumResponse,
+    errors: authErrors,
+  },
+  resourceTypesEnum: {
+    name: 'resourceTypesEnum',
+    method: 'GET',
+    path: '/v0/accounts/{accountId}/metrics/enums/resource-types',
+    summary: 'The distinct resource types observed in the window.',
+    section: '4.6',
+    parameters: [accountId, startTime, endTime],
+    response: enumResponse,
+    errors: [{ status: 400, when: 'startTime or endTime missing or invalid' }, ...authErrors],
+  },
+  accounts: {
+    name: 'accounts',
+    method: 'GET',
+    path: '/v0/accounts',
+    summary: 'The accounts that the token can see; the shape of the answer is not shown.',
+    section: '4.6',
+    parameters: [],
+    response: accountsResponse,
+    errors: authErrors,
+  },
+} as const satisfies Record<string, Operation>;
+
+export type OperationName = keyof typeof operations;
+
+/**
+ * The path and query of one request, without the base URL.
+ * Query parameters go out in the operation's own order, so that equal requests have equal URLs.
+ * Throws where a path parameter is missing or a name is none of the operation's: that is a bug of the caller.
+ */
+export function requestPath(operation: Operation, values: Readonly<Record<string, string>>): string {
+  const unknown = Object.keys(values).find((name) => !operation.parameters.some((p) => p.name === name));
+  if (unknown !== undefined) throw new TypeError(`${operation.name} has no parameter ${unknown}`);
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new TypeError(`${operation.name} needs ${name}`);
+    return encodeURIComponent(value);
+  });
+  const query = operation.parameters
+    .filter((parameter) => parameter.in === 'query' && values[parameter.name] !== undefined)
+    // A comma separates the values of a list; encoding it is legal but unreadable in logs and plans.
+    .map((parameter) => `${parameter.name}=${encodeURIComponent(values[parameter.name] ?? '').replaceAll('%2C', ',').replaceAll('%3A', ':')}`);
+  return query.length > 0 ? `${path}?${query.join('&')}` : path;
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+
+// The shapes of 2.14 and 2.15 as the document words them. Loose: a field that we do not know is no error, it is
+// kept in the landed body and reported.
+
+/** Error body (2.14). */
+export const errorBody = z.looseObject({
+  error: z.string(),
+  code: z.number().optional(),
+  message: z.string().optional(),
+});
+
+const point = z.looseObject({ timestamp: z.string(), cost: z.number(), usage: z.number().optional() });
+
+const metricsEntry = z.looseObject({
+  workspace: z.string().nullish(),
+  resourceType: z.string().nullish(),
+  resourceName: z.string().nullish(),
+  resourceUuid: z.string().nullish(),
+  billingDimension: z.string().nullish(),
+  summary: z.looseObject({ cost: z.number(), usage: z.number().optional() }),
+  timeseries: z.array(point),
+});
+
+/** AccountMetricsResponse (2.15). */
+export const metricsResponse = z.looseObject({
+  startTime: z.string(),
+  endTime: z.string(),
+  resolution: z.string(),
+  summary: z.looseObject({ totalCost: z.number(), totalUsage: z.number().optional() }),
+  data: z.array(metricsEntry),
+  meta: z.looseObject({ hasMore: z.boolean(), nextCursor: z.string().nullish() }),
+});
+export type MetricsResponse = z.infer<typeof metricsResponse>;
+
+/** Enum discovery (4.6). */
+export const enumResponse = z.looseObject({ values: z.array(z.string()) });
+
+/** `GET /v0/accounts`, whose shape is not shown (4.6): anything is legal. */
+export const accountsResponse = z.unknown();
