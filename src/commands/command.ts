@@ -1,0 +1,52 @@
+import type { Effects } from '../effects.ts';
+
+/** An option as it stands in the command table: usage text, README and completion are made from it. */
+export interface CommandOption {
+  /** As commander reads it: `--month <month>`. */
+  readonly flags: string;
+  readonly summary: string;
+}
+
+export interface CommandArgument {
+  /** As commander reads it: `<name>` where required, `[name]` where not. */
+  readonly name: string;
+  readonly summary: string;
+}
+
+/** What a command line said, as text: each command reads its own values and refuses what it cannot read. */
+export interface CommandInput {
+  readonly arguments: readonly string[];
+  /** By the long flag's name in camel case; a flag without a value is `true`. */
+  readonly options: Readonly<Record<string, string | true | undefined>>;
+}
+
+/** What every command is handed: the outside world and what the flags common to all commands say. */
+export interface CommandContext {
+  readonly effects: Effects;
+  /** The project folder (`--dir`), absolute. */
+  readonly dir: string;
+  /** `--json`: stdout carries one JSON value and nothing else. */
+  readonly json: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Aborted by SIGINT and SIGTERM with an InterruptedError. */
+  readonly signal: AbortSignal;
+  /** Data for whoever reads stdout; resolves when it has been taken. */
+  write(text: string): Promise<void>;
+  /** Words for a person, on stderr. */
+  tell(text: string): void;
+  /** One live line on stderr, replaced by the next; does nothing where stderr is no terminal. */
+  readonly progress: ((line: string) => void) | undefined;
+  /** Makes this text unprintable: wherever it would appear in words, logs or errors, `***` stands instead. */
+  keepSecret(secret: string): void;
+}
+
+/** One entry of the command table. */
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  readonly arguments?: readonly CommandArgument[];
+  readonly options: readonly CommandOption[];
+  readonly examples: readonly string[];
+  /** Returns the exit code, or throws one of the errors in errors.ts. */
+  run(input: CommandInput, context: CommandContext): Promise<number>;
+}
