@@ -1,3 +1,6 @@
+export { type Client, type ClientSettings, openClient, parseBody, type RawBody } from './client.ts';
+export { openHttp } from './http.ts';
 export * from './limits.ts';
 export * from './operations.ts';
+export { CursorRefusedError, type Page, pages } from './paging.ts';
 export * from './responses.ts';

@@ -1,0 +1,64 @@
+import type { Log } from '../effects.ts';
+import { type Client, CursorRefusedError, operations, pages, parseBody } from '../platform/index.ts';
+import { formatWindow } from '../time.ts';
+import { type DecodedPage, decodePage } from './decode.ts';
+import { describeQuery, type Query, queryParameters } from './grain.ts';
+import type { LandingFolder } from './landing.ts';
+
+/** How often a query whose cursor the platform refuses is begun anew. */
+const maxRestarts = 3;
+
+/** Who takes the decoded pages of one query. */
+export interface PageSink {
+  /** Called for each page in order. */
+  page(page: DecodedPage): void | Promise<void>;
+  /** The query begins anew: everything handed over so far is void. */
+  restart(): void | Promise<void>;
+}
+
+/**
+ * Asks one query to its last page: each page is landed as it came, decoded, and handed to the sink.
+ * Where the platform refuses a cursor the query begins anew, at most three times.
+ * Returns the number of pages. Throws PlatformError or RefusedAnswerError naming account, window and page.
+ */
+export async function askQuery(options: {
+  account: string;
+  query: Query;
+  client: Client;
+  landing: LandingFolder;
+  sink: PageSink;
+  log: Log;
+  signal: AbortSignal;
+}): Promise<number> {
+  const { account, query, client, landing, sink, signal } = options;
+  const about = `account ${account}, window ${formatWindow(query.window)}, ${describeQuery(query)}`;
+
+  for (let restarts = 0; ; restarts += 1) {
+    try {
+      let count = 0;
+      const chain = pages(about, (number, cursor) => {
+        const parameters = queryParameters(account, query);
+        return client.call(
+          operations.metrics,
+          cursor === undefined ? parameters : { ...parameters, cursor },
+          `${about}, page ${number}`,
+          async (body) => {
+            await landing.page(query, number, body);
+            return decodePage(await parseBody(body), { window: query.window, about: `${about}, page ${number}` });
+          },
+          signal,
+        );
+      });
+      for await (const page of chain) {
+        await sink.page(page);
+        count += 1;
+      }
+      return count;
+    } catch (error) {
+      if (!(error instanceof CursorRefusedError) || restarts >= maxRestarts) throw error;
+      options.log.warn('the platform refused a cursor; the query begins anew', { about, because: error.message });
+      await landing.restart(query);
+      await sink.restart();
+    }
+  }
+}

@@ -1,0 +1,282 @@
+import { RefusedAnswerError } from '../errors.ts';
+import { formatInstant, hourMs, hoursIn, parseRfc3339, type Window } from '../time.ts';
+
+/** Decimals kept of cost (USD) and usage (in its unit); the columns are DECIMAL(18,12) and DECIMAL(18,6). */
+export const costScale = 12;
+export const usageScale = 6;
+
+/** What a page must be an answer to. */
+export interface Expected {
+  readonly window: Window;
+  /** Account, window, query and page, as messages name it. */
+  readonly about: string;
+}
+
+/** One group of a page. An absent dimension (missing, null or empty) is undefined. */
+export interface DecodedEntry {
+  readonly workspace: string | undefined;
+  readonly resourceType: string | undefined;
+  readonly resourceName: string | undefined;
+  readonly resourceUuid: string | undefined;
+  readonly billingDimension: string | undefined;
+  /** The group's own totals as plain decimal text: USD, and its unit. */
+  readonly cost: string;
+  readonly usage: string;
+}
+
+/** The buckets that are not all zero, as columns: row i is bucket `bucket[i]` of entry `entry[i]`. */
+export interface DecodedPoints {
+  readonly count: number;
+  /** Index into the page's entries. */
+  readonly entry: Int32Array;
+  /** Hours since the window's start. */
+  readonly bucket: Int32Array;
+  /** USD × 10^12. */
+  readonly cost: BigInt64Array;
+  /** Unit × 10^6. */
+  readonly usage: BigInt64Array;
+}
+
+export interface DecodedPage {
+  readonly hasMore: boolean;
+  readonly nextCursor: string | undefined;
+  /** `summary.totalCost` of the whole query, plain decimal text in USD. */
+  readonly totalCost: string;
+  /** The most decimals that a cost total and a usage total of this page carry. */
+  readonly costDecimals: number;
+  readonly usageDecimals: number;
+  readonly entries: readonly DecodedEntry[];
+  readonly points: DecodedPoints;
+  /** Fields that the interface does not list, as paths such as `data[].region`. */
+  readonly unknownFields: readonly string[];
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+const knownFields = {
+  '': new Set(['startTime', 'endTime', 'resolution', 'summary', 'data', 'meta']),
+  'summary.': new Set(['totalCost', 'totalUsage']),
+  'meta.': new Set(['hasMore', 'nextCursor']),
+  'data[].': new Set([
+    'workspace',
+    'resourceType',
+    'resourceName',
+    'resourceUuid',
+    'billingDimension',
+    'summary',
+    'timeseries',
+  ]),
+  'data[].summary.': new Set(['cost', 'usage']),
+  'data[].timeseries[].': new Set(['timestamp', 'cost', 'usage']),
+} as const;
+
+/**
+ * Turns the JSON value of one page of an hourly query grouped by billing dimension (among others) into typed columns.
+ *
+ * Strict: an echo of another window or resolution, a bucket that is missing, doubled or not the window's, a number
+ * that is missing, not finite or too large for its column, throws RefusedAnswerError that names the place.
+ * Decimals beyond the column's scale are rounded to it. Unknown fields and values are kept and named, never refused.
+ */
+export function decodePage(body: unknown, expected: Expected): DecodedPage {
+  const { window, about } = expected;
+  const unknownFields = new Set<string>();
+
+  function refuse(place: string, found: unknown, wanted: string): never {
+    const shown = found === undefined ? 'nothing' : (JSON.stringify(found) ?? String(found)).slice(0, 120);
+    throw new RefusedAnswerError(`${about}: ${place}: found ${shown}, expected ${wanted}`);
+  }
+  function objectAt(value: unknown, place: string): Json {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse(place, value, 'an object');
+    return value as Json;
+  }
+  function arrayAt(value: unknown, place: string): readonly unknown[] {
+    return Array.isArray(value) ? value : refuse(place, value, 'an array');
+  }
+  function noteUnknown(value: Json, path: keyof typeof knownFields): void {
+    for (const name in value) if (!knownFields[path].has(name)) unknownFields.add(`${path}${name}`.slice(0, 200));
+  }
+  function totalAt(value: unknown, place: string): string {
+    if (typeof value !== 'number' || !Number.isFinite(value)) refuse(place, value, 'a finite number');
+    if (Math.abs(value) >= 1e20) refuse(place, value, 'a total below 1e20');
+    return plainDecimal(value);
+  }
+  function dimensionAt(value: unknown, place: string): string | undefined {
+    if (value === undefined || value === null || value === '') return undefined;
+    if (typeof value !== 'string') refuse(place, value, 'a string');
+    // A lone surrogate is no text that UTF-8 can carry; it is kept as U+FFFD.
+    return value.toWellFormed();
+  }
+
+  const page = objectAt(body, 'the body');
+  noteUnknown(page, '');
+  for (const [name, instant] of [
+    ['startTime', window.start],
+    ['endTime', window.end],
+  ] as const) {
+    const echoed = page[name];
+    if (typeof echoed !== 'string' || parseRfc3339(echoed) !== instant) refuse(name, echoed, formatInstant(instant));
+  }
+  if (page['resolution'] !== 'hourly') refuse('resolution', page['resolution'], '"hourly"');
+  const meta = objectAt(page['meta'], 'meta');
+  noteUnknown(meta, 'meta.');
+  const { hasMore, nextCursor } = meta;
+  if (typeof hasMore !== 'boolean') refuse('meta.hasMore', hasMore, 'true or false');
+  if (nextCursor !== undefined && nextCursor !== null && typeof nextCursor !== 'string') {
+    refuse('meta.nextCursor', nextCursor, 'a string');
+  }
+  const summary = objectAt(page['summary'], 'summary');
+  noteUnknown(summary, 'summary.');
+  const totalCost = totalAt(summary['totalCost'], 'summary.totalCost');
+  // Some JSON encoders write an empty list as null; the totals prove that it is empty.
+  const data = page['data'] === null ? [] : arrayAt(page['data'], 'data');
+
+  const hours = hoursIn(window);
+  const bucketTexts = Array.from({ length: hours }, (_, hour) => formatInstant(window.start + hour * hourMs));
+  const capacity = data.length * hours;
+  const pointEntry = new Int32Array(capacity);
+  const pointBucket = new Int32Array(capacity);
+  const cost = amountColumn(capacity, costScale);
+  const usage = amountColumn(capacity, usageScale);
+  let costDecimals = decimalsOf(totalCost);
+  let usageDecimals = 0;
+  let count = 0;
+
+  const entries = data.map((item, index): DecodedEntry => {
+    const at = `data[${index}]`;
+    const entry = objectAt(item, at);
+    noteUnknown(entry, 'data[].');
+    const group = objectAt(entry['summary'], `${at}.summary`);
+    noteUnknown(group, 'data[].summary.');
+    const groupCost = totalAt(group['cost'], `${at}.summary.cost`);
+    const groupUsage = totalAt(group['usage'], `${at}.summary.usage`);
+    costDecimals = Math.max(costDecimals, decimalsOf(groupCost));
+    usageDecimals = Math.max(usageDecimals, decimalsOf(groupUsage));
+
+    const series = arrayAt(entry['timeseries'], `${at}.timeseries`);
+    if (series.length !== hours) {
+      refuse(`${at}.timeseries`, `${series.length} buckets`, `${hours}, one for each hour of the window`);
+    }
+    const seen = new Uint8Array(hours);
+    for (let position = 0; position < hours; position += 1) {
+      const point = series[position] as Json;
+      if (typeof point !== 'object' || point === null) refuse(`${at}.timeseries[${position}]`, point, 'an object');
+      if (position === 0) noteUnknown(point, 'data[].timeseries[].');
+      const timestamp = point['timestamp'];
+      let bucket = position;
+      if (timestamp !== bucketTexts[position]) {
+        // Not in the usual form or order: what instant is it?
+        const instant = typeof timestamp === 'string' ? parseRfc3339(timestamp) : undefined;
+        bucket = instant === undefined ? -1 : (instant - window.start) / hourMs;
+        if (!Number.isInteger(bucket) || bucket < 0 || bucket >= hours) {
+          refuse(`${at}.timeseries[${position}].timestamp`, timestamp, `an hour of ${bucketTexts[0]} and ${hours} hours on`);
+        }
+      }
+      if (seen[bucket] === 1) refuse(`${at}.timeseries[${position}].timestamp`, timestamp, 'each hour once');
+      seen[bucket] = 1;
+      const hasCost = cost.set(count, point['cost']);
+      const hasUsage = usage.set(count, point['usage']);
+      if (hasCost === undefined) refuse(`${at}.timeseries[${position}].cost`, point['cost'], cost.wanted);
+      if (hasUsage === undefined) refuse(`${at}.timeseries[${position}].usage`, point['usage'], usage.wanted);
+      if (hasCost || hasUsage) {
+        pointEntry[count] = index;
+        pointBucket[count] = bucket;
+        count += 1;
+      }
+    }
+    return {
+      workspace: dimensionAt(entry['workspace'], `${at}.workspace`),
+      resourceType: dimensionAt(entry['resourceType'], `${at}.resourceType`),
+      resourceName: dimensionAt(entry['resourceName'], `${at}.resourceName`),
+      resourceUuid: dimensionAt(entry['resourceUuid'], `${at}.resourceUuid`),
+      billingDimension: dimensionAt(entry['billingDimension'], `${at}.billingDimension`),
+      cost: groupCost,
+      usage: groupUsage,
+    };
+  });
+
+  return {
+    hasMore,
+    nextCursor: nextCursor ? nextCursor : undefined,
+    totalCost,
+    costDecimals,
+    usageDecimals,
+    entries,
+    points: { count, entry: pointEntry, bucket: pointBucket, cost: cost.values, usage: usage.values },
+    unknownFields: [...unknownFields],
+  };
+}
+
+/** Largest scaled value that `value × 10^scale`, computed in doubles, is sure to round to the right integer. */
+const exactProduct = 1e15;
+
+/** A column of scaled integers that is filled by position from JSON numbers. */
+function amountColumn(
+  capacity: number,
+  scale: number,
+): {
+  values: BigInt64Array;
+  /** Undefined where the value is refused; otherwise whether it is other than zero. */
+  set(position: number, value: unknown): boolean | undefined;
+  wanted: string;
+} {
+  const values = new BigInt64Array(capacity);
+  const halves = new Int32Array(values.buffer);
+  const factor = 10 ** scale;
+  const limit = 10 ** (18 - scale);
+  return {
+    values,
+    wanted: `a finite number below ${limit} with at most ${scale} decimals kept`,
+    set(position, value) {
+      if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
+      if (value === 0) {
+        halves[2 * position] = 0;
+        halves[2 * position + 1] = 0;
+        return false;
+      }
+      const product = value * factor;
+      if (Math.abs(product) < exactProduct) {
+        // Each of the value and the product is off by at most 2^-53 of itself: under a quarter at 10^15, so that
+        // rounding finds the decimal that was written. Two 32-bit halves are written ten times faster than a BigInt.
+        const scaled = Math.round(product);
+        const high = Math.floor(scaled / 4_294_967_296);
+        halves[2 * position] = scaled - high * 4_294_967_296;
+        halves[2 * position + 1] = high;
+        return scaled !== 0;
+      }
+      const scaled = scaledInteger(plainDecimal(value), scale);
+      if (scaled >= 10n ** 18n || scaled <= -(10n ** 18n)) return undefined;
+      values[position] = scaled;
+      return scaled !== 0n;
+    },
+  };
+}
+
+/**
+ * The shortest decimal that reads back as the same double, written without an exponent: `3.5e-7` is `0.00000035`.
+ * What the platform wrote with up to 15 significant digits comes back digit by digit.
+ */
+export function plainDecimal(value: number): string {
+  const text = String(value);
+  const match = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/.exec(text);
+  if (!match) return text;
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = match;
+  const digits = whole + fraction;
+  const point = whole.length + Number(exponent);
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
+  if (point >= digits.length) return `${sign}${digits}${'0'.repeat(point - digits.length)}`;
+  return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
+/** A plain decimal text times 10^scale as an integer; further decimals are rounded half away from zero. */
+export function scaledInteger(text: string, scale: number): bigint {
+  const negative = text.startsWith('-');
+  const [whole = '0', fraction = ''] = text.replace('-', '').split('.');
+  const kept = BigInt(whole + fraction.slice(0, scale).padEnd(scale, '0'));
+  const rounded = (fraction[scale] ?? '0') >= '5' ? kept + 1n : kept;
+  return negative ? -rounded : rounded;
+}
+
+function decimalsOf(text: string): number {
+  const point = text.indexOf('.');
+  return point < 0 ? 0 : text.length - point - 1;
+}
