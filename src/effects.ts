@@ -30,7 +30,6 @@ export type HttpSend = (request: HttpRequest) => Promise<HttpResponse>;
  */
 export interface Effects {
   now(): Instant;
-  http: HttpSend;
   log: Log;
   random(): number;
   /** Rejects with the signal's reason as soon as it is aborted. */

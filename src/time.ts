@@ -97,3 +97,40 @@ export function parseMonth(text: string, what: string): Window {
   if (start === undefined) throw new UsageError(`${what}: "${text}" is no month; expected for example 2026-10`);
   return { start, end: addCalendarMonths(start, 1) };
 }
+
+/** The same instants as sorted, disjoint windows that do not touch; empty ones are left out. */
+export function unionWindows(windows: readonly Window[]): Window[] {
+  const sorted = windows.filter((window) => window.start < window.end).sort((a, b) => a.start - b.start);
+  const union: Window[] = [];
+  for (const window of sorted) {
+    const last = union.at(-1);
+    if (last !== undefined && window.start <= last.end) {
+      union[union.length - 1] = { start: last.start, end: Math.max(last.end, window.end) };
+    } else {
+      union.push(window);
+    }
+  }
+  return union;
+}
+
+/** What of `windows` is in none of `others`, as sorted, disjoint windows. */
+export function subtractWindows(windows: readonly Window[], others: readonly Window[]): Window[] {
+  const holes = unionWindows(others);
+  return unionWindows(windows).flatMap((window) => {
+    const pieces: Window[] = [];
+    let start = window.start;
+    for (const hole of holes) {
+      if (hole.end <= start || hole.start >= window.end) continue;
+      if (hole.start > start) pieces.push({ start, end: hole.start });
+      start = Math.max(start, hole.end);
+    }
+    if (start < window.end) pieces.push({ start, end: window.end });
+    return pieces;
+  });
+}
+
+/** What of a window lies within another; undefined where nothing does. */
+export function intersectWindows(a: Window, b: Window): Window | undefined {
+  const window = { start: Math.max(a.start, b.start), end: Math.min(a.end, b.end) };
+  return window.start < window.end ? window : undefined;
+}

@@ -1,4 +1,4 @@
-import type { Effects } from '../effects.ts';
+import type { Effects, HttpSend } from '../effects.ts';
 
 /** An option as it stands in the command table: usage text, README and completion are made from it. */
 export interface CommandOption {
@@ -38,6 +38,10 @@ export interface CommandContext {
   readonly progress: ((line: string) => void) | undefined;
   /** Makes this text unprintable: wherever it would appear in words, logs or errors, `***` stands instead. */
   keepSecret(secret: string): void;
+  /** The text with every kept secret replaced; `tell` and the log do so themselves, data that `write` takes stays as it is. */
+  redact(text: string): string;
+  /** The outside world's HTTP with this many sockets per origin; closed with the process. */
+  openHttp(connections: number): HttpSend;
 }
 
 /** One entry of the command table. */

@@ -32,7 +32,7 @@ interface LandedPage {
  */
 export function openLanding(root: string): {
   begin(account: string, window: Window, askedAt: Instant): Promise<LandingFolder>;
-  removeUnfinished(account: string, lastLoadNumber: number): Promise<void>;
+  removeUnfinished(lastLoadNumber: number): Promise<void>;
 } {
   let begun = 0;
 
@@ -90,13 +90,11 @@ export function openLanding(root: string): {
      * Removes what a run that was killed left behind: pages still on their way, and the folder of a load whose
      * transaction never committed. Loads are filed one at a time, so only the number after the last can be one.
      */
-    async removeUnfinished(account, lastLoadNumber) {
+    async removeUnfinished(lastLoadNumber) {
       await rm(join(root, 'incoming'), { recursive: true, force: true });
-      const folder = join(root, folderName(account));
-      const names = await readdir(folder).catch(() => []);
-      for (const name of names) {
-        const number = Number(/^load-(\d+)$/.exec(name)?.[1] ?? 0);
-        if (number > lastLoadNumber) await rm(join(folder, name), { recursive: true, force: true });
+      const unfinished = loadFolder(lastLoadNumber + 1);
+      for (const account of await readdir(root).catch(() => [])) {
+        await rm(join(root, account, unfinished), { recursive: true, force: true });
       }
     },
   };

@@ -1,4 +1,4 @@
-import type { Instant, Window } from '../time.ts';
+import { type Instant, subtractWindows, unionWindows, type Window } from '../time.ts';
 
 /** Why a window is fetched: never loaded, or claimed only now; young and asked again; asked for by hand. */
 export type Reason = 'new' | 'settle' | 'repair';
@@ -54,35 +54,4 @@ export function coverWindows(needed: readonly Window[], maxWindowMs: number): Wi
     left = subtractWindows(left, [window]);
   }
   return windows;
-}
-
-/** The same instants as sorted, disjoint windows that do not touch; empty ones are left out. */
-export function unionWindows(windows: readonly Window[]): Window[] {
-  const sorted = windows.filter((window) => window.start < window.end).sort((a, b) => a.start - b.start);
-  const union: Window[] = [];
-  for (const window of sorted) {
-    const last = union.at(-1);
-    if (last !== undefined && window.start <= last.end) {
-      union[union.length - 1] = { start: last.start, end: Math.max(last.end, window.end) };
-    } else {
-      union.push(window);
-    }
-  }
-  return union;
-}
-
-/** What of `windows` is in none of `others`, as sorted, disjoint windows. */
-export function subtractWindows(windows: readonly Window[], others: readonly Window[]): Window[] {
-  const holes = unionWindows(others);
-  return unionWindows(windows).flatMap((window) => {
-    const pieces: Window[] = [];
-    let start = window.start;
-    for (const hole of holes) {
-      if (hole.end <= start || hole.start >= window.end) continue;
-      if (hole.start > start) pieces.push({ start, end: hole.start });
-      start = Math.max(start, hole.end);
-    }
-    if (start < window.end) pieces.push({ start, end: window.end });
-    return pieces;
-  });
 }

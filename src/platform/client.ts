@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { Effects, HttpResponse } from '../effects.ts';
+import type { Effects, HttpResponse, HttpSend } from '../effects.ts';
 import { messageOf, PlatformError } from '../errors.ts';
 import { type Operation, requestPath } from './operations.ts';
 import { errorBody } from './responses.ts';
@@ -16,9 +16,9 @@ const maxUnzippedBytes = 512 * 1024 * 1024;
 /** Who asks, where and how; the header names are settings because a real platform puts its maker's name in them. */
 export interface ClientSettings {
   readonly url: string;
-  /** The bearer token; `again` is true after a 401, when a source that can change is to be asked anew. */
-  token(again: boolean): Promise<string>;
-  /** True where asking the source again may give another token (a command, a file). */
+  /** Asks the token's source; called once, and once more after a 401 where that may help. */
+  token(): Promise<string>;
+  /** True where the source may give another token when it is asked again (a command, a file). */
   readonly canRefreshToken: boolean;
   readonly apiVersion: string;
   readonly authorizationHeader: string;
@@ -55,14 +55,13 @@ export interface Client {
   ): Promise<T>;
 }
 
-/** Opens a client for one account's platform. It holds no socket of its own; those belong to `effects.http`. */
-export function openClient(settings: ClientSettings, effects: Effects): Client {
+/** Opens a client for one account's platform. It holds no socket of its own; those belong to `http`. */
+export function openClient(settings: ClientSettings, http: HttpSend, effects: Effects): Client {
   const counters: ClientCounters = { requests: 0, retries: 0 };
   // Real time in milliseconds, not the books' now: `--now` must not stop anything from waiting.
   let pausedUntilMs = 0;
   let nextSlotMs = 0;
   let token: Promise<string> | undefined;
-  let tokenAsked = 0;
 
   /** Waits until the client may send: after a pause that a 429 asked for, and not faster than the rate agreed. */
   async function waitForTurn(signal: AbortSignal): Promise<void> {
@@ -78,11 +77,11 @@ export function openClient(settings: ClientSettings, effects: Effects): Client {
   }
 
   async function attempt<T>(path: string, signal: AbortSignal, read: (body: RawBody) => Promise<T>): Promise<T> {
-    token ??= settings.token(tokenAsked++ > 0);
+    token ??= settings.token();
     const tokenUsed = token;
     const limit = AbortSignal.timeout(attemptTimeoutMs);
     try {
-      const response = await effects.http({
+      const response = await http({
         method: 'GET',
         url: settings.url + path,
         headers: {

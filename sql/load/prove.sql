@@ -1,0 +1,230 @@
+--! about: Every comparison of the window with the platform's own totals, one row each. $by_workspace says whether the
+--! about: control was asked by workspace; the half units are those of the decimals that the platform's totals carry.
+create or replace temp table window_proofs as
+with entry_sums as (
+  select
+    staged_entries.entry,
+    staged_entries.query,
+    staged_entries.cost as group_cost,
+    staged_entries.usage as group_usage,
+    coalesce(sum(staged_points.cost), 0) as cost,
+    coalesce(sum(staged_points.usage), 0) as usage,
+    count(staged_points.entry) as amounts,
+    coalesce(sum(abs(staged_points.cost)), 0) as cost_magnitude,
+    coalesce(sum(abs(staged_points.usage)), 0) as usage_magnitude
+  from staged_entries
+  left join staged_points using (entry)
+  group by staged_entries.entry, staged_entries.query, group_cost, group_usage
+),
+query_sums as (
+  select
+    staged_queries.query,
+    staged_queries.purpose,
+    staged_queries.total_cost,
+    count(entry_sums.entry) as amounts,
+    coalesce(sum(entry_sums.group_cost), 0) as cost,
+    coalesce(sum(abs(entry_sums.group_cost)), 0) as cost_magnitude
+  from staged_queries
+  left join entry_sums using (query)
+  group by staged_queries.query, staged_queries.purpose, staged_queries.total_cost
+),
+rows_sum as (
+  select
+    coalesce(sum(cost), 0) as cost,
+    coalesce(sum(abs(cost)), 0) as cost_magnitude,
+    count(*) as amounts
+  from incoming
+),
+-- The pages of a query add up to its own total. Rows without uuid that the detail left out may be in its total all
+-- the same: then it is all rows together that must meet it.
+pages_to_total as (
+  select
+    'pages of ' || query_sums.purpose || ' = their total' as compared,
+    'cost' as measure,
+    cast(null as varchar) as billing_dimension,
+    greatest(query_sums.amounts, case when query_sums.purpose = 'detail' then rows_sum.amounts else 0 end) as amounts,
+    case
+      when query_sums.purpose = 'detail'
+        and abs(rows_sum.cost - query_sums.total_cost) < abs(query_sums.cost - query_sums.total_cost)
+        then rows_sum.cost
+      else query_sums.cost
+    end as ours,
+    query_sums.total_cost as theirs,
+    tolerance_of(
+      query_sums.amounts, query_sums.cost_magnitude, 1e-12, $cost_half_unit
+    ) as tolerance
+  from query_sums
+  cross join rows_sum
+),
+-- A group's buckets add up to the group; of all groups of a query the one that is furthest off is told.
+groups_to_buckets as (
+  select
+    'hours of a group = the group (' || staged_queries.purpose || ')' as compared,
+    compared_entries.measure,
+    cast(null as varchar) as billing_dimension,
+    count(*) as amounts,
+    arg_max(compared_entries.ours, compared_entries.excess) as ours,
+    arg_max(compared_entries.theirs, compared_entries.excess) as theirs,
+    arg_max(compared_entries.tolerance, compared_entries.excess) as tolerance
+  from (
+    select
+      query,
+      'cost' as measure,
+      cost as ours,
+      group_cost as theirs,
+      tolerance_of(amounts, cost_magnitude, 1e-12, $cost_half_unit) as tolerance,
+      cast(abs(cost - group_cost) as double) - tolerance as excess
+    from entry_sums
+    union all
+    select
+      query,
+      'usage',
+      usage,
+      group_usage,
+      tolerance_of(amounts, usage_magnitude, 1e-6, $usage_half_unit) as tolerance,
+      cast(abs(usage - group_usage) as double) - tolerance
+    from entry_sums
+  ) as compared_entries
+  join staged_queries using (query)
+  group by staged_queries.purpose, staged_queries.query, compared_entries.measure
+),
+-- The rows of each hour and billing dimension (and workspace) add up to the control's; of all hours of a dimension
+-- the one that is furthest off is told.
+sides as (
+  select
+    incoming_series.billing_dimension,
+    case when $by_workspace then incoming_series.workspace end as workspace,
+    incoming.bucket,
+    incoming.cost as our_cost,
+    incoming.usage as our_usage,
+    cast(0 as decimal(18, 12)) as their_cost,
+    cast(0 as decimal(18, 6)) as their_usage,
+    1 as is_ours
+  from incoming
+  join incoming_series using (series_id)
+  union all
+  select
+    staged_entries.billing_dimension,
+    case when $by_workspace then staged_entries.workspace end,
+    staged_points.bucket,
+    0,
+    0,
+    staged_points.cost,
+    staged_points.usage,
+    0
+  from staged_points
+  join staged_entries using (entry)
+  join staged_queries using (query)
+  where staged_queries.purpose = 'control'
+),
+hours as (
+  select
+    billing_dimension,
+    sum(our_cost) as our_cost,
+    sum(their_cost) as their_cost,
+    sum(our_usage) as our_usage,
+    sum(their_usage) as their_usage,
+    tolerance_of(sum(is_ours), sum(abs(our_cost)), 1e-12, $cost_half_unit) as cost_tolerance,
+    tolerance_of(sum(is_ours), sum(abs(our_usage)), 1e-6, $usage_half_unit) as usage_tolerance,
+    sum(is_ours) as amounts
+  from sides
+  group by billing_dimension, workspace, bucket
+),
+hours_to_control as (
+  select
+    'hours = the control' as compared,
+    measure,
+    billing_dimension,
+    sum(amounts) as amounts,
+    arg_max(ours, excess) as ours,
+    arg_max(theirs, excess) as theirs,
+    arg_max(tolerance, excess) as tolerance
+  from (
+    select
+      'cost' as measure,
+      billing_dimension,
+      amounts,
+      our_cost as ours,
+      their_cost as theirs,
+      cost_tolerance as tolerance,
+      cast(abs(our_cost - their_cost) as double) - cost_tolerance as excess
+    from hours
+    union all
+    select
+      'usage',
+      billing_dimension,
+      amounts,
+      our_usage,
+      their_usage,
+      usage_tolerance,
+      cast(abs(our_usage - their_usage) as double) - usage_tolerance
+    from hours
+  ) as compared_hours
+  group by measure, billing_dimension
+),
+-- All rows of the window add up to the control's own total: this one figure is the window's proof in dollars.
+rows_to_control as (
+  select
+    'rows = the control''s total' as compared,
+    'cost' as measure,
+    cast(null as varchar) as billing_dimension,
+    rows_sum.amounts,
+    rows_sum.cost as ours,
+    query_sums.total_cost as theirs,
+    tolerance_of(rows_sum.amounts, rows_sum.cost_magnitude, 1e-12, $cost_half_unit) as tolerance
+  from rows_sum
+  cross join query_sums
+  where query_sums.purpose = 'control'
+),
+-- An answer that names one group twice counts it twice.
+repeated_groups as (
+  select
+    'groups are named once (' || purpose || ')' as compared,
+    'groups' as measure,
+    cast(null as varchar) as billing_dimension,
+    count(*) as amounts,
+    count(*) as ours,
+    count(distinct [workspace, resource_type, resource_name, resource_uuid, billing_dimension]) as theirs,
+    0 as tolerance
+  from staged_entries
+  join staged_queries using (query)
+  group by query, purpose
+),
+-- Rows made by subtraction below zero usage would mean that the answers speak of different moments.
+negative_differences as (
+  select
+    'rows without uuid have no negative usage' as compared,
+    'usage' as measure,
+    billing_dimension,
+    count(*) as amounts,
+    min(usage) as ours,
+    0 as theirs,
+    0 as tolerance
+  from differences
+  where usage < 0
+  group by billing_dimension
+),
+compared_all as (
+  select compared, measure, billing_dimension, amounts, ours, theirs, tolerance from pages_to_total
+  union all
+  select compared, measure, billing_dimension, amounts, ours, theirs, tolerance from groups_to_buckets
+  union all
+  select compared, measure, billing_dimension, amounts, ours, theirs, tolerance from hours_to_control
+  union all
+  select compared, measure, billing_dimension, amounts, ours, theirs, tolerance from rows_to_control
+  union all
+  select compared, measure, billing_dimension, amounts, ours, theirs, tolerance from repeated_groups
+  union all
+  select compared, measure, billing_dimension, amounts, ours, theirs, tolerance from negative_differences
+)
+select
+  compared,
+  measure,
+  billing_dimension,
+  cast(amounts as bigint) as amounts,
+  cast(ours as decimal(38, 12)) as ours,
+  cast(theirs as decimal(38, 12)) as theirs,
+  cast(ours - theirs as decimal(38, 12)) as difference,
+  tolerance,
+  abs(cast(ours - theirs as double)) <= tolerance as proven
+from compared_all;

@@ -1,0 +1,50 @@
+--! about: The empty tables into which one window's answers are staged; they live on the loading connection only.
+create or replace temp table staged_queries (
+  query integer not null,
+  purpose varchar not null,
+  total_cost decimal(38, 12)
+);
+create or replace temp table staged_entries (
+  entry integer not null,
+  query integer not null,
+  workspace varchar,
+  resource_type varchar,
+  resource_name varchar,
+  resource_uuid varchar,
+  billing_dimension varchar,
+  cost decimal(38, 12) not null,
+  usage decimal(38, 6) not null
+);
+-- bucket counts hours from the window's start.
+create or replace temp table staged_points (
+  entry integer not null,
+  bucket integer not null,
+  cost decimal(18, 12) not null,
+  usage decimal(18, 6) not null
+);
+create or replace temp table incoming_series (
+  series_id ubigint not null,
+  account varchar not null,
+  workspace varchar,
+  resource_type varchar,
+  resource_name varchar,
+  resource_uuid varchar,
+  billing_dimension varchar
+);
+-- May hold several rows of one series and hour; they are added up when the window is replaced.
+create or replace temp table incoming (
+  series_id ubigint not null,
+  bucket integer not null,
+  cost decimal(38, 12) not null,
+  usage decimal(38, 6) not null
+);
+create or replace temp table differences (
+  query integer not null,
+  workspace varchar,
+  resource_type varchar,
+  resource_name varchar,
+  billing_dimension varchar,
+  bucket integer not null,
+  cost decimal(38, 12) not null,
+  usage decimal(38, 6) not null
+);

@@ -1,0 +1,133 @@
+--! about: The ledger: what was loaded, from whom, how it was proven, and how it changed. No table has a key or an
+--! about: index: uniqueness is kept by the one writer and by sql/checks, and the file can move to a shared lake.
+create schema ledger;
+
+-- Who pays. history_start is where the books begin; the two day and hour counts are those of the last ingest.
+create table ledger.accounts (
+  account varchar not null,
+  name varchar,
+  history_start timestamp not null,
+  settle_days integer not null,
+  lag_hours integer not null,
+  role varchar,
+  -- The most decimals that the platform's own totals were seen to carry.
+  cost_decimals integer not null,
+  usage_decimals integer not null
+);
+
+-- One combination of account and the five dimensions; an absent dimension is null.
+create table ledger.series (
+  series_id ubigint not null,
+  account varchar not null,
+  workspace varchar,
+  resource_type varchar,
+  resource_name varchar,
+  resource_uuid varchar,
+  billing_dimension varchar
+);
+
+-- One hour of one series. Hours without cost and usage are not stored.
+create table ledger.amounts (
+  account varchar not null,
+  series_id ubigint not null,
+  bucket_start timestamp not null,
+  cost decimal(18, 12) not null,
+  usage decimal(18, 6) not null,
+  load_number bigint not null
+);
+
+-- An hour of a series that changed after it had been loaded; null where the series had no row.
+create table ledger.restatements (
+  account varchar not null,
+  series_id ubigint not null,
+  bucket_start timestamp not null,
+  old_cost decimal(18, 12),
+  new_cost decimal(18, 12),
+  old_usage decimal(18, 6),
+  new_usage decimal(18, 6),
+  old_load_number bigint,
+  load_number bigint not null,
+  seen_at timestamp not null
+);
+
+-- Every load there ever was, numbered in the order in which they were written.
+create table ledger.loads (
+  load_number bigint not null,
+  run_number bigint not null,
+  account varchar not null,
+  window_start timestamp not null,
+  window_end timestamp not null,
+  reason varchar not null,
+  role varchar not null,
+  -- loaded: the window was replaced. unchanged: it was proven again and nothing differed.
+  outcome varchar not null,
+  requests integer not null,
+  pages integer not null,
+  amounts bigint not null,
+  restated bigint not null,
+  cost decimal(38, 12) not null,
+  claimed_end timestamp not null,
+  seen_at timestamp not null,
+  landing varchar
+);
+
+-- Which load speaks for which hours now: disjoint windows. Hours from claimed_end on were too young to be claimed.
+create table ledger.covered (
+  account varchar not null,
+  window_start timestamp not null,
+  window_end timestamp not null,
+  claimed_end timestamp not null,
+  role varchar not null,
+  load_number bigint not null
+);
+
+-- Every comparison with the platform's own totals. load_number is null where the window did not prove.
+create table ledger.proofs (
+  run_number bigint not null,
+  load_number bigint,
+  account varchar not null,
+  window_start timestamp not null,
+  window_end timestamp not null,
+  compared varchar not null,
+  measure varchar not null,
+  billing_dimension varchar,
+  amounts bigint not null,
+  ours decimal(38, 12),
+  theirs decimal(38, 12),
+  difference decimal(38, 12),
+  tolerance double,
+  proven boolean not null,
+  proven_at timestamp not null
+);
+
+-- Windows that did not prove the last time they were asked for; their last proven state, if any, stands.
+create table ledger.unproven (
+  account varchar not null,
+  window_start timestamp not null,
+  window_end timestamp not null,
+  because varchar not null,
+  run_number bigint not null,
+  seen_at timestamp not null
+);
+
+create table ledger.runs (
+  run_number bigint not null,
+  command varchar not null,
+  started_at timestamp not null,
+  ended_at timestamp,
+  outcome varchar not null,
+  exit_code integer,
+  error varchar
+);
+
+-- The platform's own list of billing dimensions, with their units.
+create table ledger.billing_dimensions (
+  billing_dimension varchar not null,
+  resource_type varchar not null,
+  unit varchar not null
+);
+
+create table ledger.unit_suffixes (
+  suffix varchar not null,
+  unit varchar not null
+);

@@ -1,0 +1,63 @@
+--! about: Each account and through when its books are complete and settled.
+--! grain: account
+create or replace view accounts as
+with claimed as (
+  select
+    accounts.account,
+    accounts.history_start,
+    greatest(covered.window_start, accounts.history_start) as piece_start,
+    least(covered.window_end, covered.claimed_end) as piece_end
+  from ledger.accounts as accounts
+  join ledger.covered as covered using (account)
+  where least(covered.window_end, covered.claimed_end) > greatest(covered.window_start, accounts.history_start)
+),
+in_order as (
+  select
+    account,
+    piece_start,
+    piece_end,
+    coalesce(
+      max(piece_end) over (
+        partition by account order by piece_start rows between unbounded preceding and 1 preceding
+      ),
+      history_start
+    ) as reached
+  from claimed
+),
+holes as (
+  select account, min(piece_start) as first_hole_end
+  from in_order
+  where piece_start > reached
+  group by account
+),
+complete as (
+  select in_order.account, max(in_order.piece_end) as complete_through
+  from in_order
+  left join holes using (account)
+  where holes.first_hole_end is null or in_order.piece_start < holes.first_hole_end
+  group by in_order.account
+),
+first_hours as (
+  select account, min(window_start) as first_covered
+  from ledger.covered
+  group by account
+)
+select
+  accounts.account,
+  accounts.name,
+  accounts.role,
+  accounts.history_start,
+  first_hours.first_covered,
+  complete.complete_through,
+  greatest(accounts.history_start, complete.complete_through - to_days(accounts.settle_days)) as settled_through
+from ledger.accounts as accounts
+left join first_hours using (account)
+left join complete using (account);
+comment on view accounts is 'Accounts, and through when their books are complete (every hour loaded and proven) and settled';
+comment on column accounts.account is 'Account that pays';
+comment on column accounts.name is 'Name of the account from the configuration';
+comment on column accounts.role is 'As whom the platform was last asked: admin or member';
+comment on column accounts.history_start is 'Where the account''s books begin, UTC';
+comment on column accounts.first_covered is 'First hour that is in the books, UTC';
+comment on column accounts.complete_through is 'Every hour before this instant is loaded and proven, without a hole; null where none is';
+comment on column accounts.settled_through is 'Hours before this instant are no longer expected to change';

@@ -1,0 +1,21 @@
+--! about: Which hours are in the books, by which load, read as whom.
+--! grain: account, window_start
+create or replace view coverage as
+select
+  covered.account,
+  covered.window_start,
+  covered.window_end,
+  least(covered.window_end, greatest(covered.window_start, covered.claimed_end)) as claimed_end,
+  covered.role,
+  covered.load_number,
+  loads.seen_at
+from ledger.covered as covered
+join ledger.loads as loads using (load_number);
+comment on view coverage is 'Which hours are in the books, by which load: disjoint windows, one row each';
+comment on column coverage.account is 'Account that pays';
+comment on column coverage.window_start is 'First hour, UTC';
+comment on column coverage.window_end is 'End of the last hour, UTC, exclusive';
+comment on column coverage.claimed_end is 'Hours from here on were fetched while still too young to be called complete';
+comment on column coverage.role is 'As whom the platform was asked: admin or member';
+comment on column coverage.load_number is 'Load that wrote or last proved these hours';
+comment on column coverage.seen_at is 'When that load saw the platform''s numbers, UTC';

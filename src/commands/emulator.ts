@@ -1,0 +1,84 @@
+import { type EmulatorOptions, type Fault, faultNames, parseFaults, startEmulator } from '../emulator/index.ts';
+import { messageOf, UsageError } from '../errors.ts';
+import { type Instant, parseInstant } from '../time.ts';
+import type { Command, CommandContext, CommandInput } from './command.ts';
+
+const maxResources = 20_000;
+
+/** Serves an invented platform on this machine until interrupted, and says on one JSON line where and with what tokens. */
+export const emulatorCommand: Command = {
+  name: 'emulator',
+  summary: 'Serve an invented platform on this machine, to try Costbook on or to test against',
+  options: [
+    { flags: '--port <port>', summary: 'port on 127.0.0.1; 0 takes a free one (default 0)' },
+    { flags: '--seed <number>', summary: 'another seed, other amounts (default 1)' },
+    { flags: '--resources <number>', summary: `resources in the account, up to ${maxResources} (default 60)` },
+    { flags: '--latency-ms <ms>', summary: 'milliseconds before each answer (default 0)' },
+    {
+      flags: '--story-end <date>',
+      summary: 'day before which an agent runs away for a week; name it to get the same past tomorrow (default today)',
+    },
+    { flags: '--faults <list>', summary: `what goes wrong, each with an optional =rate: ${faultNames.join(', ')}` },
+  ],
+  examples: [
+    'costbook emulator --port 4317',
+    'costbook emulator --now 2026-10-15 --faults 429,reset=0.05,late',
+    'costbook emulator --resources 5000 --latency-ms 80',
+  ],
+  run: runEmulator,
+};
+
+async function runEmulator(input: CommandInput, context: CommandContext): Promise<number> {
+  const emulator = await startEmulator(readOptions(input, context));
+  try {
+    const { url, account, tokens } = emulator;
+    await context.write(`${JSON.stringify({ url, account, tokens })}\n`);
+    await aborted(context.signal);
+  } finally {
+    await emulator.close();
+  }
+  return 0;
+}
+
+/** The options of a command line. Throws UsageError that lists everything wrong with them. */
+function readOptions({ options }: CommandInput, { effects }: CommandContext): EmulatorOptions {
+  const problems: string[] = [];
+
+  function integer(flag: string, value: string | true | undefined, fallback: number, min: number, max: number): number {
+    if (value === undefined) return fallback;
+    if (value !== true && /^\d+$/.test(value) && Number(value) >= min && Number(value) <= max) return Number(value);
+    problems.push(`${flag}: "${value}" is not a whole number from ${min} to ${max}`);
+    return fallback;
+  }
+
+  function read<Value>(value: string | true | undefined, parse: (text: string) => Value, fallback: Value): Value {
+    if (value === undefined) return fallback;
+    try {
+      return parse(value === true ? '' : value);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      problems.push(messageOf(error));
+      return fallback;
+    }
+  }
+
+  const port = integer('--port', options.port, 0, 0, 65_535);
+  const seed = integer('--seed', options.seed, 1, 0, 4_294_967_295);
+  const resources = integer('--resources', options.resources, 60, 1, maxResources);
+  const latencyMs = integer('--latency-ms', options.latencyMs, 0, 0, 600_000);
+  const faults = read<readonly Fault[]>(options.faults, parseFaults, []);
+  const storyEnd = read<Instant>(
+    options.storyEnd,
+    (text) => parseInstant(text, '--story-end', effects.now()),
+    effects.now(),
+  );
+  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  return { now: () => effects.now(), port, seed, resources, latencyMs, faults, storyEnd };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

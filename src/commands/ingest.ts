@@ -1,0 +1,141 @@
+import { join } from 'node:path';
+import { type AccountConfig, type Config, loadConfig } from '../config.ts';
+import { worstExitCode } from '../errors.ts';
+import { openLanding } from '../fetch/index.ts';
+import { type AccountSummary, firstError, type IngestProgress, ingest } from '../ingest.ts';
+import { type Client, openClient } from '../platform/index.ts';
+import { readToken } from '../secrets.ts';
+import { formatInstant, type Instant } from '../time.ts';
+import { version } from '../version.ts';
+import type { Command, CommandContext } from './command.ts';
+import { optionReader } from './options.ts';
+import { writingRun } from './writing-run.ts';
+
+export const ingestCommand: Command = {
+  name: 'ingest',
+  summary: 'Fetch what is missing and what is young, prove it, and load it.',
+  options: [
+    { flags: '--from <date>', summary: 'look only at hours from here on (inclusive)' },
+    { flags: '--to <date>', summary: 'look only at hours before this (exclusive)' },
+    { flags: '--refetch', summary: 'fetch everything in the range again' },
+  ],
+  examples: ['costbook ingest', 'costbook ingest --from 2026-09 --to 2026-10 --refetch', 'costbook ingest --json'],
+  async run(input, context) {
+    const options = optionReader(input, context.effects.now());
+    const from = options.hour('from');
+    const to = options.hour('to');
+    if (from !== undefined && to !== undefined && from >= to) options.problem('--from must be before --to');
+    options.check();
+    const { dir, effects, signal } = context;
+    const config = loadConfig({ dir, env: context.env, now: effects.now() });
+    const http = context.openHttp(config.concurrency);
+
+    return writingRun('ingest', context, async (warehouse, runNumber) => {
+      const landing = openLanding(join(dir, 'data', 'landing'));
+      await landing.removeUnfinished(await warehouse.lastLoadNumber());
+      const progress = liveLine(context);
+      const summaries = await ingest(
+        { config, from, to, refetch: options.flag('refetch'), runNumber },
+        {
+          warehouse,
+          landing,
+          openClient: (account) => clientFor(account, config, http, context),
+          effects,
+          signal,
+          onProgress: progress.show,
+        },
+      ).finally(progress.end);
+      // What the platform said stands in these; it may have said our own token.
+      const answer = context.json
+        ? JSON.stringify({ accounts: summaries.map(toJson) })
+        : summaries.map(describe).join('\n');
+      await context.write(`${context.redact(answer)}\n`);
+      const exitCode = worstExitCode(summaries.flatMap((summary) => summary.exitCodes));
+      return { exitCode, error: exitCode === 0 ? undefined : firstError(summaries) };
+    });
+  },
+};
+
+/** A client for one account's platform with the account's own token. */
+function clientFor(
+  account: AccountConfig,
+  config: Config,
+  http: ReturnType<CommandContext['openHttp']>,
+  context: CommandContext,
+): Client {
+  const { dir, signal, keepSecret } = context;
+  return openClient(
+    {
+      url: account.url,
+      token: () => readToken(account.token, { dir, signal, keepSecret }),
+      canRefreshToken: account.token.kind !== 'value',
+      apiVersion: config.apiVersion,
+      authorizationHeader: config.authorizationHeader,
+      versionHeader: config.versionHeader,
+      maxRequestsPerMinute: config.maxRequestsPerMinute,
+      userAgent: `costbook/${version}`,
+    },
+    http,
+    context.effects,
+  );
+}
+
+/** The live line on a terminal: windows, pages, rows, rate and time left. */
+function liveLine(context: CommandContext): { show(progress: IngestProgress): void; end(): void } {
+  const { progress } = context;
+  const begun = Date.now();
+  let shownAt = 0;
+  return {
+    show({ account, windows, windowsDone, pages, rows }) {
+      const now = Date.now();
+      if (progress === undefined || (now - shownAt < 100 && windowsDone < windows)) return;
+      shownAt = now;
+      const seconds = (now - begun) / 1000;
+      const left = windowsDone > 0 ? Math.round((seconds / windowsDone) * (windows - windowsDone)) : undefined;
+      progress(
+        `${account}: ${windowsDone}/${windows} windows · ${pages} pages · ${rows} rows · ` +
+          `${Math.round(pages / Math.max(seconds, 0.1))} pages/s · ${left === undefined ? '…' : `${left} s left`}`,
+      );
+    },
+    end: () => progress?.(''),
+  };
+}
+
+function toJson(summary: AccountSummary): Record<string, unknown> {
+  return {
+    account: summary.account,
+    completeThrough: instantOrNull(summary.completeThrough),
+    settledThrough: instantOrNull(summary.settledThrough),
+    role: summary.role ?? null,
+    windows: summary.windows,
+    pages: summary.pages,
+    rows: summary.rows,
+    restated: summary.restated,
+    requests: summary.requests,
+    retries: summary.retries,
+    unproven: summary.unproven.map(({ window, because }) => ({
+      start: formatInstant(window.start),
+      end: formatInstant(window.end),
+      because,
+    })),
+    errors: summary.errors,
+  };
+}
+
+function instantOrNull(instant: Instant | undefined): string | null {
+  return instant === undefined ? null : formatInstant(instant);
+}
+
+function describe(summary: AccountSummary): string {
+  const requests = Object.values(summary.requests).reduce((sum, count) => sum + count, 0);
+  const lines = [
+    `${summary.account || 'the account'}: ${summary.windows} windows, ${summary.pages} pages, ${summary.rows} rows, ${requests} requests` +
+      `${summary.restated > 0 ? `, ${summary.restated} hours of series restated` : ''}`,
+    `  complete through ${instantOrNull(summary.completeThrough) ?? 'nothing yet'}, settled through ${instantOrNull(summary.settledThrough) ?? 'nothing yet'}`,
+  ];
+  for (const { window, because } of summary.unproven) {
+    lines.push(`  UNPROVEN ${formatInstant(window.start)}/${formatInstant(window.end)}: ${because}`);
+  }
+  for (const error of summary.errors) lines.push(`  FAILED ${error}`);
+  return lines.join('\n');
+}

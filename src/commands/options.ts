@@ -1,0 +1,62 @@
+import { UsageError } from '../errors.ts';
+import { floorHour, type Instant, parseInstant, parseMonth, type Window } from '../time.ts';
+import type { CommandInput } from './command.ts';
+
+/** Collects what is wrong with a command line, so that every mistake is told at once. */
+export function optionReader(input: CommandInput, now: Instant): {
+  text(name: string): string | undefined;
+  flag(name: string): boolean;
+  /** An instant as a person writes it, at a whole hour. */
+  hour(name: string): Instant | undefined;
+  month(name: string): Window | undefined;
+  /** Comma-separated names, each one of `choices`. */
+  choices(name: string, choices: readonly string[]): string[] | undefined;
+  problem(text: string): void;
+  /** Throws UsageError with every problem found so far. */
+  check(): void;
+} {
+  const problems: string[] = [];
+  function text(name: string): string | undefined {
+    const value = input.options[name];
+    return value === true ? undefined : value;
+  }
+  function attempt<T>(read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      problems.push(error.message);
+      return undefined;
+    }
+  }
+  return {
+    text,
+    flag: (name) => input.options[name] === true,
+    hour(name) {
+      const value = text(name);
+      if (value === undefined) return undefined;
+      return attempt(() => {
+        const instant = parseInstant(value, `--${name}`, now);
+        if (floorHour(instant) !== instant) throw new UsageError(`--${name}: "${value}" is no whole hour`);
+        return instant;
+      });
+    },
+    month(name) {
+      const value = text(name);
+      return value === undefined ? undefined : attempt(() => parseMonth(value, `--${name}`));
+    },
+    choices(name, choices) {
+      const value = text(name);
+      if (value === undefined) return undefined;
+      const chosen = value.split(',').map((choice) => choice.trim());
+      for (const choice of chosen) {
+        if (!choices.includes(choice)) problems.push(`--${name}: "${choice}" is none of ${choices.join(', ')}`);
+      }
+      return [...new Set(chosen)];
+    },
+    problem: (problem) => problems.push(problem),
+    check() {
+      if (problems.length > 0) throw new UsageError(problems.join('\n'));
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import { closest } from '../did-you-mean.ts';
+import { exitCodes, UsageError } from '../errors.ts';
+import {
+  checkReport,
+  completenessOf,
+  describeCompleteness,
+  type ExportedFile,
+  exportFile,
+  exportFormats,
+  formatTable,
+  incompleteWarning,
+  lastCompleteMonth,
+  orderedQuery,
+  readReports,
+} from '../reports/index.ts';
+import { formatInstant, formatMonth } from '../time.ts';
+import { type JsonValue, openBooks, toCellText, toJsonValue } from '../warehouse/index.ts';
+import type { Command } from './command.ts';
+import { optionReader } from './options.ts';
+
+export const reportCommand: Command = {
+  name: 'report',
+  summary: 'Answer a report from the published snapshot and write it as files.',
+  arguments: [{ name: '[name]', summary: 'the report; --list names them all' }],
+  options: [
+    { flags: '--month <month>', summary: 'the month, for example 2026-10; by default the last complete one' },
+    { flags: '--format <formats>', summary: `comma-separated: ${exportFormats.join(', ')}; both by default` },
+    { flags: '--out <dir>', summary: 'where the files go; by default exports/<report> in the project folder' },
+    { flags: '--raw', summary: 'in CSV, leave text that looks like a formula as it is' },
+    { flags: '--require-complete', summary: 'exit 4, writing nothing, where the month is not complete' },
+    { flags: '--list', summary: 'name the reports' },
+  ],
+  examples: [
+    'costbook report --list',
+    'costbook report cost_by_workspace --month 2026-10',
+    'costbook report cost_by_workspace --month 2026-10 --format csv --out /srv/finance',
+  ],
+  async run(input, context) {
+    const options = optionReader(input, context.effects.now());
+    const reports = await readReports(join(context.dir, 'sql'));
+    if (options.flag('list')) {
+      if (context.json) await context.write(`${JSON.stringify(reports.map(({ name, about, grain, formats }) => ({ name, about, grain, formats })))}\n`);
+      else for (const report of reports) await context.write(`${report.name.padEnd(24)} ${report.about}\n`);
+      return exitCodes.done;
+    }
+    const [name] = input.arguments;
+    const report = reports.find((candidate) => candidate.name === name);
+    if (report === undefined) {
+      const names = reports.map((candidate) => candidate.name);
+      options.problem(
+        name === undefined
+          ? `name a report: ${names.join(', ')}`
+          : `there is no report "${name}"${closest(name, names)}; expected one of ${names.join(', ')}`,
+      );
+    }
+    const month = options.month('month');
+    const formats = options.choices('format', exportFormats) ?? report?.formats ?? [];
+    options.check();
+    if (report === undefined) throw new UsageError('name a report');
+
+    const books = await openBooks(context.dir, { lockedDown: false });
+    try {
+      const { connection } = books;
+      const state = await completenessOf(connection);
+      const window = month ?? lastCompleteMonth(state);
+      const warning = incompleteWarning(window, state);
+      if (warning !== undefined) {
+        if (options.flag('requireComplete')) {
+          context.tell(`${warning}; nothing was written`);
+          return exitCodes.unproven;
+        }
+        context.tell(`warning: ${warning}`);
+      }
+      const parameters = { month: formatInstant(window.start).slice(0, 10) };
+      await checkReport(connection, report, parameters);
+      const query = orderedQuery(report);
+      const folder = resolve(context.dir, options.text('out') ?? join('exports', report.name));
+      const files: ExportedFile[] = [];
+      for (const format of formats) {
+        const path = join(folder, `${report.name}-${formatMonth(window.start)}.${format}`);
+        files.push(
+          await exportFile({ connection, query, parameters, format, path, raw: options.flag('raw'), state }),
+        );
+      }
+
+      const { columns, pieces } = await connection.stream(query, parameters);
+      if (context.json) {
+        const rows: Record<string, JsonValue>[] = [];
+        for await (const piece of pieces) {
+          for (const row of piece) {
+            rows.push(Object.fromEntries(columns.map((column, index) => [column.name, toJsonValue(row[index] ?? null)])));
+          }
+        }
+        const answer = { report: report.name, parameters: { month: formatMonth(window.start) }, ...state, columns, rows, files };
+        await context.write(`${JSON.stringify(answer)}\n`);
+        return exitCodes.done;
+      }
+      const shown: (string | undefined)[][] = [];
+      let count = 0;
+      for await (const piece of pieces) {
+        for (const row of piece) {
+          count += 1;
+          if (shown.length < maxShownRows) shown.push(row.map(toCellText));
+        }
+      }
+      await context.write(`${formatTable(columns, shown)}\n`);
+      const cut = count > shown.length ? `, the first ${shown.length} are shown` : '';
+      await context.write(`(${count} rows${cut}) ${describeCompleteness(state)}\n`);
+      for (const file of files) await context.write(`${shortest(file.path)}\n`);
+      return exitCodes.done;
+    } finally {
+      books.close();
+    }
+  },
+};
+
+/** A screenful for a look; the files have all. */
+const maxShownRows = 40;
+
+/** The path as a person in this folder would write it. */
+function shortest(path: string): string {
+  const fromHere = relative('.', path);
+  return isAbsolute(fromHere) || fromHere.startsWith('..') ? path : fromHere;
+}

@@ -1,0 +1,185 @@
+import { UsageError } from '../errors.ts';
+import { hashText, mix, toUnit } from './random.ts';
+
+interface FaultDescription {
+  readonly about: string;
+  /** Passing faults hit single requests, lasting ones change what is told. */
+  readonly kind: 'passing' | 'lasting';
+  /** What a rate counts, and what it is where none is given. */
+  readonly rateOf: string;
+  readonly defaultRate: number;
+}
+
+const passing = { kind: 'passing', rateOf: 'requests', defaultRate: 1 / 7 } as const;
+
+/** Everything that the emulator can do wrong on purpose. */
+export const faultDescriptions = {
+  '429': { ...passing, about: 'too many requests, Retry-After in seconds' },
+  '429-date': { ...passing, about: 'too many requests, Retry-After as an HTTP date' },
+  '500': { ...passing, about: 'internal error' },
+  '503': { ...passing, about: 'unavailable for a moment' },
+  reset: { ...passing, about: 'the connection is reset before any answer' },
+  truncated: { ...passing, about: 'the body ends before content-length is reached' },
+  'slow-body': { ...passing, about: 'the body dribbles in over a second' },
+  'expired-cursor': { ...passing, rateOf: 'pages asked for by cursor', about: 'a good cursor is called expired' },
+  'totals-disagree': {
+    kind: 'lasting',
+    rateOf: 'windows',
+    defaultRate: 1 / 7,
+    about: 'summary.totalCost is off by a cent or more, for some windows, whenever they are asked for',
+  },
+  'totals-flicker': {
+    kind: 'lasting',
+    rateOf: 'windows',
+    defaultRate: 1 / 7,
+    about: 'summary.totalCost is off in the first answer for a window, and right in all later ones',
+  },
+  'missing-without-uuid': {
+    kind: 'lasting',
+    rateOf: 'windows',
+    defaultRate: 1,
+    about: 'rows without a uuid are left out, of the total too, where resource_uuid is grouped by',
+  },
+  late: {
+    kind: 'lasting',
+    rateOf: 'series',
+    defaultRate: 1 / 2,
+    about: 'amounts arrive over hours or days, and single buckets change up to nine days later',
+  },
+} as const satisfies Record<string, FaultDescription>;
+
+export type FaultName = keyof typeof faultDescriptions;
+
+/** One fault, switched on for a share of what it can hit. */
+export interface Fault {
+  readonly name: FaultName;
+  /** Above 0, at most 1. */
+  readonly rate: number;
+}
+
+function isFaultName(name: string): name is FaultName {
+  return Object.hasOwn(faultDescriptions, name);
+}
+
+/** The names of all faults, in the order in which they are described. */
+export const faultNames: readonly FaultName[] = Object.keys(faultDescriptions).filter(isFaultName);
+
+/**
+ * Reads a list such as `429,reset=0.5`: names with an optional rate above 0 and up to 1.
+ * Throws UsageError that lists everything unknown or out of range, and the faults that there are.
+ */
+export function parseFaults(text: string): Fault[] {
+  const problems: string[] = [];
+  const faults = new Map<FaultName, Fault>();
+  for (const item of text.split(',').map((part) => part.trim())) {
+    if (item === '') continue;
+    const [name = '', rateText] = item.split('=').map((part) => part.trim());
+    const rate = rateText === undefined ? undefined : Number(rateText);
+    if (!isFaultName(name)) {
+      problems.push(`unknown fault "${name}"`);
+    } else if (faults.has(name)) {
+      problems.push(`fault ${name} is given twice`);
+    } else if (rate !== undefined && !(rate > 0 && rate <= 1)) {
+      problems.push(`fault ${name}: rate "${rateText}" is not above 0 and at most 1`);
+    } else {
+      faults.set(name, { name, rate: rate ?? faultDescriptions[name].defaultRate });
+    }
+  }
+  if (problems.length > 0) throw new UsageError(`${problems.join('; ')}; faults are ${faultNames.join(', ')}`);
+  return [...faults.values()];
+}
+
+/** Decides which request or window is hit; the same requests in any order are hit by the same. */
+export interface FaultPlan {
+  /** The passing fault that hits this attempt of a request, which is told by method, path and query. */
+  strike(request: string): FaultName | undefined;
+  /** Billionths of a dollar by which the answer for this window lies about its total; remembers that it was asked. */
+  lieAbout(window: string): number;
+  leavesOutUnnamed(window: string): boolean;
+  /** Share of series that arrive late; 0 where the fault is off. */
+  readonly lateShare: number;
+}
+
+/** One way through the pages of a query. */
+interface Pass {
+  number: number;
+  pages: number;
+  isStruck: boolean;
+  inRow: number;
+}
+
+// A client that tries four times gets through: more patience than that cannot be asked of it.
+const maxInRow = 3;
+const maxRemembered = 100_000;
+const cent = 10_000_000;
+
+/**
+ * A plan for these faults. Chance is drawn from seed, request and attempt, not from a running generator, so that
+ * requests that overtake each other change nothing.
+ */
+export function planFaults(faults: readonly Fault[], seed: number): FaultPlan {
+  const attempts = new Map<string, { count: number; inRow: number }>();
+  const passes = new Map<string, Pass>();
+  const answered = new Map<string, true>();
+  const oneShot = faults.filter(({ name }) => faultDescriptions[name].kind === 'passing' && name !== 'expired-cursor');
+  const rates = new Map(faults.map((fault) => [fault.name, fault.rate]));
+
+  function hits(name: FaultName, subject: string, attempt = 0): boolean {
+    return toUnit(mix(hashText(seed, `${name} ${subject}`), attempt)) < (rates.get(name) ?? 0);
+  }
+
+  /**
+   * An expired cursor sends its client back to the first page, so it is counted by query and not by request: once in
+   * a pass through the pages, and after three such passes one goes through.
+   */
+  function expires(request: string): boolean {
+    if (!rates.has('expired-cursor')) return false;
+    const query = request.replace(/&?cursor=[^&]*/, '');
+    const pass = passes.get(query) ?? { number: 0, pages: 0, isStruck: false, inRow: 0 };
+    remember(passes, query, pass);
+    if (query === request) {
+      if (pass.pages > 0 && !pass.isStruck) pass.inRow = 0;
+      pass.number++;
+      pass.pages = 0;
+      pass.isStruck = false;
+      return false;
+    }
+    pass.pages++;
+    if (pass.isStruck || pass.inRow >= maxInRow) return false;
+    pass.isStruck = hits('expired-cursor', `${query} page ${pass.pages}`, pass.number);
+    if (pass.isStruck) pass.inRow++;
+    return pass.isStruck;
+  }
+
+  return {
+    lateShare: rates.get('late') ?? 0,
+    strike(request) {
+      if (expires(request)) return 'expired-cursor';
+      const past = attempts.get(request) ?? { count: 0, inRow: 0 };
+      const struck = past.inRow >= maxInRow ? undefined : oneShot.find(({ name }) => hits(name, request, past.count));
+      remember(attempts, request, { count: past.count + 1, inRow: struck === undefined ? 0 : past.inRow + 1 });
+      return struck?.name;
+    },
+    lieAbout(window) {
+      const isFirst = !answered.has(window);
+      remember(answered, window, true);
+      if (!hits('totals-disagree', window) && !(isFirst && hits('totals-flicker', window))) return 0;
+      const bits = hashText(seed, `lie ${window}`);
+      return (bits % 2 === 0 ? 1 : -1) * (1 + ((bits >>> 1) % 250)) * cent;
+    },
+    leavesOutUnnamed(window) {
+      return hits('missing-without-uuid', window);
+    },
+  };
+}
+
+/** Keeps the newest; who has not come back for a hundred thousand requests is forgotten. */
+function remember<Value>(memory: Map<string, Value>, key: string, value: Value): void {
+  memory.delete(key);
+  memory.set(key, value);
+  if (memory.size <= maxRemembered) return;
+  for (const oldest of memory.keys()) {
+    memory.delete(oldest);
+    break;
+  }
+}

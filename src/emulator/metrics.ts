@@ -1,0 +1,341 @@
+import {
+  defaultResolutions,
+  type GroupByDimension,
+  maxWindowDays,
+  populatedBy,
+  type Resolution,
+} from '../platform/index.ts';
+import {
+  addCalendarMonths,
+  dayMs,
+  floorDay,
+  floorHour,
+  floorMonth,
+  formatInstant,
+  hourMs,
+  type Instant,
+  type Window,
+} from '../time.ts';
+import { type Amounts, emptySums, type Hours, type Sums } from './amounts.ts';
+import { numberOf, type Parameters } from './parameters.ts';
+import { Refusal } from './refusal.ts';
+import { hourOfWeek } from './shapes.ts';
+import { costScale, type Dimensions, type Series, type Story, usageScale } from './story.ts';
+
+/** The filters by the parameter's name, each with the field of a series that it looks at. */
+const filterFields = {
+  workspace: 'workspace',
+  resourceType: 'resourceType',
+  resourceName: 'resourceName',
+  resourceUuid: 'resourceUuid',
+  billingDimension: 'billingDimension',
+} as const satisfies Record<string, keyof Dimensions>;
+
+type Field = keyof typeof filterFields;
+
+const fieldOf: Readonly<Record<GroupByDimension, Field>> = {
+  workspace: 'workspace',
+  resource_type: 'resourceType',
+  resource_name: 'resourceName',
+  resource_uuid: 'resourceUuid',
+  billing_dimension: 'billingDimension',
+};
+
+/** A legal metrics query, with its defaults filled in. */
+export interface MetricsQuery {
+  readonly window: Window;
+  readonly resolution: Resolution;
+  readonly groupBy: readonly GroupByDimension[];
+  readonly filters: readonly { readonly field: Field; readonly value: string }[];
+  /** Equal for equal queries, whatever the order of their parameters; the page size is no part of it. */
+  readonly key: string;
+}
+
+/** One group of a query's answer. */
+export interface Group {
+  readonly key: string;
+  /** The member whose fields the entry shows where enrichment fills in more than was grouped by. */
+  face: Series;
+  readonly members: Series[];
+  cost: bigint;
+  usage: bigint;
+  /** Its buckets, where they were added up along with the total; otherwise that waits until its page is asked for. */
+  readonly sums: Sums | undefined;
+}
+
+/** What all pages of a query share. */
+export interface Grouped {
+  readonly groups: readonly Group[];
+  /** Billionths of a dollar. */
+  readonly cost: bigint;
+  /** Thousandths of a unit, units mixed. */
+  readonly usage: bigint;
+}
+
+/** One item of an entry's series. */
+interface Point {
+  readonly timestamp: string;
+  readonly cost: number;
+  readonly usage?: number;
+}
+
+interface Bucket extends Hours {
+  readonly timestamp: string;
+}
+
+/**
+ * The query that a request's parameters ask for.
+ * Refuses with 400 a window beyond the cap of an explicit resolution, and with 403 what only account admins may ask.
+ */
+export function readMetricsQuery(parameters: Parameters, isAdmin: boolean): MetricsQuery {
+  const window = { start: numberOf(parameters, 'startTime'), end: numberOf(parameters, 'endTime') };
+  const days = (window.end - window.start) / dayMs;
+  const asked = parameters.get('resolution');
+  const resolution = isResolution(asked) ? asked : defaultResolution(days);
+  if (days > maxWindowDays[resolution]) {
+    throw new Refusal(
+      400,
+      'window_too_long',
+      `A window of ${days} days is beyond the ${maxWindowDays[resolution]} days that resolution ${resolution} allows`,
+    );
+  }
+  const groupBy = groupByOf(parameters);
+  if (!isAdmin && (groupBy.includes('workspace') || parameters.has('workspace'))) {
+    throw new Refusal(403, 'access_denied', 'Access denied');
+  }
+  const filters = Object.entries(filterFields).flatMap(([name, field]) => {
+    const value = parameters.get(name);
+    return typeof value === 'string' ? [{ field, value }] : [];
+  });
+  return {
+    window,
+    resolution,
+    groupBy,
+    filters,
+    key: JSON.stringify([window, resolution, groupBy, filters]),
+  };
+}
+
+function isResolution(value: unknown): value is Resolution {
+  return typeof value === 'string' && Object.hasOwn(maxWindowDays, value);
+}
+
+function groupByOf(parameters: Parameters): readonly GroupByDimension[] {
+  const value = parameters.get('groupBy');
+  const given: readonly string[] = Array.isArray(value) ? value : [];
+  return given.filter((name): name is GroupByDimension => Object.hasOwn(fieldOf, name));
+}
+
+function defaultResolution(days: number): Resolution {
+  return defaultResolutions.find(({ underDays }) => days < underDays)?.resolution ?? 'monthly';
+}
+
+/** Hours that a window covers. An amount is booked at the start of its hour: a cut hour belongs where that lies. */
+function hoursOf(window: Window): Hours {
+  return { fromHour: Math.ceil(window.start / hourMs), toHour: Math.ceil(window.end / hourMs) };
+}
+
+/**
+ * The groups of a query as an observer sees them at `seenAt`, in the order in which they are paged: by the grouped
+ * dimensions, absent ones last. Groups in which nothing happened are not there.
+ * With `leavesOutUnnamed`, series without a uuid are missing where the uuid is grouped by (a fault).
+ */
+export function groupSeries(
+  story: Story,
+  amounts: Amounts,
+  query: MetricsQuery,
+  seenAt: Instant,
+  leavesOutUnnamed: boolean,
+): Grouped {
+  const hours = hoursOf(query.window);
+  const seenHour = Math.floor(seenAt / hourMs);
+  const skipsUnnamed = leavesOutUnnamed && query.groupBy.includes('resource_uuid');
+  const buckets = bucketsOf(query.window, query.resolution);
+  // Grouped by resource there may be tens of thousands of groups, of which a page shows a hundred.
+  const keepsSums = !query.groupBy.includes('resource_name') && !query.groupBy.includes('resource_uuid');
+  const stretches = keepsSums ? buckets : [hours];
+  const groups = new Map<string, Group>();
+  let cost = 0n;
+  let usage = 0n;
+  for (const series of story.series) {
+    if (!isAliveIn(series, hours, seenHour)) continue;
+    if (skipsUnnamed && series.resourceUuid === undefined) continue;
+    if (!query.filters.every(({ field, value }) => series[field] === value)) continue;
+    const sums = emptySums(stretches.length);
+    amounts.addTo(sums, series, stretches, seenHour);
+    const seriesCost = totalOf(sums.costs);
+    const seriesUsage = totalOf(sums.usages);
+    if (seriesCost === 0n && seriesUsage === 0n) continue;
+    const key = query.groupBy.map((dimension) => sortable(series[fieldOf[dimension]])).join('\u0000');
+    let group = groups.get(key);
+    if (group === undefined) {
+      group = {
+        key,
+        face: series,
+        members: [],
+        cost: 0n,
+        usage: 0n,
+        sums: keepsSums ? emptySums(buckets.length) : undefined,
+      };
+      groups.set(key, group);
+    }
+    group.members.push(series);
+    if (orderOf(series) < orderOf(group.face)) group.face = series;
+    // A whole account's years in billionths of a dollar can be beyond 2^53; one series' cannot.
+    if (group.sums !== undefined) addSums(group.sums, sums);
+    group.cost += seriesCost;
+    group.usage += seriesUsage;
+    cost += seriesCost;
+    usage += seriesUsage;
+  }
+  const sorted = [...groups.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+  return { groups: sorted, cost, usage };
+}
+
+/** Exact while one series stays below 2^53, which is nine million dollars. */
+function totalOf(amounts: Float64Array): bigint {
+  let total = 0;
+  for (const amount of amounts) total += amount;
+  return BigInt(total);
+}
+
+function addSums(into: Sums, sums: Sums): void {
+  for (const [i, cost] of sums.costs.entries()) into.costs[i] = (into.costs[i] ?? 0) + cost;
+  for (const [i, usage] of sums.usages.entries()) into.usages[i] = (into.usages[i] ?? 0) + usage;
+}
+
+/** The distinct resource types that an observer at `seenAt` sees anything of in a window, sorted. */
+export function resourceTypesIn(story: Story, amounts: Amounts, window: Window, seenAt: Instant): string[] {
+  const hours = hoursOf(window);
+  const seenHour = Math.floor(seenAt / hourMs);
+  const types = new Set<string>();
+  for (const series of story.series) {
+    if (types.has(series.resourceType) || !isAliveIn(series, hours, seenHour)) continue;
+    const { costs, usages } = emptySums(1);
+    amounts.addTo({ costs, usages }, series, [hours], seenHour);
+    if (costs[0] !== 0 || usages[0] !== 0) types.add(series.resourceType);
+  }
+  return [...types].sort();
+}
+
+function isAliveIn(series: Series, hours: Hours, seenHour: number): boolean {
+  return series.fromHour < Math.min(hours.toHour, seenHour) && series.toHour > hours.fromHour;
+}
+
+/** Absent values come after all that are there. */
+function sortable(value: string | undefined): string {
+  return value ?? '\uffff';
+}
+
+/** Which of a group's members gives the entry its enriched fields: the first by workspace, then by name. */
+function orderOf(series: Series): string {
+  return [sortable(series.workspace), series.resourceName, series.resourceType, sortable(series.resourceUuid)].join(
+    '\u0000',
+  );
+}
+
+/** Whether amounts of use are shown: only where units cannot mix (2.15). */
+export function showsUsage(query: MetricsQuery): boolean {
+  return query.groupBy.includes('billing_dimension');
+}
+
+/** The entries (2.15) of some of a query's groups; without groupBy the one entry of everything, even of nothing. */
+export function toEntries(amounts: Amounts, query: MetricsQuery, groups: readonly Group[], seenAt: Instant): unknown[] {
+  const buckets = bucketsOf(query.window, query.resolution);
+  const seenHour = Math.floor(seenAt / hourMs);
+  const withUsage = showsUsage(query);
+  if (groups.length === 0 && query.groupBy.length === 0) {
+    return [{ summary: { cost: 0 }, timeseries: buckets.map(({ timestamp }) => ({ timestamp, cost: 0 })) }];
+  }
+  return groups.map((group) => ({
+    ...fieldsOf(query, group.face),
+    summary: { cost: toUsd(group.cost), ...(withUsage ? { usage: toUnits(group.usage) } : {}) },
+    timeseries: toPoints(group.sums ?? sumsOf(amounts, group.members, buckets, seenHour), buckets, withUsage),
+  }));
+}
+
+function sumsOf(amounts: Amounts, members: readonly Series[], buckets: readonly Bucket[], seenHour: number): Sums {
+  const sums = emptySums(buckets.length);
+  for (const series of members) amounts.addTo(sums, series, buckets, seenHour);
+  return sums;
+}
+
+function toPoints({ costs, usages }: Sums, buckets: readonly Bucket[], withUsage: boolean): Point[] {
+  return buckets.map(({ timestamp }, i) => {
+    const cost = (costs[i] ?? 0) / costScale;
+    return withUsage ? { timestamp, cost, usage: (usages[i] ?? 0) / usageScale } : { timestamp, cost };
+  });
+}
+
+/** The entry fields that the table in 2.15 populates; a field whose value is absent is left out. */
+function fieldsOf(query: MetricsQuery, face: Series): Record<string, string> {
+  const fields: Record<string, string> = {};
+  for (const field of Object.values(filterFields)) {
+    const value = face[field];
+    const isPopulated = populatedBy[field].some((dimension) => query.groupBy.includes(dimension));
+    if (isPopulated && value !== undefined) fields[field] = value;
+  }
+  return fields;
+}
+
+/**
+ * The buckets of a window: calendar hours, days, weeks (from Monday) or months in UTC. Each bears the calendar's own
+ * start, also the first one where the window cuts it; its amounts are only those inside the window.
+ */
+function bucketsOf(window: Window, resolution: Resolution): Bucket[] {
+  const { fromHour, toHour } = hoursOf(window);
+  const buckets: Bucket[] = [];
+  for (let start = floorTo(window.start, resolution); start < window.end; ) {
+    const next = nextAfter(start, resolution);
+    buckets.push({
+      timestamp: formatInstant(start),
+      fromHour: Math.max(start / hourMs, fromHour),
+      toHour: Math.min(next / hourMs, toHour),
+    });
+    start = next;
+  }
+  return buckets;
+}
+
+function floorTo(instant: Instant, resolution: Resolution): Instant {
+  switch (resolution) {
+    case 'hourly':
+      return floorHour(instant);
+    case 'daily':
+      return floorDay(instant);
+    case 'weekly':
+      return floorHour(instant) - hourOfWeek(floorHour(instant) / hourMs) * hourMs;
+    case 'monthly':
+      return floorMonth(instant);
+  }
+}
+
+function nextAfter(start: Instant, resolution: Resolution): Instant {
+  switch (resolution) {
+    case 'hourly':
+      return start + hourMs;
+    case 'daily':
+      return start + dayMs;
+    case 'weekly':
+      return start + 7 * dayMs;
+    case 'monthly':
+      return addCalendarMonths(start, 1);
+  }
+}
+
+/** Dollars out of billionths: the number nearest to the exact decimal. */
+export function toUsd(billionths: bigint): number {
+  return toScaled(billionths, costScale);
+}
+
+/** Units out of thousandths. */
+export function toUnits(thousandths: bigint): number {
+  return toScaled(thousandths, usageScale);
+}
+
+function toScaled(amount: bigint, scale: number): number {
+  // Division rounds correctly while both sides are exact; beyond 2^53 only reading the decimal itself does.
+  if (amount <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(amount) / scale;
+  const digits = String(scale).length - 1;
+  return Number(`${amount / BigInt(scale)}.${String(amount % BigInt(scale)).padStart(digits, '0')}`);
+}

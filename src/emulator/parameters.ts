@@ -1,0 +1,105 @@
+import type { Operation, Parameter, ParameterType } from '../platform/index.ts';
+import { formatInstant, type Instant, parseRfc3339 } from '../time.ts';
+import { Refusal } from './refusal.ts';
+
+/** A parameter as read: an instant or integer as a number, a list in the operation's own order. */
+export type ParameterValue = string | number | readonly string[];
+
+/** The query parameters of a request, read and checked. */
+export type Parameters = ReadonlyMap<string, ParameterValue>;
+
+/**
+ * Reads a request's query by the operation's own rules.
+ * Refuses with 400, naming everything that is wrong: missing, invalid, given twice, empty, or none of the operation's.
+ * The document is silent on the last three; they are refused because here they can only be somebody's bug.
+ */
+export function readParameters(operation: Operation, query: URLSearchParams): Parameters {
+  const problems: string[] = [];
+  const values = new Map<string, ParameterValue>();
+  const known = operation.parameters.filter((parameter) => parameter.in === 'query');
+  for (const parameter of known) {
+    const texts = query.getAll(parameter.name);
+    const text = texts[0];
+    if (text === undefined) {
+      if (parameter.required) problems.push(`${parameter.name} is required`);
+      else if (parameter.type.kind === 'integer') values.set(parameter.name, parameter.type.default);
+    } else if (texts.length > 1) {
+      problems.push(`${parameter.name} is given ${texts.length} times`);
+    } else if (text === '') {
+      problems.push(`${parameter.name} is empty`);
+    } else {
+      const value = readValue(parameter, parameter.type, text, problems);
+      if (value !== undefined) values.set(parameter.name, value);
+    }
+  }
+  for (const name of new Set(query.keys())) {
+    if (!known.some((parameter) => parameter.name === name))
+      problems.push(`${name} is not a parameter of this operation`);
+  }
+  const start = values.get('startTime');
+  const end = values.get('endTime');
+  if (typeof start === 'number' && typeof end === 'number' && end <= start) {
+    problems.push(`endTime ${formatInstant(end)} is not after startTime ${formatInstant(start)}`);
+  }
+  if (problems.length > 0) throw new Refusal(400, 'invalid_parameter', problems.join('; '));
+  return values;
+}
+
+/** An instant or integer that was read. Throws where the operation has no such parameter: that is a bug of ours. */
+export function numberOf(parameters: Parameters, name: string): number {
+  const value = parameters.get(name);
+  if (typeof value !== 'number') throw new TypeError(`${name} was not read as a number`);
+  return value;
+}
+
+function readValue(
+  parameter: Parameter,
+  type: ParameterType,
+  text: string,
+  problems: string[],
+): ParameterValue | undefined {
+  switch (type.kind) {
+    case 'string':
+      return text;
+    case 'instant': {
+      const instant = readInstant(text);
+      if (instant === undefined) problems.push(`${parameter.name} "${text}" is not an RFC 3339 instant in UTC`);
+      return instant;
+    }
+    case 'integer': {
+      const integer = /^\d+$/.test(text) ? Number(text) : undefined;
+      if (integer === undefined || integer < type.min) {
+        problems.push(`${parameter.name} "${text}" is not an integer of ${type.min} or more`);
+        return undefined;
+      }
+      return Math.min(integer, type.max);
+    }
+    case 'choice':
+      if (type.choices.includes(text)) return text;
+      problems.push(`${parameter.name} "${text}" is none of ${type.choices.join(', ')}`);
+      return undefined;
+    case 'choices':
+      return readChoices(parameter.name, type.choices, type.max, text.split(','), problems);
+  }
+}
+
+/** UTC only: `Z` or `+00:00`. RFC 3339 gives `-00:00` another meaning (the local offset is unknown). */
+function readInstant(text: string): Instant | undefined {
+  return /T.*(Z|\+00:00)$/i.test(text) ? parseRfc3339(text) : undefined;
+}
+
+function readChoices(
+  name: string,
+  choices: readonly string[],
+  max: number,
+  given: readonly string[],
+  problems: string[],
+): readonly string[] {
+  const invalid = given.filter((choice) => !choices.includes(choice));
+  const duplicate = new Set(given.filter((choice, i) => given.indexOf(choice) !== i));
+  if (given.length > max) problems.push(`${name} has ${given.length} dimensions, at most ${max} are allowed`);
+  for (const choice of invalid) problems.push(`${name} "${choice}" is none of ${choices.join(', ')}`);
+  for (const choice of duplicate) problems.push(`${name} has ${choice} twice`);
+  // Order does not matter, so what follows sees only one.
+  return choices.filter((choice) => given.includes(choice));
+}

@@ -1,0 +1,179 @@
+import {
+  earliestVersion,
+  groupByDimensions,
+  type Operation,
+  type OperationName,
+  operations,
+  pagedListingsVersion,
+} from '../platform/index.ts';
+import { formatInstant, hourMs, type Instant } from '../time.ts';
+import type { Amounts } from './amounts.ts';
+import { expiredCursor, readCursor, writeCursor } from './cursors.ts';
+import type { FaultPlan } from './faults.ts';
+import {
+  type Grouped,
+  groupSeries,
+  type MetricsQuery,
+  readMetricsQuery,
+  resourceTypesIn,
+  showsUsage,
+  toEntries,
+  toUnits,
+  toUsd,
+} from './metrics.ts';
+import { numberOf, type Parameters, readParameters } from './parameters.ts';
+import { Refusal } from './refusal.ts';
+import type { Story } from './story.ts';
+
+/** A request as far as the platform looks at it. */
+export interface PlatformRequest {
+  readonly method: string;
+  /** Path and query, as sent. */
+  readonly target: string;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** The platform without its sockets: a request goes in, the body of a 200 comes out, or a Refusal is thrown. */
+export interface Platform {
+  answer(request: PlatformRequest, calledExpired: boolean): unknown;
+}
+
+interface Caller {
+  readonly isAdmin: boolean;
+}
+
+/** What an operation needs to answer. */
+interface Call {
+  readonly caller: Caller;
+  readonly parameters: Parameters;
+  readonly now: Instant;
+  readonly calledExpired: boolean;
+}
+
+/** 9.7 leaves open whether the second one is valid; a client that asks for it should find it. */
+const versions: readonly string[] = [earliestVersion, pagedListingsVersion];
+
+// A client works on a few queries at once and turns the pages of each: those need not be grouped anew.
+const maxKeptQueries = 8;
+
+/** The platform that tells this story, by the clock that `now` reads. */
+export function openPlatform(story: Story, amounts: Amounts, faults: FaultPlan, now: () => Instant): Platform {
+  const kept = new Map<string, Grouped>();
+  const routes = Object.entries(operations).map(([name, operation]) => ({
+    operation,
+    pattern: patternOf(operation),
+    answer: answers()[name as OperationName],
+  }));
+
+  function answers(): Record<OperationName, (call: Call) => unknown> {
+    return {
+      metrics: answerMetrics,
+      groupByEnum: () => ({ values: groupByDimensions }),
+      resourceTypesEnum: answerResourceTypes,
+      accounts: answerAccounts,
+    };
+  }
+
+  function answerMetrics({ caller, parameters, now: at, calledExpired }: Call): unknown {
+    const query = readMetricsQuery(parameters, caller.isAdmin);
+    const cursor = parameters.get('cursor');
+    const limit = numberOf(parameters, 'limit');
+    const place =
+      typeof cursor === 'string' ? readCursor(query.key, cursor, at) : { offset: 0, seenAt: at, issuedAt: at };
+    if (calledExpired && typeof cursor === 'string') throw expiredCursor();
+    const window = `${query.window.start}/${query.window.end}`;
+    const { groups, cost, usage } = groupsOf(query, place.seenAt, faults.leavesOutUnnamed(window));
+    const end = place.offset + limit;
+    const hasMore = query.groupBy.length > 0 && end < groups.length;
+    return {
+      startTime: formatInstant(query.window.start),
+      endTime: formatInstant(query.window.end),
+      resolution: query.resolution,
+      summary: {
+        totalCost: toUsd(cost + BigInt(faults.lieAbout(window))),
+        ...(showsUsage(query) ? { totalUsage: toUnits(usage) } : {}),
+      },
+      data: toEntries(amounts, query, groups.slice(place.offset, end), place.seenAt),
+      meta: {
+        hasMore,
+        nextCursor: hasMore ? writeCursor(query.key, { offset: end, seenAt: place.seenAt, issuedAt: at }) : '',
+      },
+    };
+  }
+
+  function groupsOf(query: MetricsQuery, seenAt: Instant, leavesOutUnnamed: boolean): Grouped {
+    const key = `${Math.floor(seenAt / hourMs)} ${leavesOutUnnamed} ${query.key}`;
+    const known = kept.get(key);
+    const grouped = known ?? groupSeries(story, amounts, query, seenAt, leavesOutUnnamed);
+    kept.delete(key);
+    kept.set(key, grouped);
+    for (const oldest of kept.keys()) {
+      if (kept.size <= maxKeptQueries) break;
+      kept.delete(oldest);
+    }
+    return grouped;
+  }
+
+  function answerResourceTypes({ parameters, now: at }: Call): unknown {
+    const window = { start: numberOf(parameters, 'startTime'), end: numberOf(parameters, 'endTime') };
+    return { values: resourceTypesIn(story, amounts, window, at) };
+  }
+
+  /** The document does not show this shape; a list of envelopes (2.1) is what its other listings answer with. */
+  function answerAccounts(): unknown {
+    const { id, displayName } = story.account;
+    return [{ id, metadata: { name: id, displayName, createdAt: formatInstant(story.since) }, spec: {} }];
+  }
+
+  return {
+    answer({ method, target, headers }, calledExpired) {
+      const caller = callerOf(story, headers);
+      checkVersion(headers['service-version']);
+      const mark = target.indexOf('?');
+      const path = mark < 0 ? target : target.slice(0, mark);
+      const search = new URLSearchParams(mark < 0 ? '' : target.slice(mark));
+      const onPath = routes.flatMap((route) => {
+        const match = route.pattern.exec(path);
+        return match === null ? [] : [{ route, values: match.groups ?? {} }];
+      });
+      const first = onPath[0];
+      if (first === undefined) throw new Refusal(404, 'not_found', `There is nothing at ${path}`);
+      const found = onPath.find(({ route }) => route.operation.method === method);
+      if (found === undefined) {
+        const allow = first.route.operation.method;
+        throw new Refusal(405, 'method_not_allowed', `${path} answers ${allow} only`, { allow });
+      }
+      const accountId = found.values.accountId;
+      if (accountId !== undefined && accountId !== encodeURIComponent(story.account.id)) {
+        // 403 rather than 404: whether an account exists is nobody's business but its owner's.
+        throw new Refusal(403, 'access_denied', `This token has no access to account ${accountId}`);
+      }
+      const parameters = readParameters(found.route.operation, search);
+      return found.route.answer({ caller, parameters, now: now(), calledExpired });
+    },
+  };
+}
+
+/** A template's path as a pattern, with each `{parameter}` as a named group. */
+function patternOf(operation: Operation): RegExp {
+  return new RegExp(`^${operation.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
+}
+
+/** Who asks (5.1): a bearer token in either header. Where both are sent, one good one is enough. */
+function callerOf(story: Story, headers: PlatformRequest['headers']): Caller {
+  const sent = [headers.authorization, headers['x-service-authorization']].flat();
+  if (sent.includes(`Bearer ${story.tokens.admin}`)) return { isAdmin: true };
+  if (sent.includes(`Bearer ${story.tokens.member}`)) return { isAdmin: false };
+  throw new Refusal(401, 'unauthorized', 'Invalid or missing credentials');
+}
+
+function checkVersion(header: string | string[] | undefined): void {
+  const version = [header].flat()[0] ?? earliestVersion;
+  if (versions.includes(version)) return;
+  throw new Refusal(
+    400,
+    'invalid_api_version',
+    `Unknown API version "${version}"; valid versions are ${versions.join(', ')}`,
+  );
+}

@@ -1,0 +1,192 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { MachineError, messageOf } from '../errors.ts';
+import type { Instant } from '../time.ts';
+import type { FaultName, FaultPlan } from './faults.ts';
+import type { Platform } from './platform.ts';
+import { Refusal } from './refusal.ts';
+
+/** One request that the emulator got, for tests that count and for people who look. */
+export interface SeenRequest {
+  /** By the emulator's clock. */
+  readonly at: Instant;
+  readonly method: string;
+  /** Path and query, as sent. */
+  readonly path: string;
+  /** Undefined where the connection was reset instead. */
+  readonly status: number | undefined;
+  /** The fault that hit it. */
+  readonly fault?: FaultName;
+}
+
+/** What the server needs to know. */
+export interface ServerOptions {
+  readonly now: () => Instant;
+  /** 0 takes any free one. */
+  readonly port: number;
+  /** Real time that passes before each answer. */
+  readonly latencyMs: number;
+}
+
+/** A platform within reach of HTTP, on this machine only. */
+export interface Serving {
+  readonly url: string;
+  readonly requests: readonly SeenRequest[];
+  close(): Promise<void>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const compress = promisify(gzip);
+const maxSeenRequests = 10_000;
+const retryAfterSeconds = 1;
+const dribbles = 8;
+const dribbleMs = 120;
+
+/** Listens on 127.0.0.1 until closed. Throws MachineError where the port cannot be had. */
+export async function serve(platform: Platform, faults: FaultPlan, options: ServerOptions): Promise<Serving> {
+  const requests: SeenRequest[] = [];
+  const server = createServer((request, response) => {
+    // A client may hang up at any time; that is its right and no error of ours.
+    response.on('error', () => {});
+    handle(request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
+  });
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const method = request.method ?? 'GET';
+    const target = request.url ?? '/';
+    const fault = faults.strike(`${method} ${target}`);
+    const answer = fault === 'reset' ? undefined : answerWith(fault, { method, target, headers: request.headers });
+    requests.push({
+      at: options.now(),
+      method,
+      path: target,
+      status: answer?.status,
+      ...(fault === undefined ? {} : { fault }),
+    });
+    if (requests.length > maxSeenRequests) requests.splice(0, requests.length - maxSeenRequests);
+    if (options.latencyMs > 0) await pause(options.latencyMs);
+    if (answer === undefined) request.socket.resetAndDestroy();
+    else await send(request, response, answer, fault);
+  }
+
+  function answerWith(
+    fault: FaultName | undefined,
+    request: { method: string; target: string; headers: IncomingMessage['headers'] },
+  ): Answer {
+    try {
+      refuseAs(fault);
+      return { status: 200, body: platform.answer(request, fault === 'expired-cursor'), headers: {} };
+    } catch (error) {
+      // Anything that is no refusal is a bug of the emulator; its client sees what a broken platform looks like.
+      const refusal = error instanceof Refusal ? error : new Refusal(500, 'internal_error', messageOf(error));
+      return {
+        status: refusal.status,
+        body: { error: refusal.code, code: refusal.status, message: refusal.message },
+        headers: refusal.headers,
+      };
+    }
+  }
+
+  await listen(server, options.port);
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new MachineError('the emulator has no port to listen on');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    requests,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function listen(server: Server, port: number): Promise<void> {
+  try {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EADDRINUSE') {
+      throw new MachineError(`port ${port} of 127.0.0.1 is taken; choose another one, or 0 for any that is free`, {
+        cause: error,
+      });
+    }
+    throw new MachineError(`the emulator cannot listen on port ${port} of 127.0.0.1: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Throws the refusal that a fault pretends. */
+function refuseAs(fault: FaultName | undefined): void {
+  switch (fault) {
+    case '429':
+      throw new Refusal(429, 'rate_limited', 'Too many requests', { 'retry-after': String(retryAfterSeconds) });
+    case '429-date': {
+      // Waiting takes real time (design, section 6), so this date is the wall clock's and not the story's.
+      const at = new Date(Math.ceil(Date.now() / 1_000 + retryAfterSeconds) * 1_000);
+      throw new Refusal(429, 'rate_limited', 'Too many requests', { 'retry-after': at.toUTCString() });
+    }
+    case '500':
+      throw new Refusal(500, 'internal_error', 'Internal error');
+    case '503':
+      throw new Refusal(503, 'unavailable', 'Unavailable for a moment');
+    default:
+  }
+}
+
+async function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: Answer,
+  fault: FaultName | undefined,
+): Promise<void> {
+  const plain = Buffer.from(JSON.stringify(answer.body));
+  const isGzip = acceptsGzip(request.headers['accept-encoding']);
+  // The fastest level: who waits for the emulator waits for nothing that matters.
+  const body = isGzip ? await compress(plain, { level: 1 }) : plain;
+  response.writeHead(answer.status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': body.length,
+    vary: 'accept-encoding',
+    ...(isGzip ? { 'content-encoding': 'gzip' } : {}),
+    ...answer.headers,
+  });
+  if (fault === 'truncated') {
+    // Written first, so that the client really gets half of it and not just a broken connection.
+    response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy());
+  } else if (fault === 'slow-body') {
+    const size = Math.ceil(body.length / dribbles);
+    for (let at = 0; at < body.length && !response.destroyed; at += size) {
+      response.write(body.subarray(at, at + size));
+      await pause(dribbleMs);
+    }
+    response.end();
+  } else {
+    response.end(body);
+  }
+}
+
+/** Whether a client takes gzip: it says so, or says `*`, and does not give it the weight 0. */
+function acceptsGzip(header: string | string[] | undefined): boolean {
+  for (const choice of [header].flat().join(',').split(',')) {
+    const [coding = '', weight = ''] = choice.split(';').map((part) => part.trim().toLowerCase());
+    if (coding === 'gzip' || coding === '*') return !/^q=0(\.0*)?$/.test(weight);
+  }
+  return false;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}

@@ -1,0 +1,180 @@
+import { addCalendarMonths, floorMonth, hourMs, type Instant } from '../time.ts';
+import { accountOfStory, cast, type Habit, type Part, priceChangeMonths, type Tariff, tariffs } from './cast.ts';
+import { hashText, mix, toUnit, uuidOf } from './random.ts';
+import { hourOfWeek, shapes } from './shapes.ts';
+
+/** Thousandths of a unit: usage is counted in them, as whole numbers. */
+export const usageScale = 1_000;
+/** Billionths of a dollar: costs are counted in them, as whole numbers. */
+export const costScale = 1_000_000_000;
+
+/** The five dimensions of a series; absent ones are undefined. */
+export interface Dimensions {
+  readonly workspace: string | undefined;
+  readonly resourceType: string;
+  readonly resourceName: string;
+  readonly resourceUuid: string | undefined;
+  readonly billingDimension: string;
+}
+
+/** One series of the story and all that its amounts depend on. Hours are counted since 1970-01-01T00:00:00Z. */
+export interface Series extends Dimensions {
+  readonly index: number;
+  /** What chance knows it by: the same whatever else is in the story. */
+  readonly key: number;
+  readonly fromHour: number;
+  /** Exclusive. */
+  readonly toHour: number;
+  readonly shape: Float64Array;
+  readonly habit: Habit;
+  readonly tariff: Tariff;
+  /** Hours in which it does many times what it usually does, at any hour of the week. */
+  readonly runaway: { readonly fromHour: number; readonly toHour: number } | undefined;
+}
+
+export interface Story {
+  readonly account: { readonly id: string; readonly displayName: string };
+  readonly tokens: { readonly admin: string; readonly member: string };
+  readonly seed: number;
+  /** The history's first instant: before it there is nothing. */
+  readonly since: Instant;
+  readonly priceChangeHour: number;
+  readonly series: readonly Series[];
+}
+
+/** What the story depends on; nothing in it depends on the clock. */
+export interface StoryOptions {
+  readonly seed: number;
+  /** Resources in the story: the cast of sixty, in part or many times over. */
+  readonly resources: number;
+  /** First instant of the history; a month's first. */
+  readonly since: Instant;
+  /** The agent runs away in the seven days before this instant. */
+  readonly storyEnd: Instant;
+}
+
+// The short-lived sandboxes of the cast fill thirteen months; then they come again, as new ones, this often.
+const returnDays = 400;
+const returns = 5;
+// Nothing grows for ever.
+const growingMonths = 18;
+const monthHours = 730;
+const runawayFactor = 14;
+
+/** The first of the month in which the history begins where nobody says otherwise. */
+export const defaultSince: Instant = Date.UTC(2025, 9, 1);
+
+/**
+ * Where the history begins for a story that ends at `storyEnd`: 2025-10-01, always the same so that a later clock
+ * tells the same past; only a clock that stands before 2025-11 gets thirteen months of its own instead.
+ */
+export function sinceFor(storyEnd: Instant): Instant {
+  if (storyEnd >= addCalendarMonths(defaultSince, 1)) return defaultSince;
+  return addCalendarMonths(floorMonth(storyEnd), -13);
+}
+
+/** The story as series, in a fixed order; about three a resource. */
+export function tellStory(options: StoryOptions): Story {
+  const { seed } = options;
+  const series: Series[] = [];
+  for (let number = 0; number < options.resources; number++) {
+    const part = cast[number % cast.length];
+    if (part === undefined) break;
+    const copy = Math.floor(number / cast.length);
+    for (let coming = 0; coming < (part.recurs === true ? returns : 1); coming++) {
+      series.push(...play(part, number % cast.length, copy, coming, series.length, options));
+    }
+  }
+  return {
+    account: accountOfStory,
+    tokens: { admin: tokenOf(seed, 'admin'), member: tokenOf(seed, 'member') },
+    seed,
+    since: options.since,
+    priceChangeHour: addCalendarMonths(options.since, priceChangeMonths) / hourMs,
+    series,
+  };
+}
+
+function tokenOf(seed: number, role: string): string {
+  return `emulator-${role}-${uuidOf(seed, `token ${role}`).slice(0, 8)}`;
+}
+
+/** The series of one part: the copy tells the twins of a larger story apart, the coming those that return. */
+function play(
+  part: Part,
+  number: number,
+  copy: number,
+  coming: number,
+  firstIndex: number,
+  options: StoryOptions,
+): Series[] {
+  const name = nameOf(part, copy, coming);
+  // Two volumes of one name are two parts: the number in the cast tells them apart, the name need not.
+  const identity = `${number}/${copy}/${coming}`;
+  // Copies begin on other days and are of other sizes, so that many of them are more than one of them times many.
+  const delayDays = copy === 0 ? 0 : toUnit(hashText(options.seed, `delay ${identity}`)) * 60;
+  const size = copy === 0 ? 1 : 0.4 + toUnit(hashText(options.seed, `size ${identity}`));
+  const hasUuid = part.type !== 'volume' && part.type !== 'custom_domain';
+  const fromHour =
+    options.since / hourMs +
+    Math.floor((part.fromDay + delayDays + coming * returnDays) * 24) +
+    bornAtHour(part, identity);
+  const endHour = options.storyEnd / hourMs;
+  return part.habits.map((habit, i) => ({
+    index: firstIndex + i,
+    key: hashText(options.seed, `${identity} ${habit.dimension}`),
+    workspace: part.workspace,
+    resourceType: part.type,
+    resourceName: name,
+    resourceUuid: hasUuid ? uuidOf(options.seed, `resource ${identity}`) : undefined,
+    billingDimension: habit.dimension,
+    fromHour,
+    toHour: part.days === undefined ? Number.POSITIVE_INFINITY : fromHour + part.days * 24,
+    shape: shapes[habit.shape],
+    habit: habit.dimension === 'custom_domain_active_time_hours' ? habit : { ...habit, perHour: habit.perHour * size },
+    tariff: tariffs[habit.dimension],
+    // It began on the evening of a seventh day before, and goes on until somebody reads the bill.
+    runaway:
+      part.runsAway === true && copy === 0 && habit.noise > 0 // storage does not run away
+        ? { fromHour: endHour - 7 * 24 + 21, toHour: endHour + 2 * 24 }
+        : undefined,
+  }));
+}
+
+/** What is there from the beginning was there at midnight; everything later is made by a person during the day. */
+function bornAtHour(part: Part, identity: string): number {
+  return part.fromDay === 0 ? 0 : 7 + (hashText(part.fromDay, identity) % 9);
+}
+
+function nameOf(part: Part, copy: number, coming: number): string {
+  // A pull request's number grows; a trial or an experiment of the same name is made anew, with another uuid.
+  const named = part.name.replace(/^pr-(\d+)/, (_, pull: string) => `pr-${Number(pull) + coming * 700 + copy * 7}`);
+  return copy === 0 || named !== part.name ? named : `${named}-${copy + 1}`;
+}
+
+/**
+ * Thousandths of a unit that a series uses in one hour, by the story alone: neither the clock nor any other series
+ * has a say, so the past is the same whenever it is asked for.
+ */
+export function usageOf(story: Story, series: Series, hour: number): number {
+  if (hour < series.fromHour || hour >= series.toHour) return 0;
+  const { habit, runaway } = series;
+  const isRunaway = runaway !== undefined && hour >= runaway.fromHour && hour < runaway.toHour;
+  const level = isRunaway ? runawayFactor : (series.shape[hourOfWeek(hour)] ?? 0);
+  if (level === 0) return 0;
+  const months = Math.min((hour - story.since / hourMs) / monthHours, growingMonths);
+  // Storage grows by the week, when somebody writes to it; work grows with every hour.
+  const growth = 1 + habit.growth * (habit.noise === 0 ? Math.floor(months * 4) / 4 : months);
+  const noise = habit.noise === 0 ? 1 : 1 + habit.noise * (2 * toUnit(mix(series.key, hour)) - 1);
+  const quantum = series.tariff.quantum ?? 1;
+  return Math.round((habit.perHour * usageScale * level * growth * noise) / quantum) * quantum;
+}
+
+/** Billionths of a dollar for that usage in that hour: usage times the price of the day, less what is free. */
+export function costOf(story: Story, series: Series, hour: number, usage: number): number {
+  const { tariff } = series;
+  const isLater = tariff.usdPerUnitLater !== undefined && hour >= story.priceChangeHour;
+  const price = isLater ? (tariff.usdPerUnitLater ?? 0) : tariff.usdPerUnit;
+  const charged = tariff.freePerHour === undefined ? usage : Math.max(0, usage - tariff.freePerHour * usageScale);
+  return Math.round(charged * price * (costScale / usageScale));
+}

@@ -1,0 +1,151 @@
+import type { Log } from './effects.ts';
+import { PlatformError } from './errors.ts';
+import {
+  askQuery,
+  controlQuery,
+  type DecodedPage,
+  detailQuery,
+  type LandingFolder,
+  type Query,
+  repairQuery,
+  residualQuery,
+  type Role,
+} from './fetch/index.ts';
+import type { Client } from './platform/index.ts';
+import { formatWindow, type Window } from './time.ts';
+import type { Proof, Stage, TotalDecimals } from './warehouse/index.ts';
+
+/** What reading one window takes. */
+export interface WindowReading {
+  readonly account: string;
+  readonly window: Window;
+  readonly client: Client;
+  readonly stage: Stage;
+  readonly landing: LandingFolder;
+  /** The role if it is known; otherwise it is found out by asking for the control as admin. */
+  readonly role: Role | undefined;
+  /** How many decimals earlier totals of this account carried. */
+  readonly knownDecimals: TotalDecimals;
+  /** Runs work on the warehouse while no other does. */
+  exclusively<T>(work: () => Promise<T>): Promise<T>;
+  /** Called as soon as the role is known. */
+  onRole(role: Role): void;
+  /** Called for each page that arrived. */
+  onPage(page: DecodedPage): void;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads one window into the stage: the detail and its control at once; then, where the detail has blind spots, the
+ * queries that light them; and compares everything with the platform's own totals.
+ * Returns every comparison made. Throws PlatformError or RefusedAnswerError.
+ */
+export async function readWindow(reading: WindowReading): Promise<{ role: Role; proofs: Proof[] }> {
+  const { account, window, stage, exclusively } = reading;
+  const abort = new AbortController();
+  const signal = AbortSignal.any([reading.signal, abort.signal]);
+  let queries = 0;
+
+  /** Asks one query into the stage and returns its number; one that fails leaves nothing behind. */
+  async function ask(query: Query): Promise<number> {
+    queries += 1;
+    const number = queries;
+    const sink = stage.addQuery(number, query.purpose);
+    async function page(decoded: DecodedPage): Promise<void> {
+      reading.onPage(decoded);
+      await sink.page(decoded);
+    }
+    const { client, landing, log } = reading;
+    try {
+      await askQuery({ account, query, client, landing, sink: { page, restart: sink.restart }, log, signal });
+    } catch (error) {
+      await sink.restart();
+      throw error;
+    }
+    return number;
+  }
+
+  /** Asks some queries at once and returns their numbers; the failure of one ends the others. */
+  async function askAll(asked: readonly Query[]): Promise<number[]> {
+    const settled = await Promise.allSettled(
+      asked.map((query) =>
+        ask(query).catch((error: unknown) => {
+          if (!signal.aborted) abort.abort(error);
+          throw error;
+        }),
+      ),
+    );
+    return settled.map((result) => {
+      if (result.status === 'rejected') throw signal.reason ?? result.reason;
+      return result.value;
+    });
+  }
+
+  /** The control, as admin where the token may ask for it so: the role is learnt by asking, once. */
+  async function learnRole(): Promise<Role> {
+    try {
+      await ask(controlQuery(window, 'admin'));
+      return 'admin';
+    } catch (error) {
+      if (!(error instanceof PlatformError) || error.status !== 403) throw error;
+      await ask(controlQuery(window, 'member'));
+      return 'member';
+    }
+  }
+
+  await stage.begin(account, window);
+  let { role } = reading;
+  if (role === undefined) {
+    role = await learnRole();
+    reading.onRole(role);
+    await askAll([detailQuery(window)]);
+  } else {
+    await askAll([detailQuery(window), controlQuery(window, role)]);
+  }
+  stage.readAs(role);
+
+  if (role === 'admin') {
+    const types = await exclusively(async () => {
+      await stage.takeDetail();
+      return stage.typesWithoutUuid();
+    });
+    const numbers = await askAll(types.map((type) => residualQuery(window, type)));
+    await exclusively(async () => {
+      for (const [index, type] of types.entries()) await stage.takeResidual(numbers[index] ?? 0, type);
+    });
+  } else {
+    await exclusively(() => stage.takeDetail());
+  }
+
+  const short = await exclusively(() => stage.shortDimensions(reading.knownDecimals));
+  if (short.length > 0) {
+    reading.log.info('the detail leaves something out; it is asked for by name', {
+      account,
+      window: formatWindow(window),
+      billingDimensions: short,
+    });
+    const readAs = role;
+    const numbers = await askAll(short.map((dimension) => repairQuery(window, dimension, readAs)));
+    await exclusively(async () => {
+      for (const [index, dimension] of short.entries()) await stage.takeRepair(numbers[index] ?? 0, dimension);
+    });
+  }
+  return { role, proofs: await exclusively(() => stage.prove(reading.knownDecimals)) };
+}
+
+/** What did not prove, in a sentence: the hardest fact first. Undefined where everything did. */
+export function describeFailures(proofs: readonly Proof[]): string | undefined {
+  const failed = proofs.filter((proof) => !proof.proven);
+  if (failed.length === 0) return undefined;
+  const told = failed.slice(0, 3).map((proof) => {
+    const of = proof.billingDimension === undefined ? '' : ` in ${proof.billingDimension}`;
+    return `${proof.compared}${of} (${proof.measure}): ours ${trim(proof.ours)}, theirs ${trim(proof.theirs)}, difference ${trim(proof.difference)}`;
+  });
+  const more = failed.length > told.length ? `; and ${failed.length - told.length} more` : '';
+  return told.join('; ') + more;
+}
+
+function trim(decimal: string): string {
+  return decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal;
+}

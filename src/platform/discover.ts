@@ -1,0 +1,76 @@
+import { PlatformError } from '../errors.ts';
+import { addCalendarMonths, floorMonth, formatInstant, type Instant, parseRfc3339 } from '../time.ts';
+import { type Client, parseBody } from './client.ts';
+import { operations } from './operations.ts';
+import { metricsResponse } from './responses.ts';
+
+const historyMonths = 120;
+
+/**
+ * The first month in which the account had any cost, asked with one call: monthly buckets have no window cap (4.6).
+ * Undefined where ten years hold none.
+ */
+export async function discoverHistoryStart(
+  client: Client,
+  account: string,
+  until: Instant,
+  signal: AbortSignal,
+): Promise<Instant | undefined> {
+  const about = `account ${account}, the first month with any cost`;
+  const values = {
+    accountId: account,
+    startTime: formatInstant(addCalendarMonths(floorMonth(until), -historyMonths)),
+    endTime: formatInstant(until),
+    resolution: 'monthly',
+  };
+  return client.call(
+    operations.metrics,
+    values,
+    about,
+    async (body) => {
+      const answer = metricsResponse.safeParse(await parseBody(body));
+      if (!answer.success) {
+        throw new PlatformError(`an answer that is no metrics response (${answer.error.issues[0]?.message})`);
+      }
+      const months = answer.data.data
+        .flatMap((entry) => entry.timeseries)
+        .filter((point) => point.cost !== 0)
+        .map((point) => parseRfc3339(point.timestamp))
+        .filter((instant) => instant !== undefined);
+      return months.length === 0 ? undefined : floorMonth(Math.min(...months));
+    },
+    signal,
+  );
+}
+
+/**
+ * The ids of the accounts that the token can see. The shape of `GET /v0/accounts` is not shown (4.6): any list of
+ * texts or of objects with an id is taken, however it is wrapped; nothing recognisable gives an empty list.
+ */
+export async function discoverAccounts(client: Client, signal: AbortSignal): Promise<string[]> {
+  const read = async (body: Parameters<typeof parseBody>[0]) => accountIds(await parseBody(body));
+  return client.call(operations.accounts, {}, 'which accounts the token can see', read, signal);
+}
+
+/** Account ids in a JSON value of unknown shape. */
+export function accountIds(value: unknown): string[] {
+  if (Array.isArray(value)) return [...new Set(value.flatMap((item) => idOf(item) ?? []))];
+  if (typeof value !== 'object' || value === null) return [];
+  const list = Object.values(value).find((field) => Array.isArray(field) && field.length > 0);
+  if (list !== undefined) return accountIds(list);
+  const single = idOf(value);
+  return single === undefined ? [] : [single];
+}
+
+function idOf(item: unknown): string | undefined {
+  if (typeof item === 'string' && item !== '') return item;
+  if (typeof item !== 'object' || item === null) return undefined;
+  const fields = item as Record<string, unknown>;
+  for (const name of ['id', 'accountId', 'account_id', 'uuid', 'name']) {
+    const value = fields[name];
+    if (typeof value === 'string' && value !== '') return value;
+    if (typeof value === 'number') return String(value);
+  }
+  const metadata = fields['metadata'];
+  return typeof metadata === 'object' && metadata !== null ? idOf(metadata) : undefined;
+}

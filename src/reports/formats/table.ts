@@ -1,0 +1,35 @@
+import { isTextType, type SqlColumn } from '../../warehouse/index.ts';
+
+/** Cells wider than this are cut: a table is for reading, the other formats are for data. */
+const maxCellWidth = 48;
+
+/** Rows as a table for a person: numbers to the right, NULL as nothing. */
+export function formatTable(columns: readonly SqlColumn[], rows: readonly (readonly (string | undefined)[])[]): string {
+  const cells = rows.map((row) => row.map((cell) => shorten(printable(cell ?? ''))));
+  const widths = columns.map((column, index) =>
+    Math.max(width(column.name), ...cells.map((row) => width(row[index] ?? ''))),
+  );
+  function line(row: readonly string[]): string {
+    const padded = row.map((cell, index) => {
+      const padding = ' '.repeat(Math.max(0, (widths[index] ?? 0) - width(cell)));
+      return isTextType(columns[index]?.type ?? '') ? cell + padding : padding + cell;
+    });
+    return padded.join('  ').trimEnd();
+  }
+  const ruler = widths.map((count) => '─'.repeat(count)).join('  ');
+  return [line(columns.map((column) => column.name)), ruler, ...cells.map(line)].join('\n');
+}
+
+/** Control characters would move the terminal's cursor or worse; names come from outside. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, '\uFFFD');
+}
+
+function shorten(text: string): string {
+  const characters = [...text];
+  return characters.length > maxCellWidth ? `${characters.slice(0, maxCellWidth - 1).join('')}…` : text;
+}
+
+function width(text: string): number {
+  return [...text].length;
+}

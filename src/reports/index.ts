@@ -1,0 +1,5 @@
+export { type CompletenessState, completenessOf, describeCompleteness } from './completeness.ts';
+export { type ExportedFile, exportFile, exportFormats } from './export.ts';
+export { csvPieces } from './formats/csv.ts';
+export { formatTable } from './formats/table.ts';
+export * from './report.ts';

@@ -1,0 +1,76 @@
+import { UsageError } from '../errors.ts';
+import { addCalendarMonths, floorMonth, formatInstant, formatMonth, type Window } from '../time.ts';
+import { type Connection, readSqlFolder, type SqlFile } from '../warehouse/index.ts';
+import type { CompletenessState } from './completeness.ts';
+
+/** A report: one SQL file that answers one question. */
+export interface Report {
+  readonly file: SqlFile;
+  readonly name: string;
+  readonly about: string;
+  /** The columns that name a row; the answer is ordered by all of them. */
+  readonly grain: readonly string[];
+  readonly formats: readonly string[];
+}
+
+/** Reads the reports, a project's own `sql/reports` over the built-in ones. Throws UsageError for a wrong header. */
+export async function readReports(overlay: string): Promise<Report[]> {
+  const files = await readSqlFolder('reports', overlay);
+  const problems: string[] = [];
+  const reports = files.map((file) => {
+    const grain = list(file.header['grain']);
+    if (grain.length === 0) problems.push(`${file.path}:1:1: the header has no "--! grain:" line; a report is ordered by its grain`);
+    return {
+      file,
+      name: file.name,
+      about: file.header['about'] ?? '',
+      grain,
+      formats: list(file.header['formats'] ?? 'csv, parquet'),
+    };
+  });
+  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  return reports;
+}
+
+/** The report's SELECT with its total order: the same rows always come in the same order. */
+export function orderedQuery(report: Report): string {
+  const order = report.grain.map((column) => `"${column.replaceAll('"', '""')}" nulls last`).join(', ');
+  // The closing parenthesis stands on a line of its own: the file may end in a comment.
+  return `select * from (\n${report.file.text.trimEnd().replace(/;$/, '')}\n) as report order by ${order}`;
+}
+
+/** The last month that is complete in the books. Throws UsageError where there is none. */
+export function lastCompleteMonth(state: CompletenessState): Window {
+  const through = state.completeThrough === null ? undefined : floorMonth(Date.parse(state.completeThrough));
+  if (through === undefined) throw new UsageError('no month is complete yet: name one with --month, or run "costbook ingest"');
+  return { start: addCalendarMonths(through, -1), end: through };
+}
+
+/** Whether a month is complete, as a warning's sentence; undefined where it is. */
+export function incompleteWarning(month: Window, state: CompletenessState): string | undefined {
+  if (state.completeThrough !== null && Date.parse(state.completeThrough) >= month.end) return undefined;
+  return (
+    `${formatMonth(month.start)} is not complete: the books are complete through ` +
+    `${state.completeThrough ?? 'nothing yet'}, the month ends ${formatInstant(month.end)}`
+  );
+}
+
+/** What DuckDB says of a report's SQL, with the file's name, line and column in front where it names a place. */
+export async function checkReport(connection: Connection, report: Report, parameters: Record<string, string>): Promise<void> {
+  try {
+    await connection.rows(`select * from (${orderedQuery(report)}\n) limit 0`, parameters);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const line = /LINE (\d+):/.exec(error.message)?.[1];
+    // The wrapping puts one line before the file's first.
+    const place = line === undefined ? '' : `:${Math.max(1, Number(line) - 1)}`;
+    throw new UsageError(`${report.file.path}${place}: ${error.message.trim()}`, { cause: error });
+  }
+}
+
+function list(text: string | undefined): string[] {
+  return (text ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}

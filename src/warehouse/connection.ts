@@ -1,0 +1,308 @@
+import { mkdir, stat } from 'node:fs/promises';
+import { availableParallelism, totalmem } from 'node:os';
+import { dirname, join } from 'node:path';
+import {
+  DECIMAL,
+  type DuckDBConnection,
+  DuckDBDataChunk,
+  DuckDBInstance,
+  type DuckDBValue,
+  INTEGER,
+  StatementType,
+} from '@duckdb/node-api';
+import duckdb from '@duckdb/node-bindings';
+import { CostbookError, LockedError, MachineError, messageOf, UsageError } from '../errors.ts';
+
+/** What a statement may be given: values are bound, never pasted into the text. */
+export type SqlValue = string | number | bigint | boolean | null;
+export type SqlParameters = Readonly<Record<string, SqlValue>>;
+
+/** A row as JSON: decimals and integers of 64 bits or more are strings, timestamps `2026-10-01 00:00:00`. */
+export type SqlRow = Readonly<Record<string, unknown>>;
+
+/** A column of an answer with DuckDB's name of its type. */
+export interface SqlColumn {
+  readonly name: string;
+  readonly type: string;
+}
+
+/** An answer that is handed out in pieces. */
+export interface SqlResult {
+  readonly columns: readonly SqlColumn[];
+  readonly pieces: AsyncIterable<readonly (readonly DuckDBValue[])[]>;
+}
+
+/** One connection: statements on it run one after another, and a stream must end before the next one begins. */
+export interface Connection {
+  /** Runs the statements of a text in order; each is given those of the parameters that it names. */
+  run(sql: string, parameters?: SqlParameters): Promise<void>;
+  /** Runs one statement and returns its rows. */
+  rows(sql: string, parameters?: SqlParameters): Promise<SqlRow[]>;
+  /** Runs one statement and hands out its rows in pieces as DuckDB values, without holding them all. */
+  stream(sql: string, parameters?: SqlParameters): Promise<SqlResult>;
+  /** As `stream`, for SQL that a person typed: one SELECT. What is wrong with it is a UsageError in DuckDB's words. */
+  query(sql: string): Promise<SqlResult>;
+  /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
+  transaction<T>(work: () => Promise<T>): Promise<T>;
+  /** Appends rows of integers, text and nulls to a temporary table; text is cast to the column's type. */
+  appendRows(table: string, rows: readonly (readonly (number | string | null)[])[]): Promise<void>;
+  /** Appends columns of equal length to a temporary table of (INTEGER, INTEGER, DECIMAL(18,a), DECIMAL(18,b)). */
+  appendPoints(table: string, count: number, columns: PointColumns): Promise<void>;
+  close(): void;
+}
+
+export interface PointColumns {
+  readonly first: Int32Array;
+  readonly second: Int32Array;
+  readonly third: { readonly values: BigInt64Array; readonly scale: number };
+  readonly fourth: { readonly values: BigInt64Array; readonly scale: number };
+}
+
+/** An open database file, attached as `wh`. The only module that knows DuckDB. */
+export interface Database {
+  readonly file: string;
+  connect(): Promise<Connection>;
+  close(): void;
+}
+
+export interface OpenOptions {
+  readonly readOnly: boolean;
+  /** After opening, refuse every file, network and configuration access: for SQL that somebody typed. */
+  readonly lockedDown?: boolean;
+}
+
+// One owner a file and process: two instances in one process attach the same file without an error and lose rows.
+const openFiles = new Set<string>();
+
+/**
+ * Opens a warehouse file: an instance in memory, the file attached. Nothing is ever downloaded.
+ * Throws LockedError where another process holds it, UsageError where a reader finds no file, MachineError otherwise.
+ */
+export async function openDatabase(file: string, options: OpenOptions): Promise<Database> {
+  if (!options.readOnly) {
+    if (openFiles.has(file)) throw new Error(`${file} is already open in this process`);
+    await mkdir(dirname(file), { recursive: true });
+  } else if (!(await exists(file))) {
+    throw new UsageError(`${file} does not exist yet: run "costbook ingest" first`);
+  }
+  const instance = await DuckDBInstance.create(':memory:', {
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    memory_limit: `${memoryLimitMb()}MB`,
+    threads: String(Math.min(4, availableParallelism())),
+    temp_directory: join(dirname(file), options.readOnly ? `.spill-${process.pid}` : '.spill'),
+    preserve_insertion_order: 'true',
+  }).catch(asOurError(file));
+  const connections = new Set<DuckDBConnection>();
+  try {
+    const first = await instance.connect();
+    connections.add(first);
+    await first.run(`set global TimeZone = 'UTC'`);
+    const literal = `'${file.replaceAll("'", "''")}'`; // ATTACH takes no parameters
+    await first.run(`attach ${literal} as wh${options.readOnly ? ' (read_only)' : ''}`);
+    if (options.lockedDown) {
+      await first.run('set enable_external_access = false');
+      await first.run('set lock_configuration = true');
+    }
+  } catch (error) {
+    for (const connection of connections) connection.closeSync();
+    instance.closeSync();
+    return asOurError(file)(error);
+  }
+  if (!options.readOnly) openFiles.add(file);
+
+  return {
+    file,
+    async connect() {
+      const connection = await instance.connect();
+      connections.add(connection);
+      await connection.run('use wh');
+      return wrap(connection, file, () => connections.delete(connection));
+    },
+    close() {
+      for (const connection of connections) connection.closeSync();
+      connections.clear();
+      instance.closeSync();
+      openFiles.delete(file);
+    },
+  };
+}
+
+function wrap(connection: DuckDBConnection, file: string, onClose: () => void): Connection {
+  const fail = asOurError(file);
+
+  async function prepared<T>(
+    sql: string,
+    parameters: SqlParameters,
+    use: (statement: Awaited<ReturnType<DuckDBConnection['prepare']>>, isLast: boolean) => Promise<T>,
+  ): Promise<T | undefined> {
+    // Each statement is prepared when the one before it has run: later ones may use what earlier ones make.
+    const statements = await connection.extractStatements(sql);
+    let result: T | undefined;
+    for (let index = 0; index < statements.count; index += 1) {
+      const statement = await statements.prepare(index);
+      try {
+        const values: Record<string, SqlValue> = {};
+        for (let position = 1; position <= statement.parameterCount; position += 1) {
+          const name = statement.parameterName(position);
+          const value = parameters[name];
+          if (value === undefined) throw new TypeError(`statement needs $${name}`);
+          values[name] = value;
+        }
+        statement.bind(values);
+        result = await use(statement, index === statements.count - 1);
+      } finally {
+        statement.destroySync();
+      }
+    }
+    return result;
+  }
+
+  const self: Connection = {
+    async run(sql, parameters = {}) {
+      await prepared(sql, parameters, (statement) => statement.run()).catch(fail);
+    },
+    async rows(sql, parameters = {}) {
+      const reader = await prepared(sql, parameters, (statement) => statement.runAndReadAll()).catch(fail);
+      return (reader?.getRowObjectsJson() ?? []) as SqlRow[];
+    },
+    async stream(sql, parameters = {}) {
+      const result = await connection.stream(sql, Object.keys(parameters).length > 0 ? { ...parameters } : undefined).catch(fail);
+      const columns = result.columnNames().map((name, index) => ({ name, type: String(result.columnType(index)) }));
+      async function* pieces(): AsyncGenerator<readonly (readonly DuckDBValue[])[]> {
+        try {
+          for await (const rows of result.yieldRows()) yield rows;
+        } catch (error) {
+          fail(error);
+        }
+      }
+      return { columns, pieces: pieces() };
+    },
+    async query(sql) {
+      try {
+        const statements = await connection.extractStatements(sql);
+        if (statements.count !== 1) {
+          throw new UsageError(`the query has ${statements.count} statements; expected one SELECT`);
+        }
+        const statement = await statements.prepare(0);
+        try {
+          if (statement.statementType !== StatementType.SELECT && statement.statementType !== StatementType.EXPLAIN) {
+            throw new UsageError('the query is no SELECT: the books are read-only here');
+          }
+          if (statement.parameterCount > 0) throw new UsageError('the query has parameters; write the values into it');
+        } finally {
+          statement.destroySync();
+        }
+        const result = await self.stream(sql);
+        async function* pieces(): AsyncGenerator<readonly (readonly DuckDBValue[])[]> {
+          try {
+            yield* result.pieces;
+          } catch (error) {
+            throw asTyped(error);
+          }
+        }
+        return { columns: result.columns, pieces: pieces() };
+      } catch (error) {
+        throw asTyped(error);
+      }
+    },
+    async transaction(work) {
+      await connection.run('begin transaction').catch(fail);
+      try {
+        const result = await work();
+        await connection.run('commit').catch(fail);
+        return result;
+      } catch (error) {
+        // After some failures DuckDB has rolled back by itself; then there is nothing left to undo.
+        await connection.run('rollback').catch(() => undefined);
+        throw error;
+      }
+    },
+    async appendRows(table, rows) {
+      const appender = await connection.createAppender(table, null, 'temp').catch(fail);
+      try {
+        for (const row of rows) {
+          for (const value of row) {
+            if (value === null) appender.appendNull();
+            else if (typeof value === 'number') appender.appendInteger(value);
+            else appender.appendVarchar(value);
+          }
+          appender.endRow();
+        }
+        appender.closeSync();
+      } catch (error) {
+        fail(error);
+      }
+    },
+    async appendPoints(table, count, columns) {
+      const appender = await connection.createAppender(table, null, 'temp').catch(fail);
+      try {
+        const capacity = duckdb.vector_size();
+        const chunk = DuckDBDataChunk.create([
+          INTEGER,
+          INTEGER,
+          DECIMAL(18, columns.third.scale),
+          DECIMAL(18, columns.fourth.scale),
+        ]);
+        const sources = [columns.first, columns.second, columns.third.values, columns.fourth.values];
+        for (let from = 0; from < count; from += capacity) {
+          const rows = Math.min(capacity, count - from);
+          chunk.rowCount = rows;
+          sources.forEach((source, index) => {
+            const vector = duckdb.data_chunk_get_vector(chunk.chunk, index);
+            const width = source.BYTES_PER_ELEMENT;
+            const buffer = source.buffer as ArrayBuffer;
+            duckdb.copy_data_to_vector(vector, 0, buffer, source.byteOffset + from * width, rows * width);
+          });
+          appender.appendDataChunk(chunk);
+        }
+        appender.closeSync();
+      } catch (error) {
+        fail(error);
+      }
+    },
+    close() {
+      connection.closeSync();
+      onClose();
+    },
+  };
+  return self;
+}
+
+/** A failure of SQL that a person typed: theirs to mend, in DuckDB's words, unless the machine failed. */
+function asTyped(error: unknown): unknown {
+  return error instanceof CostbookError ? error : new UsageError(messageOf(error).trim(), { cause: error });
+}
+
+/** A third of the machine's memory, at most 2 GB: DuckDB spills to disk beyond it. */
+function memoryLimitMb(): number {
+  return Math.max(256, Math.min(2048, Math.floor(totalmem() / 3 / 1024 / 1024)));
+}
+
+async function exists(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return false;
+      throw error;
+    },
+  );
+}
+
+/** DuckDB's failures as ours: who holds the lock, what the machine lacks; anything else keeps DuckDB's own words. */
+function asOurError(file: string): (error: unknown) => never {
+  return (error) => {
+    const message = messageOf(error);
+    const holder = /Conflicting lock is held in (.+?) \(PID (\d+)\)/.exec(message);
+    if (holder) {
+      throw new LockedError(
+        `${file} is held by process ${holder[2]} (${holder[1]}): wait until it ends, then run this again`,
+        { cause: error },
+      );
+    }
+    if (/No space left on device|Read-only file system|Permission denied|Out of Memory|Could not (write|read|open)|Cannot open file/i.test(message)) {
+      throw new MachineError(`${file}: ${message.split('\n')[0]}`, { cause: error });
+    }
+    throw error;
+  };
+}

@@ -1,0 +1,360 @@
+import { RefusedAnswerError } from '../errors.ts';
+import { formatInstant, formatWindow, hourMs, type Instant, intersectWindows, subtractWindows, type Window } from '../time.ts';
+import type { Connection } from './connection.ts';
+import { readSqlFolder, type SqlFile } from './sql-files.ts';
+
+/** One decoded page of a query, as columns. Amounts are scaled integers: USD × 10^12 and unit × 10^6. */
+export interface StagedPage {
+  readonly totalCost: string;
+  readonly costDecimals: number;
+  readonly usageDecimals: number;
+  readonly entries: readonly {
+    readonly workspace: string | undefined;
+    readonly resourceType: string | undefined;
+    readonly resourceName: string | undefined;
+    readonly resourceUuid: string | undefined;
+    readonly billingDimension: string | undefined;
+    readonly cost: string;
+    readonly usage: string;
+  }[];
+  readonly points: {
+    readonly count: number;
+    readonly entry: Int32Array;
+    readonly bucket: Int32Array;
+    readonly cost: BigInt64Array;
+    readonly usage: BigInt64Array;
+  };
+}
+
+/** As whom a window was read. */
+export type LoadRole = 'admin' | 'member';
+
+/** A comparison with the platform's own totals; amounts of money and usage are decimal text. */
+export interface Proof {
+  readonly compared: string;
+  readonly measure: string;
+  readonly billingDimension: string | undefined;
+  readonly ours: string;
+  readonly theirs: string;
+  readonly difference: string;
+  readonly tolerance: number;
+  readonly proven: boolean;
+}
+
+/** How many decimals the platform's own totals carry, for cost and for usage. */
+export interface TotalDecimals {
+  readonly cost: number;
+  readonly usage: number;
+}
+
+/** What a load is recorded with. */
+export interface LoadFacts {
+  readonly loadNumber: number;
+  readonly runNumber: number;
+  readonly reason: string;
+  readonly requests: number;
+  readonly pages: number;
+  /** Hours from here on are too young to be claimed. */
+  readonly claimedEnd: Instant;
+  readonly seenAt: Instant;
+}
+
+export interface LoadResult {
+  readonly outcome: 'loaded' | 'unchanged';
+  /** Rows of the window now, and how many hours of series differ from before. */
+  readonly amounts: number;
+  readonly restated: number;
+}
+
+/** Where one window's answers are collected, proven and written; it owns its connection. */
+export interface Stage {
+  /** Empties the stage for a window. */
+  begin(account: string, window: Window): Promise<void>;
+  /** As whom the window is read; said before anything is taken, compared or loaded. */
+  readAs(role: LoadRole): void;
+  /** A sink for the pages of one query of the given purpose; `query` numbers them within the window. */
+  addQuery(query: number, purpose: string): { page(page: StagedPage): Promise<void>; restart(): Promise<void> };
+  /** Makes the detail's entries the window's rows. */
+  takeDetail(): Promise<void>;
+  /** Resource types whose rows carry no uuid. */
+  typesWithoutUuid(): Promise<string[]>;
+  /** Puts rows by workspace (of the query numbered) in the place of a type's rows without uuid. */
+  takeResidual(query: number, resourceType: string): Promise<void>;
+  /** Billing dimensions in which rows and control differ. */
+  shortDimensions(known: TotalDecimals): Promise<string[]>;
+  /** Adds what a query of one billing dimension shows beyond the rows. */
+  takeRepair(query: number, billingDimension: string): Promise<void>;
+  /** Compares everything with the platform's own totals. `known` is what earlier answers taught about its decimals. */
+  prove(known: TotalDecimals): Promise<Proof[]>;
+  /** The most decimals that this window's totals carry. */
+  decimals(): TotalDecimals;
+  /** Replaces the window and writes the ledger, in one transaction; `file` is called last before the commit. */
+  load(facts: LoadFacts, file: () => Promise<string | undefined>): Promise<LoadResult>;
+  /** Records a window that did not prove. */
+  recordUnproven(runNumber: number, because: string, seenAt: Instant): Promise<void>;
+  close(): void;
+}
+
+/** Fewest decimals that a total is taken to carry, whatever we saw: a platform that bills in USD knows cents. */
+const fewestDecimals = 2;
+
+/** Opens a stage on a connection of its own. */
+export async function openStage(connection: Connection): Promise<Stage> {
+  const files = new Map((await readSqlFolder('load')).map((file) => [file.name, file]));
+  function sql(name: string): string {
+    const file: SqlFile | undefined = files.get(name);
+    if (file === undefined) throw new Error(`sql/load/${name}.sql is missing`);
+    return file.text;
+  }
+  await connection.run(sql('macros'));
+
+  let account = '';
+  let window: Window = { start: 0, end: 0 };
+  let role: LoadRole = 'member';
+  let entries = 0;
+  let decimals: TotalDecimals = { cost: 0, usage: 0 };
+
+  function byWorkspace(): boolean {
+    return role === 'admin';
+  }
+  function halfUnits(known: TotalDecimals): { cost_half_unit: number; usage_half_unit: number } {
+    return {
+      cost_half_unit: 0.5 * 10 ** -Math.max(fewestDecimals, known.cost, decimals.cost),
+      usage_half_unit: 0.5 * 10 ** -Math.max(fewestDecimals, known.usage, decimals.usage),
+    };
+  }
+  function windowParameters(): { account: string; window_start: string; window_end: string } {
+    return { account, window_start: formatInstant(window.start), window_end: formatInstant(window.end) };
+  }
+
+  return {
+    async begin(newAccount, newWindow) {
+      account = newAccount;
+      window = newWindow;
+      entries = 0;
+      decimals = { cost: 0, usage: 0 };
+      await connection.run(sql('stage'));
+    },
+
+    readAs(newRole) {
+      role = newRole;
+    },
+
+    addQuery(query, purpose) {
+      let total: string | undefined;
+      return {
+        async page(page) {
+          if (total === undefined) {
+            total = page.totalCost;
+            await connection.run('insert into staged_queries values ($query, $purpose, $total::decimal(38, 12))', {
+              query,
+              purpose,
+              total,
+            });
+          } else if (page.totalCost !== total) {
+            throw new RefusedAnswerError(
+              `${purpose} of ${formatWindow(window)} of account ${account}: summary.totalCost was ${total} on the first ` +
+                `page and is ${page.totalCost} on a later one; the numbers changed while they were read`,
+            );
+          }
+          const first = entries;
+          entries += page.entries.length;
+          decimals = {
+            cost: Math.max(decimals.cost, page.costDecimals),
+            usage: Math.max(decimals.usage, page.usageDecimals),
+          };
+          await connection.appendRows(
+            'staged_entries',
+            page.entries.map((entry, index) => [
+              first + index,
+              query,
+              entry.workspace ?? null,
+              entry.resourceType ?? null,
+              entry.resourceName ?? null,
+              entry.resourceUuid ?? null,
+              entry.billingDimension ?? null,
+              entry.cost,
+              entry.usage,
+            ]),
+          );
+          const { points } = page;
+          for (let point = 0; point < points.count; point += 1) points.entry[point] = first + (points.entry[point] ?? 0);
+          await connection.appendPoints('staged_points', points.count, {
+            first: points.entry,
+            second: points.bucket,
+            third: { values: points.cost, scale: 12 },
+            fourth: { values: points.usage, scale: 6 },
+          });
+        },
+        async restart() {
+          total = undefined;
+          await connection.run(sql('forget_query'), { query });
+        },
+      };
+    },
+
+    async takeDetail() {
+      await connection.run(sql('rows_of_detail'), { account });
+    },
+
+    async typesWithoutUuid() {
+      const rows = await connection.rows(sql('types_without_uuid'));
+      return rows.map((row) => String(row['resource_type']));
+    },
+
+    async takeResidual(query, resourceType) {
+      await connection.run(sql('drop_rows_without_uuid'), { resource_type: resourceType });
+      await connection.run(sql('add_difference'), {
+        query,
+        account,
+        by_workspace: true,
+        resource_type: resourceType,
+        billing_dimension: null,
+      });
+    },
+
+    async shortDimensions(known) {
+      const rows = await connection.rows(sql('short_dimensions'), { by_workspace: byWorkspace(), ...halfUnits(known) });
+      return rows.map((row) => String(row['billing_dimension']));
+    },
+
+    async takeRepair(query, billingDimension) {
+      await connection.run(sql('add_difference'), {
+        query,
+        account,
+        by_workspace: byWorkspace(),
+        resource_type: null,
+        billing_dimension: billingDimension,
+      });
+    },
+
+    async prove(known) {
+      await connection.run(sql('prove'), { by_workspace: byWorkspace(), ...halfUnits(known) });
+      const rows = await connection.rows(`
+        select compared, measure, billing_dimension, ours, theirs, difference, tolerance, proven
+        from window_proofs order by proven, compared, measure, billing_dimension
+      `);
+      return rows.map((row) => ({
+        compared: String(row['compared']),
+        measure: String(row['measure']),
+        billingDimension: row['billing_dimension'] === null ? undefined : String(row['billing_dimension']),
+        ours: String(row['ours']),
+        theirs: String(row['theirs']),
+        difference: String(row['difference']),
+        tolerance: Number(row['tolerance']),
+        proven: row['proven'] === true,
+      }));
+    },
+
+    decimals: () => decimals,
+
+    async load(facts, file) {
+      const parameters = windowParameters();
+      await connection.run(sql('rows_to_load'), { window_start: parameters.window_start });
+      const pieces = await keepWhatAdminKnew();
+      await connection.run(sql('changes'), parameters);
+      const [collision] = await connection.rows(sql('series_collisions'));
+      if (collision) throw new Error(`two different series share the id ${collision['series_id']}: nothing was written`);
+      const [counts] = await connection.rows(
+        `select
+          (select count(*) from loaded) as amounts,
+          (select count(*) from changes) as restated,
+          (
+            select coalesce(sum(date_diff('hour',
+              greatest(window_start, cast($window_start as timestamp)),
+              least(window_end, cast($window_end as timestamp)))), 0)
+            from ledger.covered
+            where account = $account
+              and window_start < cast($window_end as timestamp)
+              and window_end > cast($window_start as timestamp)
+          ) as covered_hours`,
+        parameters,
+      );
+      const restated = Number(counts?.['restated']);
+      const isWhollyCovered = Number(counts?.['covered_hours']) * hourMs === window.end - window.start;
+      const outcome = isWhollyCovered && restated === 0 ? 'unchanged' : 'loaded';
+      const seenAt = formatInstant(facts.seenAt);
+      await connection.transaction(async () => {
+        if (outcome === 'loaded') {
+          await connection.run(sql('replace'), { ...parameters, load_number: facts.loadNumber, seen_at: seenAt });
+        }
+        await connection.run(sql('record'), {
+          ...parameters,
+          load_number: facts.loadNumber,
+          run_number: facts.runNumber,
+          reason: facts.reason,
+          role,
+          outcome,
+          requests: facts.requests,
+          pages: facts.pages,
+          claimed_end: formatInstant(facts.claimedEnd),
+          seen_at: seenAt,
+          landing: (await file()) ?? null,
+        });
+        for (const piece of pieces) {
+          await connection.run(sql('record_covered'), {
+            account,
+            piece_start: formatInstant(piece.window.start),
+            piece_end: formatInstant(piece.window.end),
+            claimed_end: formatInstant(facts.claimedEnd),
+            role: piece.role,
+            load_number: facts.loadNumber,
+          });
+        }
+      });
+      return { outcome, amounts: Number(counts?.['amounts']), restated };
+    },
+
+    async recordUnproven(runNumber, because, seenAt) {
+      await connection.run('create temp table if not exists window_proofs as select * from ledger.proofs limit 0');
+      await connection.transaction(() =>
+        connection.run(sql('record_unproven'), {
+          ...windowParameters(),
+          run_number: runNumber,
+          because,
+          seen_at: formatInstant(seenAt),
+        }),
+      );
+    },
+
+    close: () => connection.close(),
+  };
+
+  /**
+   * A window read as admin is not replaced by one read without unless its totals differ: the rows that know their
+   * workspace stay. Returns the window in pieces, each with the role as which its rows were read.
+   */
+  async function keepWhatAdminKnew(): Promise<{ window: Window; role: LoadRole }[]> {
+    if (role === 'admin') return [{ window, role }];
+    const rows = await connection.rows(
+      `select epoch_ms(window_start) as window_start, epoch_ms(window_end) as window_end
+      from ledger.covered
+      where account = $account and role = 'admin'
+        and window_start < cast($window_end as timestamp) and window_end > cast($window_start as timestamp)`,
+      windowParameters(),
+    );
+    const kept: Window[] = [];
+    for (const row of rows) {
+      const piece = intersectWindows(window, { start: Number(row['window_start']), end: Number(row['window_end']) });
+      if (piece === undefined) continue;
+      const parameters = { account, piece_start: formatInstant(piece.start), piece_end: formatInstant(piece.end) };
+      const differing = await connection.rows(sql('kept_as_admin_differs'), {
+        ...parameters,
+        ...halfUnits({ cost: 12, usage: 6 }),
+      });
+      if (differing.length > 0) return [{ window, role }];
+      kept.push(piece);
+    }
+    for (const piece of kept) {
+      await connection.run(sql('keep_as_admin'), {
+        account,
+        piece_start: formatInstant(piece.start),
+        piece_end: formatInstant(piece.end),
+      });
+    }
+    return [
+      ...kept.map((piece) => ({ window: piece, role: 'admin' as const })),
+      ...subtractWindows([window], kept).map((piece) => ({ window: piece, role })),
+    ];
+  }
+}

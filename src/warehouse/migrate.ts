@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { MachineError, messageOf, UsageError } from '../errors.ts';
+import { billingDimensions, unitSuffixes } from '../platform/index.ts';
+import type { Connection } from './connection.ts';
+import { readSqlFolder, type SqlFile } from './sql-files.ts';
+
+/**
+ * Brings an attached warehouse to this program's schema: migrations that were never run (each once, in a
+ * transaction), the platform's units, and the views where their files changed. Throws UsageError where an applied
+ * migration was edited, or where the warehouse was written by a newer program.
+ */
+export async function migrate(connection: Connection): Promise<void> {
+  await connection.run(`
+    create table if not exists applied_files (folder varchar not null, name varchar not null, hash varchar not null)
+  `);
+  const applied = await connection.rows('select folder, name, hash from applied_files');
+  const hashOf = (folder: string, name: string) =>
+    applied.find((row) => row['folder'] === folder && row['name'] === name)?.['hash'];
+
+  const migrations = await readSqlFolder('migrations');
+  const unknown = applied
+    .filter((row) => row['folder'] === 'migrations' && !migrations.some((file) => file.name === row['name']))
+    .map((row) => row['name']);
+  if (unknown.length > 0) {
+    throw new UsageError(
+      `the warehouse was written by a newer Costbook (migration ${unknown.join(', ')} is not known here): update this one`,
+    );
+  }
+  for (const file of migrations) {
+    const hash = sha256(file.text);
+    const before = hashOf('migrations', file.name);
+    if (before === hash) continue;
+    if (before !== undefined) {
+      throw new UsageError(`${file.path} was edited after it had been applied: restore it and add a new migration`);
+    }
+    await connection.transaction(async () => {
+      await connection.run(file.text);
+      await remember(connection, 'migrations', file.name, hash);
+    });
+    // An index and its table's changes in one write-ahead log survive a kill badly; and it is the moment to be tidy.
+    await connection.run('checkpoint wh');
+  }
+
+  const units = JSON.stringify([billingDimensions, unitSuffixes]);
+  const views = await readSqlFolder('views');
+  const hash = sha256(units + views.map((file) => file.name + file.text).join(''));
+  if (hashOf('views', '*') === hash) return;
+  await connection.transaction(async () => {
+    await connection.run('delete from ledger.billing_dimensions');
+    for (const { name, resourceType, unit } of billingDimensions) {
+      await connection.run('insert into ledger.billing_dimensions values ($name, $resourceType, $unit)', {
+        name,
+        resourceType,
+        unit,
+      });
+    }
+    await connection.run('delete from ledger.unit_suffixes');
+    for (const { suffix, unit } of unitSuffixes) {
+      await connection.run('insert into ledger.unit_suffixes values ($suffix, $unit)', { suffix, unit });
+    }
+  });
+  await createViews(connection, views);
+  await remember(connection, 'views', '*', hash); // last: a kill before it makes the views again
+}
+
+/** Creates the views in as many passes as it takes: one that reads another can only be made after it. */
+async function createViews(connection: Connection, files: readonly SqlFile[]): Promise<void> {
+  let left = [...files];
+  while (left.length > 0) {
+    const failed: { file: SqlFile; error: unknown }[] = [];
+    for (const file of left) await connection.run(file.text).catch((error) => failed.push({ file, error }));
+    if (failed.length === left.length) {
+      const broken = failed.find(({ error }) => error instanceof MachineError);
+      if (broken) throw broken.error;
+      throw new UsageError(failed.map(({ file, error }) => `${file.path}: ${messageOf(error)}`).join('\n'));
+    }
+    left = failed.map(({ file }) => file);
+  }
+}
+
+async function remember(connection: Connection, folder: string, name: string, hash: string): Promise<void> {
+  await connection.run('delete from applied_files where folder = $folder and name = $name', { folder, name });
+  await connection.run('insert into applied_files values ($folder, $name, $hash)', { folder, name, hash });
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

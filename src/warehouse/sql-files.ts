@@ -1,0 +1,67 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { basename, join } from 'node:path';
+import { UsageError } from '../errors.ts';
+
+/** The folders of sql/, each with its own header keys (design: SQL folders). */
+export type SqlFolder = 'migrations' | 'load' | 'views' | 'reports' | 'checks';
+
+/** One SQL file: its header and its text. */
+export interface SqlFile {
+  /** File name without `.sql`. */
+  readonly name: string;
+  readonly path: string;
+  readonly header: Readonly<Record<string, string>>;
+  /** The whole text, header included: its lines are those of the file. */
+  readonly text: string;
+}
+
+const headerKeys = new Set(['about', 'grain', 'params', 'formats', 'severity']);
+
+/** Where the built-in SQL files lie: beside `src` in a checkout, beside `dist` in a package. */
+const builtIn = fileURLToPath(new URL('../../sql', import.meta.url));
+
+/**
+ * Reads all SQL files of a folder by name, those in `overlay` (a user's own `sql/`) over the built-in ones.
+ * Throws UsageError that lists every file with a wrong header.
+ */
+export async function readSqlFolder(folder: SqlFolder, overlay?: string): Promise<SqlFile[]> {
+  const files = new Map<string, string>();
+  for (const root of [builtIn, ...(overlay === undefined ? [] : [overlay])]) {
+    const names = await readdir(join(root, folder)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return [];
+      throw error;
+    });
+    for (const name of names) if (name.endsWith('.sql')) files.set(basename(name, '.sql'), join(root, folder, name));
+  }
+  const problems: string[] = [];
+  const read = await Promise.all(
+    [...files]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(async ([name, path]) => {
+        const text = await readFile(path, 'utf8');
+        return { name, path, text, header: parseHeader(text, path, problems) };
+      }),
+  );
+  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  return read;
+}
+
+/** The `--! key: value` lines at the top of an SQL file. A repeated key continues its value. */
+function parseHeader(text: string, path: string, problems: string[]): Record<string, string> {
+  const header: Record<string, string> = {};
+  for (const [index, line] of text.split('\n').entries()) {
+    if (!line.startsWith('--!')) break;
+    const match = /^--! *([a-z]+): *(.*)$/.exec(line);
+    const at = `${path}:${index + 1}:1`;
+    if (!match) {
+      problems.push(`${at}: found "${line}", expected "--! key: value"`);
+      continue;
+    }
+    const [, key = '', value = ''] = match;
+    if (!headerKeys.has(key)) problems.push(`${at}: unknown header key "${key}", expected one of ${[...headerKeys].join(', ')}`);
+    header[key] = header[key] === undefined ? value.trim() : `${header[key]} ${value.trim()}`;
+  }
+  if (header['about'] === undefined) problems.push(`${path}:1:1: the header has no "--! about:" line`);
+  return header;
+}

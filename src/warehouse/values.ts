@@ -1,0 +1,70 @@
+import {
+  DuckDBArrayValue,
+  DuckDBBlobValue,
+  DuckDBListValue,
+  DuckDBMapValue,
+  DuckDBStructValue,
+  DuckDBTimestampMillisecondsValue,
+  DuckDBTimestampNanosecondsValue,
+  DuckDBTimestampSecondsValue,
+  DuckDBTimestampTZValue,
+  DuckDBTimestampValue,
+  DuckDBUnionValue,
+  type DuckDBValue,
+} from '@duckdb/node-api';
+
+/** A value as it leaves the house: JSON without loss. */
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [name: string]: JsonValue };
+
+/**
+ * A DuckDB value as JSON: decimals and integers beyond 2^53 as text, other integers as numbers, instants
+ * `2026-10-01T00:00:00Z`, dates `2026-10-01`; a double that is no number (NaN, Infinity) as text.
+ */
+export function toJsonValue(value: DuckDBValue): JsonValue {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+  if (typeof value === 'bigint') {
+    return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
+  }
+  if (
+    value instanceof DuckDBTimestampValue ||
+    value instanceof DuckDBTimestampTZValue ||
+    value instanceof DuckDBTimestampSecondsValue ||
+    value instanceof DuckDBTimestampMillisecondsValue ||
+    value instanceof DuckDBTimestampNanosecondsValue
+  ) {
+    return instantText(value.toString());
+  }
+  if (value instanceof DuckDBListValue || value instanceof DuckDBArrayValue) return value.items.map(toJsonValue);
+  if (value instanceof DuckDBStructValue) {
+    return Object.fromEntries(Object.entries(value.entries).map(([name, entry]) => [name, toJsonValue(entry)]));
+  }
+  if (value instanceof DuckDBMapValue) {
+    return value.entries.map((entry) => ({ key: toJsonValue(entry.key), value: toJsonValue(entry.value) }));
+  }
+  if (value instanceof DuckDBUnionValue) return toJsonValue(value.value);
+  if (value instanceof DuckDBBlobValue) return Buffer.from(value.bytes).toString('base64');
+  return String(value); // decimals, dates, times, intervals, UUIDs: their own text is exact
+}
+
+/** `2026-10-01 00:00:00` (with an offset of +00 where it is zoned) as `2026-10-01T00:00:00Z`. */
+function instantText(text: string): string {
+  const match = /^([+-]?\d{4,}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})(\.\d+)?(?:\+00(?::00)?)?$/.exec(text);
+  if (!match) return text; // infinity, or a year before Christ
+  const [, date, clock, fraction = ''] = match;
+  return `${date}T${clock}${fraction.replace(/0+$/, '').replace(/\.$/, '')}Z`;
+}
+
+/** A value as one cell of text: NULL is undefined, everything else is its exact text. */
+export function toCellText(value: DuckDBValue): string | undefined {
+  const json = toJsonValue(value);
+  if (json === null) return undefined;
+  return typeof json === 'object' ? JSON.stringify(json) : String(json);
+}
+
+/** True where a column's cells are text that somebody could have chosen: names, labels, lists of them. */
+export function isTextType(type: string): boolean {
+  return !/^(DECIMAL|TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|U\w*INT|FLOAT|DOUBLE|DATE|TIME|TIMESTAMP|BOOLEAN|INTERVAL|UUID)/.test(
+    type,
+  ) || type.endsWith(']');
+}

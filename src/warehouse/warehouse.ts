@@ -1,0 +1,199 @@
+import { join } from 'node:path';
+import { formatInstant, type Instant, type Window } from '../time.ts';
+import { type Connection, openDatabase } from './connection.ts';
+import { openStage, type Stage, type TotalDecimals } from './load.ts';
+import { migrate } from './migrate.ts';
+import { publishSnapshot, snapshotFile } from './snapshot.ts';
+
+/** What the ledger knows of an account before a run. */
+export interface AccountLedger {
+  readonly historyStart: Instant;
+  readonly role: 'admin' | 'member' | undefined;
+  readonly decimals: TotalDecimals;
+}
+
+/** What is kept of an account with each ingest. */
+export interface AccountFacts {
+  readonly account: string;
+  readonly name: string | undefined;
+  readonly historyStart: Instant;
+  readonly settleDays: number;
+  readonly lagHours: number;
+  readonly role: 'admin' | 'member';
+  readonly decimals: TotalDecimals;
+}
+
+/** Through when an account's books are complete and settled; undefined where not even their first hour is there. */
+export interface Completeness {
+  readonly account: string;
+  readonly completeThrough: Instant | undefined;
+  readonly settledThrough: Instant | undefined;
+}
+
+/** A window that did not prove when it was last asked for. */
+export interface UnprovenWindow {
+  readonly account: string;
+  readonly window: Window;
+  readonly because: string;
+}
+
+/** A run that is under way, to be ended. */
+export interface Run {
+  readonly number: number;
+  end(exitCode: number, error: string | undefined, endedAt: Instant): Promise<void>;
+}
+
+/** The writer's warehouse. One process holds it at a time; closing it without `publish` leaves readers as they were. */
+export interface Warehouse {
+  beginRun(command: string, startedAt: Instant): Promise<Run>;
+  accountLedger(account: string): Promise<AccountLedger | undefined>;
+  saveAccount(facts: AccountFacts): Promise<void>;
+  /** Hours that are loaded, proven and claimed. */
+  claimedWindows(account: string): Promise<Window[]>;
+  completeness(account: string): Promise<Completeness>;
+  unproven(account: string): Promise<UnprovenWindow[]>;
+  lastLoadNumber(): Promise<number>;
+  /** The instant at which numbers are seen now: the given one, but never before the last. */
+  seenAt(now: Instant): Promise<Instant>;
+  openStage(): Promise<Stage>;
+  publish(): Promise<void>;
+  close(): void;
+}
+
+/** Opens the writer's file below the project folder and brings it to this program's schema. Throws LockedError. */
+export async function openWarehouse(dir: string): Promise<Warehouse> {
+  const file = join(dir, 'data', 'warehouse.duckdb');
+  const database = await openDatabase(file, { readOnly: false });
+  try {
+    const connection = await database.connect();
+    await migrate(connection);
+    return {
+      beginRun: (command, startedAt) => beginRun(connection, command, startedAt),
+      accountLedger: (account) => accountLedger(connection, account),
+      saveAccount: (facts) => saveAccount(connection, facts),
+      claimedWindows: (account) => claimedWindows(connection, account),
+      async completeness(account) {
+        const found = (await completeness(connection)).find((row) => row.account === account);
+        return found ?? { account, completeThrough: undefined, settledThrough: undefined };
+      },
+      unproven: async (account) => (await unprovenWindows(connection)).filter((row) => row.account === account),
+      async lastLoadNumber() {
+        const [row] = await connection.rows('select coalesce(max(load_number), 0) as number from ledger.loads');
+        return Number(row?.['number']);
+      },
+      async seenAt(now) {
+        const [row] = await connection.rows('select epoch_ms(max(seen_at)) as last from ledger.loads');
+        return Math.max(now, Number(row?.['last'] ?? 0));
+      },
+      openStage: async () => openStage(await database.connect()),
+      publish: () => publishSnapshot(connection, file, snapshotFile(dir)),
+      close: () => database.close(),
+    };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+async function beginRun(connection: Connection, command: string, startedAt: Instant): Promise<Run> {
+  // Only one process writes, so a run that is still called running was ended from outside.
+  await connection.run(`update ledger.runs set outcome = 'interrupted' where outcome = 'running'`);
+  const [row] = await connection.rows('select coalesce(max(run_number), 0) + 1 as number from ledger.runs');
+  const number = Number(row?.['number']);
+  await connection.run(
+    `insert into ledger.runs (run_number, command, started_at, outcome)
+    values ($number, $command, cast($started_at as timestamp), 'running')`,
+    { number, command, started_at: formatInstant(startedAt) },
+  );
+  return {
+    number,
+    async end(exitCode, error, endedAt) {
+      await connection.run(
+        `update ledger.runs
+        set ended_at = cast($ended_at as timestamp), outcome = $outcome, exit_code = $exit_code, error = $error
+        where run_number = $number`,
+        {
+          number,
+          ended_at: formatInstant(endedAt),
+          outcome: exitCode === 0 ? 'done' : 'failed',
+          exit_code: exitCode,
+          error: error ?? null,
+        },
+      );
+    },
+  };
+}
+
+async function accountLedger(connection: Connection, account: string): Promise<AccountLedger | undefined> {
+  const [row] = await connection.rows(
+    `select epoch_ms(history_start) as history_start, role, cost_decimals, usage_decimals
+    from ledger.accounts where account = $account`,
+    { account },
+  );
+  if (row === undefined) return undefined;
+  const role = row['role'];
+  return {
+    historyStart: Number(row['history_start']),
+    role: role === 'admin' || role === 'member' ? role : undefined,
+    decimals: { cost: Number(row['cost_decimals']), usage: Number(row['usage_decimals']) },
+  };
+}
+
+async function saveAccount(connection: Connection, facts: AccountFacts): Promise<void> {
+  await connection.transaction(async () => {
+    await connection.run('delete from ledger.accounts where account = $account', { account: facts.account });
+    await connection.run(
+      `insert into ledger.accounts values (
+        $account, $name, cast($history_start as timestamp), $settle_days, $lag_hours, $role,
+        $cost_decimals, $usage_decimals
+      )`,
+      {
+        account: facts.account,
+        name: facts.name ?? null,
+        history_start: formatInstant(facts.historyStart),
+        settle_days: facts.settleDays,
+        lag_hours: facts.lagHours,
+        role: facts.role,
+        cost_decimals: facts.decimals.cost,
+        usage_decimals: facts.decimals.usage,
+      },
+    );
+  });
+}
+
+async function claimedWindows(connection: Connection, account: string): Promise<Window[]> {
+  const rows = await connection.rows(
+    `select epoch_ms(window_start) as window_start, epoch_ms(least(window_end, claimed_end)) as window_end
+    from ledger.covered
+    where account = $account and least(window_end, claimed_end) > window_start
+    order by window_start`,
+    { account },
+  );
+  return rows.map((row) => ({ start: Number(row['window_start']), end: Number(row['window_end']) }));
+}
+
+/** Through when the books of each account are complete and settled. */
+export async function completeness(connection: Connection): Promise<Completeness[]> {
+  const rows = await connection.rows(
+    `select account, epoch_ms(complete_through) as complete_through, epoch_ms(settled_through) as settled_through
+    from accounts order by account`,
+  );
+  return rows.map((row) => ({
+    account: String(row['account']),
+    completeThrough: row['complete_through'] === null ? undefined : Number(row['complete_through']),
+    settledThrough: row['settled_through'] === null ? undefined : Number(row['settled_through']),
+  }));
+}
+
+/** The windows of all accounts that did not prove when they were last asked for. */
+export async function unprovenWindows(connection: Connection): Promise<UnprovenWindow[]> {
+  const rows = await connection.rows(
+    `select account, epoch_ms(window_start) as window_start, epoch_ms(window_end) as window_end, because
+    from ledger.unproven order by account, window_start desc`,
+  );
+  return rows.map((row) => ({
+    account: String(row['account']),
+    window: { start: Number(row['window_start']), end: Number(row['window_end']) },
+    because: String(row['because']),
+  }));
+}

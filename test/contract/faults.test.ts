@@ -1,0 +1,166 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { type Emulator, type EmulatorOptions, parseFaults, startEmulator } from '../../src/emulator/index.ts';
+import { ask, askMetrics, billionths, metrics, now, rawGet } from './platform.ts';
+
+const hourMs = 3_600_000;
+let emulator: Emulator | undefined;
+afterEach(async () => {
+  await emulator?.close();
+  emulator = undefined;
+});
+
+async function start(faults: string, options: Partial<EmulatorOptions> = {}): Promise<Emulator> {
+  emulator = await startEmulator({ now: () => now, faults: parseFaults(faults), ...options });
+  return emulator;
+}
+
+const week = 'startTime=2026-10-05T00:00:00Z&endTime=2026-10-12T00:00:00Z';
+
+/** The windows of a day each, of September 2026. */
+const days = Array.from({ length: 29 }, (_, i) => {
+  const date = (day: number) => `2026-09-${String(day).padStart(2, '0')}T00:00:00Z`;
+  return `startTime=${date(i + 1)}&endTime=${date(i + 2)}`;
+});
+
+describe('passing faults', () => {
+  test('429 says in seconds how long to wait', async () => {
+    const { status, body, headers } = await ask(await start('429=1'), '/v0/accounts');
+    expect([status, body.error, body.code]).toEqual([429, 'rate_limited', 429]);
+    expect(headers.get('retry-after')).toBe('1');
+  });
+
+  test('429-date says so as an HTTP date', async () => {
+    const { status, headers } = await ask(await start('429-date=1'), '/v0/accounts');
+    expect(status).toBe(429);
+    expect(headers.get('retry-after')).toMatch(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/);
+  });
+
+  test.each([500, 503])('%d has an error body', async (code) => {
+    const { status, body } = await ask(await start(`${code}=1`), '/v0/accounts');
+    expect([status, body.code]).toEqual([code, code]);
+  });
+
+  test('reset ends the connection without an answer', async () => {
+    await expect(ask(await start('reset=1'), '/v0/accounts')).rejects.toThrow('fetch failed');
+    expect(emulator?.requests[0]).toMatchObject({ fault: 'reset', status: undefined });
+  });
+
+  test.each(['gzip', 'identity'])('truncated ends a body before its time (%s)', async (encoding) => {
+    const { url, tokens, account } = await start('truncated=1');
+    const headers = { authorization: `Bearer ${tokens.admin}`, 'accept-encoding': encoding };
+    await expect(rawGet(`${url}/v0/accounts/${account}/metrics?${week}`, headers)).rejects.toThrow('aborted');
+  });
+
+  test('slow-body brings the whole body in pieces', async () => {
+    const { url, tokens, account } = await start('slow-body=1');
+    const headers = { authorization: `Bearer ${tokens.admin}` };
+    const { pieces } = await rawGet(`${url}/v0/accounts/${account}/metrics?${week}`, headers);
+    expect(pieces.length).toBeGreaterThan(4);
+    expect(JSON.parse(Buffer.concat(pieces).toString())).toMatchObject({ resolution: 'daily' });
+  });
+
+  test('no request is hit more than three times in a row, whatever the rate', async () => {
+    const platform = await start('500=1,429=1,503=1');
+    const statuses: number[] = [];
+    for (let i = 0; i < 8; i++) statuses.push((await ask(platform, '/v0/accounts')).status);
+    expect(statuses.map((status) => status === 200)).toEqual([false, false, false, true, false, false, false, true]);
+  });
+
+  test('about one request in seven is hit where no rate is given', async () => {
+    const platform = await start('500');
+    for (let i = 0; i < 300; i++) await ask(platform, `/v0/accounts?x=${i}`);
+    const share = platform.requests.filter(({ fault }) => fault === '500').length / 300;
+    expect(share).toBeGreaterThan(0.08);
+    expect(share).toBeLessThan(0.22);
+  });
+
+  test('requests that overtake each other are hit all the same', async () => {
+    const hit = async (order: readonly string[]) => {
+      const platform = await start('503=0.5');
+      for (const query of order) await askMetrics(platform, query);
+      const paths = platform.requests.filter(({ fault }) => fault !== undefined).map(({ path }) => path);
+      await platform.close();
+      emulator = undefined;
+      return paths.sort();
+    };
+    expect(await hit([...days].reverse())).toEqual(await hit(days));
+  });
+
+  test('an expired cursor is called so, and after three passes through the pages one goes through', async () => {
+    let clock = now;
+    // A clock that moves gives other cursors in each pass.
+    const platform = await start('expired-cursor=1', { now: () => clock++ });
+    const query = `${week}&groupBy=resource_name&limit=10`;
+    const passes: string[] = [];
+    for (let pass = 0; pass < 4; pass++) {
+      let page = await askMetrics(platform, query);
+      while (page.status === 200 && page.body.meta.hasMore) {
+        page = await askMetrics(platform, `${query}&cursor=${page.body.meta.nextCursor}`);
+      }
+      passes.push(page.status === 200 ? 'through' : page.body.error);
+    }
+    expect(passes).toEqual(['invalid_cursor', 'invalid_cursor', 'invalid_cursor', 'through']);
+  });
+});
+
+describe('lasting faults', () => {
+  function sumOf(data: readonly { summary: { cost: number } }[]): number {
+    return data.reduce((sum, { summary }) => sum + billionths(summary.cost), 0);
+  }
+
+  test('totals-disagree lies by a cent or more about some windows, again and again', async () => {
+    const platform = await start('totals-disagree=0.4');
+    const off: number[] = [];
+    for (const day of days) {
+      const { summary, data } = await metrics(platform, day);
+      const again = await metrics(platform, `${day}&groupBy=workspace`);
+      expect(again.summary).toEqual(summary);
+      expect(sumOf(again.data)).toBe(sumOf(data));
+      off.push(Math.abs(billionths(summary.totalCost) - sumOf(data)));
+    }
+    const lies = off.filter((amount) => amount !== 0);
+    expect(lies.length).toBeGreaterThan(5);
+    expect(lies.length).toBeLessThan(20);
+    expect(Math.min(...lies)).toBeGreaterThanOrEqual(10_000_000);
+  });
+
+  test('totals-flicker lies only in the first answer for a window', async () => {
+    const platform = await start('totals-flicker=1');
+    const one = await metrics(platform, week);
+    const two = await metrics(platform, week);
+    expect(billionths(one.summary.totalCost)).not.toBe(sumOf(one.data));
+    expect(billionths(two.summary.totalCost)).toBe(sumOf(two.data));
+  });
+
+  test('missing-without-uuid leaves out what has none where it is grouped by, and from that total', async () => {
+    const platform = await start('missing-without-uuid');
+    const grouped = await metrics(platform, `${week}&groupBy=resource_name,resource_uuid`);
+    expect(grouped.data.every((entry) => entry.resourceUuid !== undefined)).toBe(true);
+    expect(billionths(grouped.summary.totalCost)).toBe(sumOf(grouped.data));
+    const whole = await metrics(platform, `${week}&groupBy=resource_type`);
+    const unnamed = whole.data.filter((entry) => ['volume', 'custom_domain'].includes(entry.resourceType ?? ''));
+    expect(sumOf(whole.data) - sumOf(unnamed)).toBe(sumOf(grouped.data));
+    expect(sumOf(unnamed)).toBeGreaterThan(0);
+  });
+
+  test('late amounts grow for two days as the clock moves on, single ones change up to nine days later', async () => {
+    let clock = Date.UTC(2026, 9, 8);
+    const storyEnd = Date.UTC(2026, 9, 21);
+    const platform = await start('late', { now: () => clock, storyEnd });
+    const day = 'startTime=2026-10-07T00:00:00Z&endTime=2026-10-08T00:00:00Z&groupBy=resource_name,billing_dimension';
+    const seen: number[] = [];
+    for (const hours of [0, 6, 24, 72, 120, 240, 480]) {
+      clock = Date.UTC(2026, 9, 8) + hours * hourMs;
+      seen.push((await metrics(platform, day)).summary.totalCost);
+    }
+    expect(seen[0]).toBeLessThan(seen[1] ?? 0);
+    expect(seen[1]).toBeLessThan(seen[2] ?? 0);
+    expect(seen[3]).not.toBe(seen[4]);
+    expect(seen[4]).not.toBe(seen[5]);
+    expect(seen[5]).toBe(seen[6]);
+    const punctual = await startEmulator({ now: () => clock, storyEnd });
+    const truth = (await metrics(punctual, day)).summary.totalCost;
+    await punctual.close();
+    expect(seen[6]).toBe(truth);
+  });
+});

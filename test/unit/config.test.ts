@@ -1,0 +1,813 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Config, type ConfigInput, configVariables, loadConfig, parseConfig } from '../../src/config.ts';
+import { UsageError } from '../../src/errors.ts';
+
+const now = Date.parse('2026-11-05T10:30:00Z');
+const file = '/books/costbook.yaml';
+const example = resolve(import.meta.dirname, '../../costbook.example.yaml');
+const reach = { COSTBOOK_URL: 'https://api.example.com', COSTBOOK_TOKEN: 'tok-from-env' };
+
+type Env = ConfigInput['env'];
+
+function parse(text: string, env: Env = {}): Config {
+  return parseConfig({ text, file, env, now });
+}
+
+/** The problems, one a line, with the file's folder left out. */
+function problems(text: string, env: Env = {}, more: { requireAccounts?: boolean } = {}): string {
+  const caught = thrown(() => parseConfig({ text, file, env, now, ...more }));
+  expect(caught).toBeInstanceOf(UsageError);
+  return caught instanceof Error ? caught.message.replaceAll('/books/', '') : '';
+}
+
+function thrown(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+describe('parseConfig: what is resolved', () => {
+  test('the environment alone is a whole configuration', () => {
+    expect(parse('', reach)).toEqual({
+      accounts: [
+        {
+          id: undefined,
+          name: undefined,
+          url: 'https://api.example.com',
+          token: { kind: 'value', value: 'tok-from-env' },
+          since: undefined,
+        },
+      ],
+      concurrency: 4,
+      maxRequestsPerMinute: undefined,
+      settleDays: 3,
+      lagHours: 2,
+      apiVersion: '2026-04-16',
+      authorizationHeader: 'Authorization',
+      versionHeader: 'Service-Version',
+    });
+  });
+
+  test('every variable sets its key', () => {
+    expect(
+      parse('', {
+        COSTBOOK_URL: 'http://127.0.0.1:8080/base/',
+        COSTBOOK_TOKEN_COMMAND: 'pass show platform',
+        COSTBOOK_ACCOUNT: 'acc_1',
+        COSTBOOK_SINCE: '-7d',
+        COSTBOOK_CONCURRENCY: '8',
+        COSTBOOK_MAX_REQUESTS_PER_MINUTE: '60',
+        COSTBOOK_SETTLE_DAYS: '0',
+        COSTBOOK_LAG_HOURS: '72',
+        COSTBOOK_API_VERSION: '2026-04-28.preview',
+        COSTBOOK_AUTHORIZATION_HEADER: 'X-Service-Authorization',
+        COSTBOOK_VERSION_HEADER: 'X-Version',
+      }),
+    ).toEqual({
+      accounts: [
+        {
+          id: 'acc_1',
+          name: undefined,
+          url: 'http://127.0.0.1:8080/base',
+          token: { kind: 'command', command: 'pass show platform' },
+          since: Date.parse('2026-10-29T00:00:00Z'),
+        },
+      ],
+      concurrency: 8,
+      maxRequestsPerMinute: 60,
+      settleDays: 0,
+      lagHours: 72,
+      apiVersion: '2026-04-28.preview',
+      authorizationHeader: 'X-Service-Authorization',
+      versionHeader: 'X-Version',
+    });
+  });
+
+  test('the variables are named after their keys', () => {
+    expect(Object.fromEntries(configVariables)).toMatchInlineSnapshot(`
+      {
+        "COSTBOOK_ACCOUNT": "account",
+        "COSTBOOK_API_VERSION": "apiVersion",
+        "COSTBOOK_AUTHORIZATION_HEADER": "authorizationHeader",
+        "COSTBOOK_CONCURRENCY": "concurrency",
+        "COSTBOOK_LAG_HOURS": "lagHours",
+        "COSTBOOK_MAX_REQUESTS_PER_MINUTE": "maxRequestsPerMinute",
+        "COSTBOOK_SETTLE_DAYS": "settleDays",
+        "COSTBOOK_SINCE": "since",
+        "COSTBOOK_TOKEN": "token",
+        "COSTBOOK_TOKEN_COMMAND": "tokenCommand",
+        "COSTBOOK_TOKEN_FILE": "tokenFile",
+        "COSTBOOK_URL": "url",
+        "COSTBOOK_VERSION_HEADER": "versionHeader",
+      }
+    `);
+  });
+
+  test('the short form is one account', () => {
+    const config = parse('account: acc_1\nurl: https://x.example/\ntokenFile: secrets/token\nsince: 2026-10\n');
+    expect(config.accounts).toEqual([
+      {
+        id: 'acc_1',
+        name: undefined,
+        url: 'https://x.example',
+        token: { kind: 'file', path: '/books/secrets/token' },
+        since: Date.parse('2026-10-01T00:00:00Z'),
+      },
+    ]);
+  });
+
+  test('an absolute tokenFile stays as it is', () => {
+    expect(parse('tokenFile: /run/token', { COSTBOOK_URL: 'https://x.example' }).accounts[0]?.token).toEqual({
+      kind: 'file',
+      path: '/run/token',
+    });
+  });
+
+  test("an entry's own keys beat the top level, one by one, and its token source replaces the other whole", () => {
+    const { accounts } = parse(`
+url: https://top.example
+tokenCommand: show top
+since: 2026-09
+accounts:
+  - id: a
+  - { id: b, name: Labs, url: https://b.example, token: tok-of-b, since: 2026-10 }
+`);
+    expect(accounts).toEqual([
+      {
+        id: 'a',
+        name: undefined,
+        url: 'https://top.example',
+        token: { kind: 'command', command: 'show top' },
+        since: Date.parse('2026-09-01T00:00:00Z'),
+      },
+      {
+        id: 'b',
+        name: 'Labs',
+        url: 'https://b.example',
+        token: { kind: 'value', value: 'tok-of-b' },
+        since: Date.parse('2026-10-01T00:00:00Z'),
+      },
+    ]);
+  });
+
+  test('the only entry needs no id', () => {
+    expect(parse('accounts:\n  - name: Main\n', reach).accounts).toMatchObject([{ id: undefined, name: 'Main' }]);
+  });
+
+  test('references are replaced, also inside a text, and $${ stands for itself', () => {
+    const config = parse('url: https://${HOST}/v1\ntokenCommand: echo $${T} ${T}\nlagHours: ${LAG}\n', {
+      HOST: 'x.example',
+      T: 'one',
+      LAG: '5',
+    });
+    expect(config.accounts[0]?.url).toBe('https://x.example/v1');
+    expect(config.accounts[0]?.token).toEqual({ kind: 'command', command: 'echo ${T} one' });
+    expect(config.lagHours).toBe(5);
+  });
+
+  test('a value of the environment is taken as it is', () => {
+    expect(parse('', { ...reach, COSTBOOK_TOKEN: 'tok-${X}' }).accounts[0]?.token).toEqual({
+      kind: 'value',
+      value: 'tok-${X}',
+    });
+  });
+
+  test('an alias of a single value is read', () => {
+    expect(parse('url: &u https://x.example\naccounts: [{ id: a, url: *u, token: tok-1 }]').accounts[0]?.url).toBe(
+      'https://x.example',
+    );
+  });
+
+  test.each(['', '\n', '# nothing\n', '---\n', '~', '\ufeff# nothing\n'])('%j is an empty file', (text) => {
+    expect(parse(text, reach).concurrency).toBe(4);
+  });
+
+  test('the example is a configuration', () => {
+    const text = readFileSync(example, 'utf8');
+    const config = parse(text, { PLATFORM_TOKEN: 'tok-1' });
+    expect(config.accounts.map(({ id, token }) => [id, token.kind])).toEqual([
+      ['acc_main', 'value'],
+      ['acc_labs', 'file'],
+    ]);
+  });
+
+  test('the example shows every key and every variable', () => {
+    const text = readFileSync(example, 'utf8');
+    const keys = [...text.matchAll(/^[# -]*([a-zA-Z]+):/gm)].map((match) => match[1]);
+    expect(keys).toEqual(expect.arrayContaining([...configVariables.values(), 'accounts', 'id', 'name']));
+    for (const variable of configVariables.keys()) expect(text).toContain(variable);
+  });
+});
+
+describe('parseConfig: environment before file before default, key by key', () => {
+  const text = 'url: https://file.example\ntokenFile: token\nconcurrency: 6\nsettleDays: 5\n';
+
+  test('the file beats the defaults', () => {
+    expect(parse(text)).toMatchObject({ concurrency: 6, settleDays: 5, lagHours: 2 });
+  });
+
+  test('the environment beats the file', () => {
+    expect(parse(text, { COSTBOOK_CONCURRENCY: '7', COSTBOOK_URL: 'https://env.example' })).toMatchObject({
+      concurrency: 7,
+      settleDays: 5,
+      accounts: [{ url: 'https://env.example', token: { kind: 'file' } }],
+    });
+  });
+
+  test('an empty variable is an unset one', () => {
+    expect(parse(text, { COSTBOOK_CONCURRENCY: '', COSTBOOK_NONSENSE: '' }).concurrency).toBe(6);
+  });
+
+  test("a token source of the environment replaces the file's whole, whatever its kind", () => {
+    expect(parse(text, { COSTBOOK_TOKEN: 'tok-env' }).accounts[0]?.token).toEqual({ kind: 'value', value: 'tok-env' });
+  });
+
+  test('what is overridden is not read: neither an unset reference nor a wrong value stops the run', () => {
+    const broken =
+      'url: ${NOWHERE}\ntoken: ${NOBODY}\ntokenFile: x\nsince: never\nconcurrency: many\naccount: ${NONE}\n';
+    const env = { ...reach, COSTBOOK_SINCE: '2026-10', COSTBOOK_CONCURRENCY: '2', COSTBOOK_ACCOUNT: 'a' };
+    expect(parse(broken, env)).toMatchObject({
+      concurrency: 2,
+      accounts: [{ id: 'a', url: 'https://api.example.com' }],
+    });
+  });
+
+  test('the only entry of a list is overridden like the short form', () => {
+    expect(
+      parse('accounts: [{ id: a, name: Main, url: "${NOWHERE}", token: "${NOBODY}" }]', {
+        ...reach,
+        COSTBOOK_ACCOUNT: 'b',
+      }).accounts,
+    ).toMatchObject([{ id: 'b', name: 'Main', url: 'https://api.example.com', token: { value: 'tok-from-env' } }]);
+  });
+
+  test('variables of the command line are known here', () => {
+    const env = { COSTBOOK_DIR: 'x', COSTBOOK_NOW: 'x', COSTBOOK_JSON: 'x', COSTBOOK_LOG_FORMAT: 'x' };
+    expect(parse('', { ...reach, ...env }).concurrency).toBe(4);
+  });
+
+  test('a COSTBOOK_ variable that the file refers to is no misspelt one', () => {
+    expect(
+      parse('token: ${COSTBOOK_TOKEN_OF_LABS}\nurl: https://x.example', { COSTBOOK_TOKEN_OF_LABS: 'tok-labs' })
+        .accounts[0]?.token,
+    ).toEqual({ kind: 'value', value: 'tok-labs' });
+  });
+});
+
+describe('parseConfig: several accounts and the environment', () => {
+  const text = `url: https://top.example
+accounts:
+  - { id: a, token: tok-of-a }
+  - { id: b, token: "\${TOKEN_OF_B}" }
+`;
+
+  test('COSTBOOK_ACCOUNT says whose keys are overridden; the others keep theirs', () => {
+    const env = { ...reach, COSTBOOK_ACCOUNT: 'b', COSTBOOK_SINCE: '2026-10' };
+    expect(parse(text, env).accounts).toMatchObject([
+      { id: 'a', url: 'https://top.example', token: { value: 'tok-of-a' }, since: undefined },
+      { id: 'b', url: 'https://api.example.com', token: { value: 'tok-from-env' } },
+    ]);
+  });
+
+  test('without COSTBOOK_ACCOUNT they speak about nobody', () => {
+    expect(problems(text, { ...reach, TOKEN_OF_B: 'tok-of-b' })).toMatchInlineSnapshot(`
+      "COSTBOOK_URL: found it set while costbook.yaml lists 2 accounts, expected COSTBOOK_ACCOUNT to say which one it is for; set that to "a" or "b", or unset this
+      COSTBOOK_TOKEN: found it set while costbook.yaml lists 2 accounts, expected COSTBOOK_ACCOUNT to say which one it is for; set that to "a" or "b", or unset this"
+    `);
+  });
+
+  test('COSTBOOK_ACCOUNT names one of them', () => {
+    expect(problems(text, { ...reach, COSTBOOK_ACCOUNT: 'c', TOKEN_OF_B: 'tok-of-b' })).toMatchInlineSnapshot(
+      `"COSTBOOK_ACCOUNT: found "c", expected an account of costbook.yaml: "a" or "b""`,
+    );
+  });
+
+  test('COSTBOOK_ACCOUNT alone changes nothing', () => {
+    expect(parse(text, { COSTBOOK_ACCOUNT: 'b', TOKEN_OF_B: 'tok-of-b' })).toEqual(
+      parse(text, { TOKEN_OF_B: 'tok-of-b' }),
+    );
+  });
+
+  test('variables that speak about no account need no COSTBOOK_ACCOUNT', () => {
+    expect(parse(text, { TOKEN_OF_B: 'tok-of-b', COSTBOOK_LAG_HOURS: '9' }).lagHours).toBe(9);
+  });
+
+  test('each needs an id of its own, a url and a token', () => {
+    expect(
+      problems('accounts:\n  - id: a\n    token: tok-of-a\n  - id: a\n    url: https://x.example\n  - name: Labs\n'),
+    ).toMatchInlineSnapshot(`
+      "costbook.yaml:2:5: account "a": found no url, expected the platform's address; write url in this entry or at the top level, or set COSTBOOK_ACCOUNT to "a" and COSTBOOK_URL
+      costbook.yaml:4:5: account "a": found no token, expected one source of it; write token, tokenFile or tokenCommand in this entry or at the top level, or set COSTBOOK_ACCOUNT to "a" and COSTBOOK_TOKEN, COSTBOOK_TOKEN_FILE or COSTBOOK_TOKEN_COMMAND
+      costbook.yaml:4:9: id: found "a" a second time, first on line 2; keep one
+      costbook.yaml:6:5: found no url, expected the platform's address; write url in this entry or at the top level, or set COSTBOOK_ACCOUNT to its id and COSTBOOK_URL
+      costbook.yaml:6:5: found no token, expected one source of it; write token, tokenFile or tokenCommand in this entry or at the top level, or set COSTBOOK_ACCOUNT to its id and COSTBOOK_TOKEN, COSTBOOK_TOKEN_FILE or COSTBOOK_TOKEN_COMMAND
+      costbook.yaml:6:5: found no id, expected one in each of several accounts; write id in this entry"
+    `);
+  });
+});
+
+describe('parseConfig: every mistake at once', () => {
+  test('five mistakes are five lines, by position, then the environment', () => {
+    expect(
+      problems(
+        `url: ftp://x.example
+token: tok-1234
+concurency: 4
+settleDays: 400
+since: 2026-10-01T00:30:00Z
+accounts: everybody
+`,
+        { COSTBOOK_LAG_HOURS: 'two', COSTBOOK_TOKNE: 'tok-5678' },
+      ),
+    ).toMatchInlineSnapshot(`
+      "costbook.yaml:1:6: url: found no http or https address, expected one such as https://api.example.com
+      costbook.yaml:3:1: unknown key "concurency"; did you mean concurrency? rename or remove it
+      costbook.yaml:4:13: settleDays: found 400, expected a whole number from 0 to 90
+      costbook.yaml:5:8: since: found "2026-10-01T00:30:00Z", expected a whole hour of UTC; write 2026-10-01T00:00:00Z
+      costbook.yaml:6:11: accounts: found a text, expected a list with an entry such as - id: …; write one or remove it
+      COSTBOOK_TOKNE: unknown variable; did you mean COSTBOOK_TOKEN? rename or unset it
+      COSTBOOK_LAG_HOURS: found "two", expected a whole number from 0 to 72"
+    `);
+  });
+
+  test('with nothing given, all ways to give it are named', () => {
+    expect(problems('')).toMatchInlineSnapshot(`
+      "costbook.yaml: found no url, expected the platform's address; write url in costbook.yaml, or set COSTBOOK_URL
+      costbook.yaml: found no token, expected one source of it; write token, tokenFile or tokenCommand in costbook.yaml, or set COSTBOOK_TOKEN, COSTBOOK_TOKEN_FILE or COSTBOOK_TOKEN_COMMAND"
+    `);
+  });
+
+  test('a misspelt key is told the right one, whatever its case and dashes', () => {
+    expect(
+      problems(
+        'token_file: x\nlag-hours: 1\ntokne: tok-1234\ncolour: red\nid: a\naccounts: [{ lagHours: 1 }]\n',
+        reach,
+      ),
+    ).toMatchInlineSnapshot(`
+      "costbook.yaml:1:1: unknown key "token_file"; did you mean tokenFile? rename or remove it
+      costbook.yaml:2:1: unknown key "lag-hours"; did you mean lagHours? rename or remove it
+      costbook.yaml:3:1: unknown key "tokne"; did you mean token? rename or remove it
+      costbook.yaml:4:1: unknown key "colour"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, lagHours, apiVersion, authorizationHeader or versionHeader
+      costbook.yaml:5:1: unknown key "id"; it belongs to an entry of accounts; move it there
+      costbook.yaml:6:14: unknown key "lagHours"; it belongs to the top level; move it there"
+    `);
+  });
+
+  test('a misspelt variable is told the right one, and its value is not shown', () => {
+    expect(
+      problems('', { ...reach, COSTBOOK_TOKNE: 'tok-1234', COSTBOOK_ACOUNT: 'a', COSTBOOK_COLOUR: 'red' }),
+    ).toMatchInlineSnapshot(`
+      "COSTBOOK_TOKNE: unknown variable; did you mean COSTBOOK_TOKEN? rename or unset it
+      COSTBOOK_ACOUNT: unknown variable; did you mean COSTBOOK_ACCOUNT? rename or unset it
+      COSTBOOK_COLOUR: unknown variable; costbook reads none of this name; rename or unset it"
+    `);
+  });
+
+  test('a key stands once', () => {
+    expect(
+      problems(
+        'lagHours: 1\nlagHours: 2\naccounts:\n  - id: a\n    id: b\n    token: tok-1234\n    token: tok-5678\n',
+        {
+          COSTBOOK_URL: 'https://x.example',
+        },
+      ),
+    ).toMatchInlineSnapshot(`
+      "costbook.yaml:2:1: lagHours: found a second time, first on line 1; keep one
+      costbook.yaml:5:5: id: found a second time, first on line 4; keep one
+      costbook.yaml:7:5: token: found a second time, first on line 6; keep one"
+    `);
+  });
+
+  test('broken YAML is told by position, without a piece of the file', () => {
+    expect(problems('url: "https://x.example\ntoken: tok-1234\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:3:1: YAML: found no closing quote, bracket, comma or colon where one is needed; add it"`,
+    );
+    expect(problems('url: https://x.example\n\ttoken: tok-1234\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:2:1: YAML: found a tab as indentation, expected spaces; replace it"`,
+    );
+    expect(problems('token tok-1234\nurl: x\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:1:1: YAML: found a line without a colon, expected key: value"`,
+    );
+    expect(problems('url: a: b\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:1:6: YAML: found a second colon in one line, expected one key and its value; put the value in quotes"`,
+    );
+    expect(problems('accounts: [{ token: ${TOKEN} }]\n', reach)).toMatchInlineSnapshot(`
+      "costbook.yaml:1:22: YAML: found something that YAML does not allow here; put the value in quotes or correct the line (a reference \${NAME} inside [ ] or { } needs quotes)
+      costbook.yaml:1:23: YAML: found something that YAML does not allow here; put the value in quotes or correct the line (a reference \${NAME} inside [ ] or { } needs quotes)
+      costbook.yaml:1:30: YAML: found an indentation that does not fit the lines above; align it with its siblings (a reference \${NAME} inside [ ] or { } needs quotes)
+      costbook.yaml:1:31: YAML: found something that YAML does not allow here; put the value in quotes or correct the line (a reference \${NAME} inside [ ] or { } needs quotes)"
+    `);
+    expect(problems('token: !secret tok-1234\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:1:8: YAML: found a tag (!) that costbook does not know; remove it, or put the value in quotes"`,
+    );
+    expect(problems('lagHours: 1\n---\nlagHours: 2\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:2:1: YAML: found a second document (---), expected one; remove it"`,
+    );
+  });
+
+  test('broken YAML does not hide the mistakes of the environment, nor invent missing keys', () => {
+    expect(problems('url: "x', { COSTBOOK_CONCURRENCY: '0' })).toMatchInlineSnapshot(`
+      "costbook.yaml:1:8: YAML: found no closing quote, bracket, comma or colon where one is needed; add it
+      COSTBOOK_CONCURRENCY: found "0", expected a whole number from 1 to 32"
+    `);
+  });
+
+  test('a file that is no mapping is told as what it is', () => {
+    expect(problems('just some words\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:1:1: found a text, expected keys, such as url: https://…"`,
+    );
+    expect(problems('- id: a\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:1:1: found a list, expected keys, such as url: https://…"`,
+    );
+  });
+
+  test('aliases of lists and mappings are refused, so that none can unfold without bound', () => {
+    const levels = Array.from({ length: 8 }, (_, level) => {
+      const inner = level === 0 ? '"lol"' : `*l${level - 1}`;
+      return `  l${level}: &l${level} [${Array(9).fill(inner).join(', ')}]`;
+    });
+    expect(problems(`x:\n${levels.join('\n')}\naccounts: *l7\n`, reach)).toMatchInlineSnapshot(`
+      "costbook.yaml:1:1: unknown key "x"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, lagHours, apiVersion, authorizationHeader or versionHeader
+      costbook.yaml:10:11: accounts: found an alias of a list, expected a value or an alias of a single one; write it out"
+    `);
+  });
+
+  test('more than a hundred aliases are refused', () => {
+    const text = `url: &u https://x.example\naccounts: [${'{ id: a, url: *u }, '.repeat(101)}]\n`;
+    expect(problems(text, reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:2:2026: found 101 aliases, expected at most 100; write the values out"`,
+    );
+  });
+
+  test('an alias of nothing is told', () => {
+    expect(problems('url: *tok-1234\nsince: &s 2026-10\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:1:6: url: found an alias of an anchor that does not stand above it, expected a value or an alias of a single one; write it out"`,
+    );
+    expect(problems('lagHours: *late\nsettleDays: &late 3\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:1:11: lagHours: found an alias of an anchor that does not stand above it, expected a value or an alias of a single one; write it out"`,
+    );
+    expect(problems('&all\naccounts: *all\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:2:11: accounts: found an alias of a mapping, expected a value or an alias of a single one; write it out"`,
+    );
+  });
+
+  test.each([
+    ['lists in a line', '['.repeat(100_000)],
+    ['lists on lines of their own', '[\n'.repeat(100_000)],
+    ['dashes', '- '.repeat(100_000)],
+    ['mappings', '{a: '.repeat(100_000)],
+    ['question marks', '? '.repeat(100_000)],
+  ])('endless nesting is refused before anything recurses: %s', (_, text) => {
+    expect(problems(text, reach)).toContain('found more than 32 levels of nesting');
+  });
+
+  test('__proto__ and its kin are keys like any other', () => {
+    expect(
+      problems('__proto__: { url: x }\nconstructor: x\naccounts: [{ toString: x }]\n', reach),
+    ).toMatchInlineSnapshot(`
+      "costbook.yaml:1:1: unknown key "__proto__"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, lagHours, apiVersion, authorizationHeader or versionHeader
+      costbook.yaml:2:1: unknown key "constructor"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, lagHours, apiVersion, authorizationHeader or versionHeader
+      costbook.yaml:3:14: unknown key "toString"; expected one of id, name, url, token, tokenFile, tokenCommand or since"
+    `);
+    expect(problems('account: ${__proto__}\nsince: ${constructor}\n', reach)).toMatchInlineSnapshot(`
+      "costbook.yaml:1:10: account: found \${__proto__}, which is not set, expected a variable of the environment; set __proto__
+      costbook.yaml:2:8: since: found \${constructor}, which is not set, expected a variable of the environment; set constructor"
+    `);
+    expect({}).not.toHaveProperty('url');
+  });
+
+  test('a wrong type is told, without its value where that may be a token', () => {
+    expect(
+      problems(`account: 4711
+url: [https://x.example]
+token: 12345678
+since: 2026
+concurrency: 4.5
+maxRequestsPerMinute: lots
+settleDays: true
+lagHours: { a: 1 }
+apiVersion: 2026-02-30
+authorizationHeader: "Author ization"
+versionHeader:
+`),
+    ).toMatchInlineSnapshot(`
+      "costbook.yaml:1:10: account: found a number, expected a text; put it in quotes
+      costbook.yaml:2:6: url: found a list, expected a text; write one
+      costbook.yaml:3:8: token: found a number, expected a text; put it in quotes
+      costbook.yaml:4:8: since: found a number, expected a text; put it in quotes
+      costbook.yaml:5:14: concurrency: found 4.5, expected a whole number from 1 to 32
+      costbook.yaml:6:23: maxRequestsPerMinute: found "lots", expected a whole number from 1
+      costbook.yaml:7:13: settleDays: found true or false, expected a whole number from 0 to 90
+      costbook.yaml:8:11: lagHours: found a mapping, expected a whole number from 0 to 72
+      costbook.yaml:9:13: apiVersion: found "2026-02-30", expected a version such as 2026-04-16 or 2026-04-28.preview
+      costbook.yaml:10:22: authorizationHeader: found "Author ization", expected the name of an HTTP header: letters, digits and -
+      costbook.yaml:11:1: versionHeader: found nothing, expected a text; write one"
+    `);
+  });
+
+  test('a list of accounts has entries, which are mappings', () => {
+    expect(problems('accounts:\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:1:1: accounts: found nothing, expected a list with an entry such as - id: …; write one or remove it"`,
+    );
+    expect(problems('accounts: []\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:1:11: accounts: found an empty list, expected a list with an entry such as - id: …; write one or remove it"`,
+    );
+    expect(problems('accounts: { id: a }\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:1:11: accounts: found a mapping, expected a list with an entry such as - id: …; write one or remove it"`,
+    );
+    expect(problems('accounts: [acc_1, [], null]\n', reach)).toMatchInlineSnapshot(`
+      "costbook.yaml:1:12: accounts: found a text, expected an entry such as - id: …; write it so
+      costbook.yaml:1:19: accounts: found a list, expected an entry such as - id: …; write it so
+      costbook.yaml:1:23: accounts: found nothing, expected an entry such as - id: …; write it so"
+    `);
+    expect(problems('account: a\naccounts: [{ id: b }]\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:1:10: account: found next to accounts, expected only one of the two; move it into the list, as an id"`,
+    );
+  });
+
+  test('a key that is no name is told', () => {
+    expect(problems('5: 1\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:1:1: found a number as a key, expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, lagHours, apiVersion, authorizationHeader or versionHeader"`,
+    );
+    expect(problems('? [tok-1234]\n: 1\n', reach)).toContain('1:3: found a list as a key, expected one of accounts,');
+  });
+
+  test('a reference to an unset or empty variable is told where it stands', () => {
+    expect(
+      problems('url: https://${HOST}/${BASE}\ntoken: ${TOKEN}\nlagHours: "${"\nsettleDays: ${1+1}\n', {
+        TOKEN: '',
+        BASE: 'v1',
+      }),
+    ).toMatchInlineSnapshot(`
+      "costbook.yaml:1:6: url: found \${HOST}, which is not set, expected a variable of the environment; set HOST
+      costbook.yaml:2:8: token: found \${TOKEN}, which is empty, expected a variable of the environment; set TOKEN
+      costbook.yaml:3:11: lagHours: found \${ without a variable name and } after it, expected \${NAME}; write $\${ for the text itself
+      costbook.yaml:4:13: settleDays: found \${ without a variable name and } after it, expected \${NAME}; write $\${ for the text itself"
+    `);
+  });
+
+  test('the token has one source on each level', () => {
+    expect(
+      problems('url: https://x.example\ntoken: tok-1234\naccounts: [{ id: a, tokenFile: x, tokenCommand: y }]\n'),
+    ).toMatchInlineSnapshot(
+      `"costbook.yaml:3:49: tokenCommand: found next to tokenFile, expected one source of the token; remove one of them"`,
+    );
+    expect(problems('token: tok-1234\ntokenCommand: x\nurl: https://x.example\n')).toMatchInlineSnapshot(
+      `"costbook.yaml:2:15: tokenCommand: found next to token, expected one source of the token; remove one of them"`,
+    );
+    expect(problems('', { ...reach, COSTBOOK_TOKEN_FILE: 'x' })).toMatchInlineSnapshot(
+      `"COSTBOOK_TOKEN_FILE: found next to COSTBOOK_TOKEN, expected one source of the token; remove one of them"`,
+    );
+  });
+
+  test('a token that no header can carry is told without being shown', () => {
+    expect(problems('token: tök-1234\n', { COSTBOOK_URL: 'https://x.example' })).toMatchInlineSnapshot(
+      `"costbook.yaml:1:8: token: found a space or a character that an HTTP header cannot carry, expected printable ASCII without spaces; write the token alone"`,
+    );
+    expect(problems('', { ...reach, COSTBOOK_TOKEN: 'Bearer tok-1234' })).toMatchInlineSnapshot(
+      `"COSTBOOK_TOKEN: found the word Bearer before the token, expected the token alone; write the token alone"`,
+    );
+    expect(problems('token: ""\n', { COSTBOOK_URL: 'https://x.example' })).toMatchInlineSnapshot(
+      `"costbook.yaml:1:8: token: found an empty text, expected a value; write one or remove the key"`,
+    );
+  });
+
+  test('a url with credentials, query or fragment is refused without being shown', () => {
+    expect(problems('url: https://me:tok-1234@x.example\n', { COSTBOOK_TOKEN: 't' })).toMatchInlineSnapshot(
+      `"costbook.yaml:1:6: url: found credentials in the address, expected none; give them as token, tokenFile or tokenCommand"`,
+    );
+    expect(problems('url: https://x.example/?key=tok-1234\n', { COSTBOOK_TOKEN: 't' })).toMatchInlineSnapshot(
+      `"costbook.yaml:1:6: url: found a query or fragment in the address, expected none; remove it"`,
+    );
+    expect(problems('url: https://x.example/#tok-1234\n', { COSTBOOK_TOKEN: 't' })).toMatchInlineSnapshot(
+      `"costbook.yaml:1:6: url: found a query or fragment in the address, expected none; remove it"`,
+    );
+    expect(problems('', { COSTBOOK_URL: 'x.example:tok-1234', COSTBOOK_TOKEN: 't' })).toMatchInlineSnapshot(
+      `"COSTBOOK_URL: found no http or https address, expected one such as https://api.example.com"`,
+    );
+  });
+
+  test('a token that stands elsewhere, too, is hidden there', () => {
+    const text = problems('token: tok-1234\nsince: tok-1234\napiVersion: see tok-1234\ntok-1234: 1\n', {
+      COSTBOOK_LAG_HOURS: 'tok-1234',
+    });
+    expect(text).toMatchInlineSnapshot(`
+      "costbook.yaml:2:8: since: found "***", expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)
+      costbook.yaml:3:13: apiVersion: found "see ***", expected a version such as 2026-04-16 or 2026-04-28.preview
+      costbook.yaml:4:1: unknown key "***"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, lagHours, apiVersion, authorizationHeader or versionHeader
+      costbook.yaml: found no url, expected the platform's address; write url in costbook.yaml, or set COSTBOOK_URL
+      COSTBOOK_LAG_HOURS: found "***", expected a whole number from 0 to 72"
+    `);
+  });
+
+  test('since is a whole hour that has begun', () => {
+    for (const since of ['2026-11-05T10:00:00Z', '2026-11-05T12:00:00+02:00', '-0d']) {
+      expect(parse(`since: ${since}`, reach).accounts[0]?.since).toBeLessThanOrEqual(now);
+    }
+    expect(problems('since: 2026-11-05T11:00:00Z\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:1:8: since: found "2026-11-05T11:00:00Z", expected an instant not after now, 2026-11-05T10:30:00Z; correct it"`,
+    );
+    expect(problems('since: 2026-10-01T00:00:00+05:30\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:1:8: since: found "2026-10-01T00:00:00+05:30", expected a whole hour of UTC; write 2026-09-30T18:00:00Z"`,
+    );
+    expect(problems('since: "yesterday\\n\\e[31m"\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:1:8: since: found "yesterday\\n\\u001b[31m", expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)"`,
+    );
+  });
+
+  test('an id is a short text without control characters', () => {
+    expect(problems('account: ""\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:1:10: account: found an empty text, expected a value; write one or remove the key"`,
+    );
+    expect(problems('account: "a\\tb"\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:1:10: account: found "a\\tb", expected a text without control characters; remove them"`,
+    );
+    expect(problems(`account: ${'a'.repeat(201)}\n`, reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:1:10: account: found 201 characters, expected at most 200; shorten it"`,
+    );
+    expect(parse(`account: ${'a'.repeat(200)}\n`, reach).accounts[0]?.id).toHaveLength(200);
+  });
+
+  test('a path that only a shell understands is refused', () => {
+    expect(problems('tokenFile: ~/token\n', { COSTBOOK_URL: 'https://x.example' })).toMatchInlineSnapshot(
+      `"costbook.yaml:1:12: tokenFile: found ~, which only a shell understands, expected a path; write an absolute one"`,
+    );
+  });
+
+  test('both headers under one name are refused', () => {
+    expect(problems('versionHeader: authorization\n', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:1:16: versionHeader: found the same name for both headers, expected two; change one of them"`,
+    );
+  });
+
+  test('an endless list of mistakes is cut and counted', () => {
+    const lines = problems('x: 1\n'.repeat(1000), reach).split('\n');
+    expect(lines).toHaveLength(501);
+    expect(lines.at(-1)).toBe('and 500 more problems');
+  });
+});
+
+describe('parseConfig(…, { requireAccounts: false })', () => {
+  function parseLocal(text: string, env: Env = {}) {
+    return parseConfig({ text, file, env, now, requireAccounts: false });
+  }
+
+  test('nothing is needed', () => {
+    expect(parseLocal('').accounts).toEqual([]);
+  });
+
+  test('what is known of an account is kept, though it lacks url and token', () => {
+    expect(parseLocal('accounts: [{ id: a, since: 2026-10 }, { id: b }, { name: nobody }]').accounts).toEqual([
+      { id: 'a', name: undefined, url: undefined, token: undefined, since: Date.parse('2026-10-01T00:00:00Z') },
+      { id: 'b', name: undefined, url: undefined, token: undefined, since: undefined },
+    ]);
+  });
+
+  test('a reference to an unset variable is a missing value', () => {
+    expect(parseLocal('url: ${HOST}\ntoken: ${TOKEN}\naccount: a\n').accounts).toMatchObject([
+      { id: 'a', url: undefined, token: undefined },
+    ]);
+  });
+
+  test('what is wrong is a problem all the same', () => {
+    expect(
+      problems('url: x\ntoken: a b c d\nlagHours: ${LAG}\n', { COSTBOOK_TOKNE: 'x' }, { requireAccounts: false }),
+    ).toMatchInlineSnapshot(`
+      "costbook.yaml:1:6: url: found no http or https address, expected one such as https://api.example.com
+      costbook.yaml:2:8: token: found a space or a character that an HTTP header cannot carry, expected printable ASCII without spaces; write the token alone
+      costbook.yaml:3:11: lagHours: found \${LAG}, which is not set, expected a variable of the environment; set LAG
+      COSTBOOK_TOKNE: unknown variable; did you mean COSTBOOK_TOKEN? rename or unset it"
+    `);
+  });
+});
+
+describe('loadConfig({ dir, env, now })', () => {
+  let dir = '';
+  beforeAll(() => {
+    dir = mkdtempSync(join(tmpdir(), 'costbook-config-'));
+  });
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+  function folder(name: string, files: Record<string, string | Buffer>): string {
+    const path = join(dir, name);
+    mkdirSync(path);
+    for (const [at, content] of Object.entries(files)) writeFileSync(join(path, at), content);
+    return path;
+  }
+
+  function refusal(path: string): string {
+    const caught = thrown(() => loadConfig({ dir: path, env: reach, now }));
+    expect(caught).toBeInstanceOf(UsageError);
+    return caught instanceof Error ? caught.message.replaceAll(dir, '<dir>') : '';
+  }
+
+  test('a folder without the file is fine', () => {
+    expect(loadConfig({ dir: folder('bare', {}), env: reach, now }).concurrency).toBe(4);
+  });
+
+  test('the file is read, and paths in it are relative to its folder', () => {
+    const path = folder('whole', { 'costbook.yaml': 'url: https://x.example\ntokenFile: token\n' });
+    expect(loadConfig({ dir: path, env: {}, now }).accounts[0]?.token).toEqual({ kind: 'file', path: `${path}/token` });
+  });
+
+  test('problems name the file by its path', () => {
+    expect(refusal(folder('wrong', { 'costbook.yaml': 'lagHours: -1\n' }))).toMatchInlineSnapshot(
+      `"<dir>/wrong/costbook.yaml:1:11: lagHours: found -1, expected a whole number from 0 to 72"`,
+    );
+  });
+
+  test('costbook.yml is not passed over in silence', () => {
+    expect(refusal(folder('yml', { 'costbook.yml': '' }))).toMatchInlineSnapshot(
+      `"<dir>/yml/costbook.yml: found this file, expected the name costbook.yaml; rename it"`,
+    );
+  });
+
+  test('a file over 1 MiB is refused unread', () => {
+    const path = folder('large', { 'costbook.yaml': '' });
+    truncateSync(join(path, 'costbook.yaml'), 1024 * 1024 + 1);
+    expect(refusal(path)).toMatchInlineSnapshot(
+      `"<dir>/large/costbook.yaml: found 1048577 bytes, expected at most 1 MiB; keep only the configuration in it"`,
+    );
+    expect(problems('#'.repeat(1024 * 1024 + 1), reach)).toMatchInlineSnapshot(
+      `"costbook.yaml: found 1048577 bytes, expected at most 1 MiB; keep only the configuration in it"`,
+    );
+  });
+
+  test('a file that is no UTF-8, or no file, is told', () => {
+    expect(refusal(folder('utf16', { 'costbook.yaml': Buffer.from('\ufeffurl: x', 'utf16le') }))).toMatchInlineSnapshot(
+      `"<dir>/utf16/costbook.yaml: found bytes that are no UTF-8, expected UTF-8; save it in that encoding"`,
+    );
+    const path = folder('folder', {});
+    mkdirSync(join(path, 'costbook.yaml'));
+    expect(refusal(path)).toMatchInlineSnapshot(
+      `"<dir>/folder/costbook.yaml: found no file of text, expected YAML; move it away"`,
+    );
+  });
+});
+
+describe('whatever stands in the file and the environment', () => {
+  const secret = 's3cret-t0ken';
+  const key = fc.constantFrom(
+    ...[...configVariables.values(), 'accounts', 'id', 'name', '__proto__', '- id', '- token', '? a', 'tokne', '<<'],
+  );
+  const value = fc.oneof(
+    fc.constantFrom(secret, `"${secret}`, `[${secret}]`, `{a: ${secret}}`, `*${secret}`, `&a ${secret}`, `!${secret}`),
+    fc.constantFrom(
+      `https://a:${secret}@x`,
+      '${TOKEN}',
+      '${TOKEN',
+      '',
+      '|',
+      '>-',
+      '*a',
+      '&a [*a]',
+      '2026-10',
+      '-1',
+      '0x1F',
+    ),
+    fc.string(),
+  );
+  const line = fc.tuple(fc.constantFrom('', '  ', '    ', '\t'), key, fc.constantFrom(': ', ':', ' '), value);
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.array(line.map((parts) => parts.join(''))).map((lines) => lines.join('\n')),
+  );
+  const env = fc.dictionary(
+    fc.constantFrom(...configVariables.keys(), 'COSTBOOK_TOKNE', 'TOKEN'),
+    fc.oneof(fc.constantFrom(secret, '', '1', 'https://x.example'), fc.string()),
+  );
+
+  test('nothing but a UsageError is thrown, no message holds the token, each problem is one line', () => {
+    fc.assert(
+      fc.property(text, env, fc.boolean(), (written, variables, requireAccounts) => {
+        const withToken = { ...variables, COSTBOOK_TOKEN: secret };
+        const caught = thrown(() => parseConfig({ text: written, file, env: withToken, now, requireAccounts }));
+        if (caught === undefined) return;
+        expect(caught).toBeInstanceOf(UsageError);
+        if (!(caught instanceof UsageError)) return;
+        expect(caught.message).not.toContain(secret);
+        for (const each of caught.message.split('\n')) {
+          expect(each).toMatch(/^(\/books\/costbook\.yaml(:\d+:\d+)?: |COSTBOOK_\w+: |and \d+ more problems$)/);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('a token of the file is as little shown as one of the environment', () => {
+    fc.assert(
+      fc.property(text, env, (written, variables) => {
+        const caught = thrown(() => parseConfig({ text: `token: "${secret}"\n${written}`, file, env: variables, now }));
+        if (caught !== undefined) expect(caught instanceof UsageError ? caught.message : caught).not.toContain(secret);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

@@ -1,0 +1,98 @@
+import { createServer } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import type { CommandContext } from '../../src/commands/command.ts';
+import { emulatorCommand } from '../../src/commands/emulator.ts';
+import { faultNames, parseFaults } from '../../src/emulator/index.ts';
+import { MachineError, UsageError } from '../../src/errors.ts';
+
+describe('parseFaults(text)', () => {
+  test('reads names, with a rate or with their own', () => {
+    expect(parseFaults('429=0.5, missing-without-uuid')).toEqual([
+      { name: '429', rate: 0.5 },
+      { name: 'missing-without-uuid', rate: 1 },
+    ]);
+  });
+
+  test('nothing is no fault', () => {
+    expect(parseFaults('')).toEqual([]);
+  });
+
+  test('lists everything that is wrong, and what there is', () => {
+    expect(() => parseFaults('429=0,tea,reset=2,coffee,late=x,500,500')).toThrow(
+      new UsageError(
+        'fault 429: rate "0" is not above 0 and at most 1; unknown fault "tea"; ' +
+          'fault reset: rate "2" is not above 0 and at most 1; unknown fault "coffee"; ' +
+          `fault late: rate "x" is not above 0 and at most 1; fault 500 is given twice; faults are ${faultNames.join(', ')}`,
+      ),
+    );
+  });
+});
+
+describe('costbook emulator', () => {
+  function contextOf(signal: AbortSignal, write: (text: string) => Promise<void>): CommandContext {
+    return {
+      effects: {
+        now: () => Date.UTC(2026, 9, 21),
+        http: () => Promise.reject(new Error('not here')),
+        log: { info() {}, warn() {} },
+        random: () => 0.5,
+        sleep: () => Promise.resolve(),
+      },
+      dir: '/tmp',
+      json: false,
+      env: {},
+      signal,
+      write,
+      tell() {},
+      progress: undefined,
+      keepSecret() {},
+    };
+  }
+
+  test('says on one line where it is, serves, and ends with 0 when interrupted', async () => {
+    const interrupt = new AbortController();
+    const written: string[] = [];
+    let status = 0;
+    const context = contextOf(interrupt.signal, async (text) => {
+      written.push(text);
+      const { url, account, tokens } = JSON.parse(text) as { url: string; account: string; tokens: { member: string } };
+      const response = await fetch(`${url}/v0/accounts/${account}/metrics/enums/group-by`, {
+        headers: { authorization: `Bearer ${tokens.member}` },
+      });
+      status = response.status;
+      await response.text();
+      interrupt.abort();
+    });
+    expect(await emulatorCommand.run({ arguments: [], options: { port: '0', resources: '12' } }, context)).toBe(0);
+    expect(status).toBe(200);
+    expect(written).toHaveLength(1);
+    expect(written[0]).toMatch(
+      /^\{"url":"http:\/\/127\.0\.0\.1:\d+","account":"[^"]+","tokens":\{"admin":"[^"]+","member":"[^"]+"\}\}\n$/,
+    );
+  });
+
+  test('lists every flag that is wrong', async () => {
+    const context = contextOf(AbortSignal.abort(), () => Promise.resolve());
+    const options = { port: '70000', seed: '-1', resources: '0', latencyMs: 'long', storyEnd: 'never', faults: 'tea' };
+    const refused = emulatorCommand.run({ arguments: [], options }, context);
+    await expect(refused).rejects.toThrow(UsageError);
+    for (const flag of ['--port', '--seed', '--resources', '--latency-ms', '--story-end', 'unknown fault "tea"']) {
+      await expect(refused).rejects.toThrow(flag);
+    }
+  });
+
+  test('a taken port is named', async () => {
+    const other = createServer();
+    const port = await new Promise<number>((resolve) => {
+      other.listen(0, '127.0.0.1', () => {
+        const address = other.address();
+        resolve(typeof address === 'object' && address !== null ? address.port : 0);
+      });
+    });
+    const context = contextOf(AbortSignal.abort(), () => Promise.resolve());
+    const refused = emulatorCommand.run({ arguments: [], options: { port: String(port) } }, context);
+    await expect(refused).rejects.toThrow(MachineError);
+    await expect(refused).rejects.toThrow(`port ${port} of 127.0.0.1 is taken`);
+    other.close();
+  });
+});

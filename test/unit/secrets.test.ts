@@ -1,0 +1,194 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { UsageError } from '../../src/errors.ts';
+import { readToken, redactor, type TokenReading, type TokenSource } from '../../src/secrets.ts';
+
+let dir = '';
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'costbook-secrets-'));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const kept: string[] = [];
+function reading(more: Partial<TokenReading> = {}): TokenReading {
+  kept.length = 0;
+  return { keepSecret: (secret) => kept.push(secret), dir, signal: new AbortController().signal, ...more };
+}
+
+function file(name: string, text: string): TokenSource {
+  const path = join(dir, name);
+  writeFileSync(path, text);
+  return { kind: 'file', path };
+}
+
+function command(line: string): TokenSource {
+  return { kind: 'command', command: line };
+}
+
+async function refusal(source: TokenSource, more: Partial<TokenReading> = {}): Promise<string> {
+  const error: unknown = await readToken(source, reading(more)).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(UsageError);
+  return error instanceof Error ? error.message.replaceAll(dir, '<dir>') : '';
+}
+
+describe('readToken(source, reading)', () => {
+  test('a value is the token, and is kept secret', async () => {
+    expect(await readToken({ kind: 'value', value: 'tok-1234' }, reading())).toBe('tok-1234');
+    expect(kept).toEqual(['tok-1234']);
+  });
+
+  test('a file is read and trimmed', async () => {
+    expect(await readToken(file('token', '\n tok-1234 \r\n'), reading())).toBe('tok-1234');
+    expect(kept).toEqual(['tok-1234']);
+  });
+
+  test('a file is read anew each time, so that a rotated token is seen', async () => {
+    const source = file('rotated', 'tok-before');
+    await readToken(source, reading());
+    file('rotated', 'tok-after');
+    expect(await readToken(source, reading())).toBe('tok-after');
+  });
+
+  test('a missing file is named', async () => {
+    expect(await refusal({ kind: 'file', path: join(dir, 'nowhere') })).toMatchInlineSnapshot(
+      `"token file <dir>/nowhere: found no such file, expected one with the token; write it or correct tokenFile"`,
+    );
+  });
+
+  test('an empty file is refused', async () => {
+    expect(await refusal(file('empty', ' \n'))).toMatchInlineSnapshot(
+      `"token file <dir>/empty: found nothing, expected a token; let the file hold the token and nothing else"`,
+    );
+  });
+
+  test('a folder is refused', async () => {
+    expect(await refusal({ kind: 'file', path: dir })).toMatchInlineSnapshot(
+      `"token file <dir>: found a folder, expected a file with a token"`,
+    );
+  });
+
+  test('a file with more than a token is refused, kept secret and not shown', async () => {
+    const text = await refusal(file('two', 'tok-1234\ntok-5678\n'));
+    expect(text).toMatchInlineSnapshot(
+      `"token file <dir>/two: found a space or a character that an HTTP header cannot carry, expected printable ASCII without spaces; let the file hold the token and nothing else"`,
+    );
+    expect(kept).toEqual(['tok-1234\ntok-5678']);
+  });
+
+  test('the word Bearer before the token is told as what it is', async () => {
+    expect(await refusal(file('bearer', 'Bearer tok-1234'))).toMatchInlineSnapshot(
+      `"token file <dir>/bearer: found the word Bearer before the token, expected the token alone; let the file hold the token and nothing else"`,
+    );
+  });
+
+  test('a file far too large for a token is not read', async () => {
+    expect(await refusal(file('large', 'x'.repeat(70_000)))).toMatchInlineSnapshot(
+      `"token file <dir>/large: found 70000 bytes, expected a token of at most 64 KiB"`,
+    );
+  });
+
+  test('a command runs in the project folder, through the shell', async () => {
+    writeFileSync(join(dir, 'here'), 'tok-from-command');
+    expect(await readToken(command('cat here | tr a-z A-Z; echo'), reading())).toBe('TOK-FROM-COMMAND');
+    expect(kept).toEqual(['TOK-FROM-COMMAND']);
+  });
+
+  test('a command that fails is told by its exit code, not by what it printed or says', async () => {
+    expect(await refusal(command('echo tok-1234; echo tok-5678 >&2; exit 3'))).toMatchInlineSnapshot(
+      `"tokenCommand: found exit code 3, expected exit code 0 and the token on standard output; run it by hand in <dir> and see what it says"`,
+    );
+  });
+
+  test('a command that prints nothing is refused', async () => {
+    expect(await refusal(command('true'))).toMatchInlineSnapshot(
+      `"tokenCommand: found nothing, expected a token; let the command print the token and nothing else"`,
+    );
+  });
+
+  test('a command that prints without end is stopped', async () => {
+    expect(await refusal(command('yes tok-1234'))).toMatchInlineSnapshot(
+      `"tokenCommand: found more than 64 KiB on standard output, expected the token alone"`,
+    );
+  });
+
+  test('a command that waits too long is stopped, with all that it started', async () => {
+    const text = await refusal(command('(sleep 1; touch survived) & sleep 60'), { timeoutMs: 200 });
+    expect(text).toMatchInlineSnapshot(
+      `"tokenCommand: found no end after 0.2 s, expected the token on standard output; run it by hand in <dir> and see what it waits for"`,
+    );
+    await sleep(1500); // real time: the child would have written by now
+    await expect(readToken({ kind: 'file', path: join(dir, 'survived') }, reading())).rejects.toThrow('no such file');
+  });
+
+  test('an abort ends a command with the reason of the signal', async () => {
+    const abort = new AbortController();
+    const reason = new Error('ended by SIGINT');
+    const token = readToken(command('sleep 60'), reading({ signal: abort.signal }));
+    setTimeout(() => abort.abort(reason), 50);
+    await expect(token).rejects.toBe(reason);
+  });
+
+  test('nothing is read after an abort', async () => {
+    const reason = new Error('ended by SIGTERM');
+    const signal = AbortSignal.abort(reason);
+    await expect(readToken(file('aborted', 'tok-1234'), reading({ signal }))).rejects.toBe(reason);
+    expect(kept).toEqual([]);
+  });
+
+  test('a folder in which no shell can start is a failure of this machine', async () => {
+    const token = readToken(command('true'), reading({ dir: join(dir, 'nowhere') }));
+    await expect(token).rejects.toMatchObject({ name: 'MachineError', exitCode: 7 });
+  });
+});
+
+describe('redactor()', () => {
+  test('nothing kept, nothing hidden', () => {
+    expect(redactor().redact('a text')).toBe('a text');
+  });
+
+  test('every occurrence of every secret is hidden', () => {
+    const { keep, redact } = redactor();
+    keep('first-one');
+    keep('second.*');
+    expect(redact('first-one, second.*, first-one; second42')).toBe('***, ***, ***; second42');
+  });
+
+  test('a secret that begins with another one is hidden whole', () => {
+    const { keep, redact } = redactor();
+    keep('tok-1234');
+    keep('tok-1234-and-more');
+    expect(redact('tok-1234-and-more')).toBe('***');
+  });
+
+  test('the forms for JSON and for URLs are hidden too', () => {
+    const { keep, redact } = redactor();
+    keep('a"b\\c/d+é');
+    expect(redact(JSON.stringify({ token: 'a"b\\c/d+é' }))).toBe('{"token":"***"}');
+    expect(redact(`?token=${encodeURIComponent('a"b\\c/d+é')}&`)).toBe('?token=***&');
+    expect(redact('?token=a%22b%5cc%2fd%2b%c3%a9&')).toBe('?token=***&');
+  });
+
+  test('what is shorter than four characters is not taken for a secret', () => {
+    const { keep, redact } = redactor();
+    keep('');
+    keep('abc');
+    expect(redact('abc')).toBe('abc');
+  });
+
+  test('no kept secret survives, whatever it is and whatever stands around it', () => {
+    const text = fc.string({ unit: 'binary' });
+    const secret = fc.string({ unit: 'binary', minLength: 4 }).filter((candidate) => !candidate.includes('*'));
+    fc.assert(
+      fc.property(fc.array(secret, { minLength: 1, maxLength: 4 }), text, text, (secrets, before, after) => {
+        const { keep, redact } = redactor();
+        for (const each of secrets) keep(each);
+        const shown = redact(before + secrets.join(after) + after);
+        for (const each of secrets) expect(shown).not.toContain(each);
+      }),
+    );
+  });
+});
