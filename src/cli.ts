@@ -32,7 +32,9 @@ async function main(): Promise<number> {
     });
   }
   // A reader that has seen enough (`| head`) is no failure of ours; 141 is what a shell makes of SIGPIPE.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 141 : exitCodes.machine));
+  process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+    process.exit(error.code === 'EPIPE' ? 141 : exitCodes.machine),
+  );
 
   let chosen: (() => Promise<number>) | undefined;
   try {
@@ -61,7 +63,9 @@ function report(error: unknown): number {
     tell(`costbook: this machine failed: ${messageOf(error)}`);
     return exitCodes.machine;
   }
-  tell(`costbook: this is a bug in Costbook ${version}; please report it with these lines\n${error instanceof Error ? error.stack : String(error)}`);
+  tell(
+    `costbook: this is a bug in Costbook ${version}; please report it with these lines\n${error instanceof Error ? error.stack : String(error)}`,
+  );
   return exitCodes.bug;
 }
 
@@ -80,7 +84,8 @@ function describeProgram(choose: (command: Command, names: string[], options: Op
     const sub = program.command(command.name).description(command.summary).exitOverride();
     for (const argument of command.arguments ?? []) sub.argument(argument.name, argument.summary);
     for (const option of command.options) sub.addOption(new Option(option.flags, option.summary));
-    for (const option of commonOptions) sub.addOption(new Option(option.flags, option.summary).helpGroup('Common options:'));
+    for (const option of commonOptions)
+      sub.addOption(new Option(option.flags, option.summary).helpGroup('Common options:'));
     sub.addHelpText('after', `\nExamples:\n${command.examples.map((example) => `  ${example}`).join('\n')}`);
     sub.action(() => {
       choose(command, sub.args, sub.optsWithGlobals<Options>());
@@ -177,7 +182,9 @@ function jsonLog(): Log {
 /** One sentence a line, for people; where a live line shows the progress only warnings interrupt it. */
 function humanLog(hasLiveLine: boolean): Log {
   function line(event: string, fields: Record<string, unknown> = {}): void {
-    const details = Object.entries(fields).map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : value}`);
+    const details = Object.entries(fields).map(
+      ([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : value}`,
+    );
     tell([event, ...details].join(' · '));
   }
   return {

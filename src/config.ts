@@ -388,7 +388,7 @@ const yamlFaults: Readonly<Record<ErrorCode, string>> = {
   DUPLICATE_KEY: 'found a key twice; keep one',
   IMPOSSIBLE: 'found something that is no YAML; rewrite the line',
   KEY_OVER_1024_CHARS: 'found a key of more than 1024 characters; shorten it',
-  MISSING_CHAR: 'found no closing quote, bracket, comma or colon where one is needed; add it',
+  MISSING_CHAR: 'found no closing quote, bracket, comma or colon, expected one here or in a line above; add it',
   MULTILINE_IMPLICIT_KEY: 'found a line without a colon, expected key: value',
   MULTIPLE_ANCHORS: 'found two anchors on one value; keep one',
   MULTIPLE_DOCS: 'found a second document (---), expected one; remove it',
@@ -402,7 +402,11 @@ const yamlFaults: Readonly<Record<ErrorCode, string>> = {
 
 function isSoundYaml(document: Document, reading: Reading): boolean {
   const faults = [...document.errors, ...document.warnings];
+  const seen = new Set<number>();
   for (const { code, pos } of faults) {
+    const { line } = reading.lines.linePos(pos[0]);
+    if (seen.has(line)) continue; // what follows in the same line follows from the first
+    seen.add(line);
     const isReference = lineAround(pos[0], reading).includes('${');
     const hint = isReference ? ` (a reference \${NAME} inside [ ] or { } needs quotes)` : '';
     report(reading, placeOf(pos[0], reading), `YAML: ${yamlFaults[code]}${hint}`);
@@ -890,7 +894,7 @@ function kindOf(value: unknown): string {
   if (plain === null || plain === undefined) return 'nothing';
   if (typeof plain === 'string') return 'a text';
   if (typeof plain === 'number' || typeof plain === 'bigint') return 'a number';
-  return typeof plain === 'boolean' ? 'true or false' : 'a value of another kind';
+  return typeof plain === 'boolean' ? String(plain) : 'a value of another kind';
 }
 
 /** A text as it may stand in one line of a message. */

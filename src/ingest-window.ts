@@ -7,13 +7,13 @@ import {
   detailQuery,
   type LandingFolder,
   type Query,
+  type Role,
   repairQuery,
   residualQuery,
-  type Role,
 } from './fetch/index.ts';
 import type { Client } from './platform/index.ts';
 import { formatWindow, type Window } from './time.ts';
-import type { Proof, Stage, TotalDecimals } from './warehouse/index.ts';
+import type { LoadedQuery, Proof, Stage, TotalDecimals } from './warehouse/index.ts';
 
 /** What reading one window takes. */
 export interface WindowReading {
@@ -39,12 +39,15 @@ export interface WindowReading {
 /**
  * Reads one window into the stage: the detail and its control at once; then, where the detail has blind spots, the
  * queries that light them; and compares everything with the platform's own totals.
- * Returns every comparison made. Throws PlatformError or RefusedAnswerError.
+ * Returns the role, every comparison made, and what was asked. Throws PlatformError or RefusedAnswerError.
  */
-export async function readWindow(reading: WindowReading): Promise<{ role: Role; proofs: Proof[] }> {
+export async function readWindow(
+  reading: WindowReading,
+): Promise<{ role: Role; proofs: Proof[]; queries: LoadedQuery[] }> {
   const { account, window, stage, exclusively } = reading;
   const abort = new AbortController();
   const signal = AbortSignal.any([reading.signal, abort.signal]);
+  const answered: LoadedQuery[] = [];
   let queries = 0;
 
   /** Asks one query into the stage and returns its number; one that fails leaves nothing behind. */
@@ -58,7 +61,16 @@ export async function readWindow(reading: WindowReading): Promise<{ role: Role; 
     }
     const { client, landing, log } = reading;
     try {
-      await askQuery({ account, query, client, landing, sink: { page, restart: sink.restart }, log, signal });
+      const pages = await askQuery({
+        account,
+        query,
+        client,
+        landing,
+        sink: { page, restart: sink.restart },
+        log,
+        signal,
+      });
+      answered.push({ purpose: query.purpose, filter: query.resourceType ?? query.billingDimension ?? null, pages });
     } catch (error) {
       await sink.restart();
       throw error;
@@ -131,7 +143,7 @@ export async function readWindow(reading: WindowReading): Promise<{ role: Role; 
       for (const [index, dimension] of short.entries()) await stage.takeRepair(numbers[index] ?? 0, dimension);
     });
   }
-  return { role, proofs: await exclusively(() => stage.prove(reading.knownDecimals)) };
+  return { role, queries: answered, proofs: await exclusively(() => stage.prove(reading.knownDecimals)) };
 }
 
 /** What did not prove, in a sentence: the hardest fact first. Undefined where everything did. */

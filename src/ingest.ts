@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import type { AccountConfig, Config } from './config.ts';
 import type { Effects } from './effects.ts';
-import { CostbookError, exitCodes, messageOf, PlatformError, RefusedAnswerError, UsageError } from './errors.ts';
+import { type CostbookError, exitCodes, messageOf, PlatformError, RefusedAnswerError, UsageError } from './errors.ts';
 import { type DecodedPage, type Landing, type PlannedWindow, planWindows, type Role } from './fetch/index.ts';
 import { describeFailures, readWindow } from './ingest-window.ts';
 import {
@@ -9,10 +9,9 @@ import {
   type Client,
   discoverAccounts,
   discoverHistoryStart,
-  metricsLimits,
   resourceTypes,
 } from './platform/index.ts';
-import { dayMs, floorHour, floorMonth, formatInstant, formatWindow, hourMs, type Instant, type Window } from './time.ts';
+import { floorHour, floorMonth, formatInstant, formatWindow, hourMs, type Instant, type Window } from './time.ts';
 import type { LoadResult, Stage, TotalDecimals, Warehouse } from './warehouse/index.ts';
 
 /** What an ingest is asked to do. */
@@ -100,7 +99,11 @@ export async function ingest(request: IngestRequest, tools: IngestTools): Promis
   return summaries;
 }
 
-async function ingestAccount(config: AccountConfig, request: IngestRequest, tools: IngestTools): Promise<AccountSummary> {
+async function ingestAccount(
+  config: AccountConfig,
+  request: IngestRequest,
+  tools: IngestTools,
+): Promise<AccountSummary> {
   const { warehouse, effects } = tools;
   const client = tools.openClient(config);
   const requests: RequestCounts = { new: 0, settle: 0, verify: 0, repair: 0 };
@@ -132,22 +135,17 @@ async function ingestAccount(config: AccountConfig, request: IngestRequest, tool
       lagHours: request.config.lagHours,
     };
     const known = before?.decimals ?? { cost: 0, usage: 0 };
-    await warehouse.saveAccount({ ...facts, role: before?.role ?? 'member', decimals: known });
+    await warehouse.saveAccount({ ...facts, role: before?.role, decimals: known });
 
-    const target = {
-      start: floorHour(request.from ?? historyStart),
-      end: Math.min(lastHour, request.to === undefined ? lastHour : floorHour(request.to)),
-    };
-    const planned =
-      target.start < target.end
-        ? planWindows({
-            target,
-            covered: await warehouse.claimedWindows(id),
-            settleFrom: lastHour - request.config.settleDays * dayMs,
-            refetch: request.refetch,
-            maxWindowMs: metricsLimits.maxHourlyWindowMs,
-          })
-        : [];
+    const planned = planWindows({
+      now,
+      historyStart,
+      from: request.from,
+      to: request.to,
+      refetch: request.refetch,
+      settleDays: request.config.settleDays,
+      ...(await warehouse.coveredWindows(id)),
+    });
     const result = await ingestWindows({ account: id, planned, client, requests, known, now, request, tools, totals });
     role = result.role;
     unproven.push(...result.unproven);
@@ -155,7 +153,8 @@ async function ingestAccount(config: AccountConfig, request: IngestRequest, tool
     for (const failure of result.failures) note(failure);
     if (role !== undefined) await warehouse.saveAccount({ ...facts, role, decimals: result.decimals });
   } catch (error) {
-    if (!(error instanceof PlatformError || error instanceof RefusedAnswerError || error instanceof UsageError)) throw error;
+    if (!(error instanceof PlatformError || error instanceof RefusedAnswerError || error instanceof UsageError))
+      throw error;
     note(error);
   }
 
@@ -186,7 +185,12 @@ async function onlyAccount(client: Client, url: string, signal: AbortSignal): Pr
   );
 }
 
-async function findHistoryStart(client: Client, account: string, lastHour: Instant, tools: IngestTools): Promise<Instant> {
+async function findHistoryStart(
+  client: Client,
+  account: string,
+  lastHour: Instant,
+  tools: IngestTools,
+): Promise<Instant> {
   const found = await discoverHistoryStart(client, account, lastHour, tools.signal);
   const start = found ?? floorMonth(lastHour);
   tools.effects.log.info(
@@ -313,7 +317,16 @@ async function ingestWindows(options: {
           cost: Math.max(decimals.cost, stage.decimals().cost),
           usage: Math.max(decimals.usage, stage.decimals().usage),
         };
-        const facts = { loadNumber, runNumber: request.runNumber, reason, requests: asked, pages, claimedEnd, seenAt };
+        const facts = {
+          loadNumber,
+          runNumber: request.runNumber,
+          reason,
+          requests: asked,
+          pages,
+          queries: reading.queries,
+          claimedEnd,
+          seenAt,
+        };
         return stage.load(facts, () => folder.file(loadNumber, reading.role, seenAt));
       });
     } catch (error) {
@@ -436,7 +449,8 @@ function unknownsReporter(effects: Effects, account: string): { see(page: Decode
         ['billing dimension', dimensions],
         ['field', fields],
       ] as const) {
-        if (found.size > 0) effects.log.warn(`unknown ${what}, kept as it is`, { account, [what.replace(' ', '_')]: [...found].sort() });
+        if (found.size > 0)
+          effects.log.warn(`unknown ${what}, kept as it is`, { account, [what.replace(' ', '_')]: [...found].sort() });
       }
     },
   };
@@ -455,5 +469,8 @@ export function firstError(summaries: readonly AccountSummary[]): string | undef
   const failed = summaries.find((summary) => summary.exitCodes.length > 0);
   if (failed === undefined) return undefined;
   const [first] = failed.unproven;
-  return failed.errors[0] ?? (first && `account ${failed.account}, window ${formatWindow(first.window)}: ${messageOf(first.because)}`);
+  return (
+    failed.errors[0] ??
+    (first && `account ${failed.account}, window ${formatWindow(first.window)}: ${messageOf(first.because)}`)
+  );
 }

@@ -11,6 +11,7 @@ select
   $outcome,
   cast($requests as integer),
   cast($pages as integer),
+  $queries,
   (select count(*) from loaded),
   (select count(*) from changes),
   (select coalesce(sum(cost), 0) from loaded),

@@ -63,6 +63,8 @@ create table ledger.loads (
   outcome varchar not null,
   requests integer not null,
   pages integer not null,
+  -- The queries asked, as JSON: purpose, filter, pages.
+  queries varchar not null,
   amounts bigint not null,
   restated bigint not null,
   cost decimal(38, 12) not null,

@@ -66,7 +66,7 @@ function readOptions({ options }: CommandInput, { effects }: CommandContext): Em
   const seed = integer('--seed', options.seed, 1, 0, 4_294_967_295);
   const resources = integer('--resources', options.resources, 60, 1, maxResources);
   const latencyMs = integer('--latency-ms', options.latencyMs, 0, 0, 600_000);
-  const faults = read<readonly Fault[]>(options.faults, parseFaults, []);
+  const faults = read<readonly Fault[]>(options.faults, readFaults, []);
   const storyEnd = read<Instant>(
     options.storyEnd,
     (text) => parseInstant(text, '--story-end', effects.now()),
@@ -74,6 +74,14 @@ function readOptions({ options }: CommandInput, { effects }: CommandContext): Em
   );
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
   return { now: () => effects.now(), port, seed, resources, latencyMs, faults, storyEnd };
+}
+
+function readFaults(text: string): Fault[] {
+  try {
+    return parseFaults(text);
+  } catch (error) {
+    throw new UsageError(`--faults: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

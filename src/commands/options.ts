@@ -3,7 +3,10 @@ import { floorHour, type Instant, parseInstant, parseMonth, type Window } from '
 import type { CommandInput } from './command.ts';
 
 /** Collects what is wrong with a command line, so that every mistake is told at once. */
-export function optionReader(input: CommandInput, now: Instant): {
+export function optionReader(
+  input: CommandInput,
+  now: Instant,
+): {
   text(name: string): string | undefined;
   flag(name: string): boolean;
   /** An instant as a person writes it, at a whole hour. */

@@ -1,2 +1,218 @@
+import { stat } from 'node:fs/promises';
+import { type LocalConfig, loadConfig } from '../config.ts';
+import { UsageError } from '../errors.ts';
+import {
+  controlQuery,
+  detailQuery,
+  type PlannedWindow,
+  type Purpose,
+  planWindows,
+  type Query,
+  queryParameters,
+  type Role,
+  repairQuery,
+  residualQuery,
+} from '../fetch/index.ts';
+import { historyParameters, operations, requestPath } from '../platform/index.ts';
+import { floorHour, formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
+import {
+  accountLedger,
+  type Connection,
+  completeness,
+  coveredWindows,
+  type LoadedQuery,
+  lastQueries,
+  openBooks,
+  snapshotFile,
+} from '../warehouse/index.ts';
 import type { Command } from './command.ts';
-export const planCommand: Command = { name: 'plan', summary: 'x', options: [], examples: [], run: async () => 0 };
+import { optionReader } from './options.ts';
+
+export const planCommand: Command = {
+  name: 'plan',
+  summary: 'Print the requests that the next ingest would make, and why; asks nobody.',
+  options: [
+    { flags: '--from <date>', summary: 'look only at hours from here on (inclusive)' },
+    { flags: '--to <date>', summary: 'look only at hours before this (exclusive)' },
+    { flags: '--refetch', summary: 'as if everything in the range were to be fetched again' },
+  ],
+  examples: ['costbook plan', 'costbook plan --from 2026-09 --to 2026-10 --refetch --json'],
+  async run(input, context) {
+    const now = context.effects.now();
+    const options = optionReader(input, now);
+    const from = options.hour('from');
+    const to = options.hour('to');
+    if (from !== undefined && to !== undefined && from >= to) options.problem('--from must be before --to');
+    options.check();
+    const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
+    const isPublished = await stat(snapshotFile(context.dir)).then(
+      () => true,
+      () => false,
+    );
+    const books = isPublished ? await openBooks(context.dir, { lockedDown: true }) : undefined;
+    try {
+      const known = books === undefined ? [] : (await completeness(books.connection)).map(({ account }) => account);
+      const plans: AccountPlan[] = [];
+      for (const { id, since } of accountsToPlan(config, known)) {
+        const asked = { account: id, since, from, to, refetch: options.flag('refetch'), now };
+        plans.push(await planAccount(asked, config, books?.connection));
+      }
+      await context.write(context.json ? `${JSON.stringify({ accounts: plans })}\n` : plans.map(describe).join('\n'));
+      return 0;
+    } finally {
+      books?.close();
+    }
+  },
+};
+
+/** One request, or a chain of pages, that the ingest would make. */
+interface PlannedRequest {
+  readonly purpose: Purpose | 'discovery';
+  readonly why: string;
+  /** The first page's path and query. */
+  readonly request: string;
+  readonly pages: number;
+  /** Whether the number of pages is that of the last time or the fewest possible. */
+  readonly pagesAre: 'last time' | 'at least';
+}
+
+interface AccountPlan {
+  readonly account: string;
+  readonly role: Role | null;
+  readonly windows: readonly {
+    readonly start: string;
+    readonly end: string;
+    readonly reason: string;
+    readonly requests: readonly PlannedRequest[];
+  }[];
+  /** Requests before any window. */
+  readonly first: readonly PlannedRequest[];
+  /** All pages together: at least so many requests. */
+  readonly requestsAtLeast: number;
+}
+
+function accountsToPlan(config: LocalConfig, known: readonly string[]): { id: string; since: Instant | undefined }[] {
+  const [only] = known;
+  const configured = config.accounts.map(({ id, since }) => ({
+    id: id ?? (known.length === 1 ? only : undefined),
+    since,
+  }));
+  const accounts = configured.length > 0 ? configured : known.map((id) => ({ id, since: undefined }));
+  const named = accounts.filter(
+    (account): account is { id: string; since: Instant | undefined } => account.id !== undefined,
+  );
+  if (named.length === 0) {
+    throw new UsageError(
+      'no account is configured and none is in the books: set COSTBOOK_ACCOUNT (or account in costbook.yaml)',
+    );
+  }
+  return named;
+}
+
+async function planAccount(
+  asked: {
+    account: string;
+    since: Instant | undefined;
+    from: Instant | undefined;
+    to: Instant | undefined;
+    refetch: boolean;
+    now: Instant;
+  },
+  config: LocalConfig,
+  books: Connection | undefined,
+): Promise<AccountPlan> {
+  const { account, now } = asked;
+  const ledger = books && (await accountLedger(books, account));
+  const role = ledger?.role;
+  const historyStart = asked.since ?? ledger?.historyStart;
+  const first: PlannedRequest[] = [];
+  if (historyStart === undefined) {
+    first.push({
+      purpose: 'discovery',
+      why: 'no since is configured: monthly totals, which have no window cap, show where history begins',
+      request: requestPath(operations.metrics, historyParameters(account, floorHour(now))),
+      pages: 1,
+      pagesAre: 'at least',
+    });
+  }
+  const covered = books ? await coveredWindows(books, account) : { loaded: [], claimed: [] };
+  const start = historyStart ?? asked.from;
+  const planned =
+    start === undefined
+      ? []
+      : planWindows({ ...asked, historyStart: start, settleDays: config.settleDays, ...covered });
+  const windows = [];
+  for (const plan of planned) {
+    const last = books && (await lastQueries(books, account, plan.window));
+    const requests = requestsOf(account, plan, role, last);
+    windows.push({
+      start: formatInstant(plan.window.start),
+      end: formatInstant(plan.window.end),
+      reason: plan.reason,
+      requests,
+    });
+  }
+  const all = [...first, ...windows.flatMap((window) => window.requests)];
+  return {
+    account,
+    role: role ?? null,
+    windows,
+    first,
+    requestsAtLeast: all.reduce((sum, request) => sum + request.pages, 0),
+  };
+}
+
+const purposes: Readonly<Record<Purpose, string>> = {
+  detail: 'the rows: three dimensions asked for fill all five',
+  control: 'the totals that prove the window',
+  residual: 'rows without uuid, by workspace',
+  repair: 'rows that the detail left out',
+};
+
+/** The queries of a window: detail and control for certain, those that light the blind spots where they were asked last time. */
+function requestsOf(
+  account: string,
+  { window }: PlannedWindow,
+  role: Role | undefined,
+  last: readonly LoadedQuery[] | undefined,
+): PlannedRequest[] {
+  const certain = [detailQuery(window), controlQuery(window, role ?? 'admin')];
+  const likely = (last ?? []).flatMap((query) => likelyQuery(window, query, role ?? 'member') ?? []);
+  return [...certain, ...likely].map((query) => {
+    const pages = last?.find((loaded) => isSame(loaded, query))?.pages;
+    const asksRole = query.purpose === 'control' && role === undefined;
+    return {
+      purpose: query.purpose,
+      why: purposes[query.purpose] + (asksRole ? "; finds out whether the token is an admin's" : ''),
+      request: requestPath(operations.metrics, queryParameters(account, query)),
+      pages: pages ?? 1,
+      pagesAre: pages === undefined ? 'at least' : 'last time',
+    };
+  });
+}
+
+function likelyQuery(window: Window, { purpose, filter }: LoadedQuery, role: Role): Query | undefined {
+  if (filter === null) return undefined;
+  if (purpose === 'residual' && role === 'admin') return residualQuery(window, filter);
+  return purpose === 'repair' ? repairQuery(window, filter, role) : undefined;
+}
+
+function isSame(loaded: LoadedQuery, query: Query): boolean {
+  return loaded.purpose === query.purpose && loaded.filter === (query.resourceType ?? query.billingDimension ?? null);
+}
+
+function describe(plan: AccountPlan): string {
+  const lines = [
+    `${plan.account}: ${plan.windows.length} windows, at least ${plan.requestsAtLeast} requests` +
+      ` (token: ${plan.role ?? 'not known yet'})`,
+  ];
+  function line({ purpose, why, request, pages, pagesAre }: PlannedRequest): void {
+    lines.push(`  ${purpose}, ${pages} page${pages === 1 ? '' : 's'} ${pagesAre}: ${why}`, `    GET ${request}`);
+  }
+  for (const request of plan.first) line(request);
+  for (const { start, end, reason, requests } of plan.windows) {
+    lines.push(`${formatWindow({ start: Date.parse(start), end: Date.parse(end) })} ${reason}`);
+    for (const request of requests) line(request);
+  }
+  return `${lines.join('\n')}\n`;
+}

@@ -40,7 +40,10 @@ export const reportCommand: Command = {
     const options = optionReader(input, context.effects.now());
     const reports = await readReports(join(context.dir, 'sql'));
     if (options.flag('list')) {
-      if (context.json) await context.write(`${JSON.stringify(reports.map(({ name, about, grain, formats }) => ({ name, about, grain, formats })))}\n`);
+      if (context.json)
+        await context.write(
+          `${JSON.stringify(reports.map(({ name, about, grain, formats }) => ({ name, about, grain, formats })))}\n`,
+        );
       else for (const report of reports) await context.write(`${report.name.padEnd(24)} ${report.about}\n`);
       return exitCodes.done;
     }
@@ -79,9 +82,7 @@ export const reportCommand: Command = {
       const files: ExportedFile[] = [];
       for (const format of formats) {
         const path = join(folder, `${report.name}-${formatMonth(window.start)}.${format}`);
-        files.push(
-          await exportFile({ connection, query, parameters, format, path, raw: options.flag('raw'), state }),
-        );
+        files.push(await exportFile({ connection, query, parameters, format, path, raw: options.flag('raw'), state }));
       }
 
       const { columns, pieces } = await connection.stream(query, parameters);
@@ -89,10 +90,19 @@ export const reportCommand: Command = {
         const rows: Record<string, JsonValue>[] = [];
         for await (const piece of pieces) {
           for (const row of piece) {
-            rows.push(Object.fromEntries(columns.map((column, index) => [column.name, toJsonValue(row[index] ?? null)])));
+            rows.push(
+              Object.fromEntries(columns.map((column, index) => [column.name, toJsonValue(row[index] ?? null)])),
+            );
           }
         }
-        const answer = { report: report.name, parameters: { month: formatMonth(window.start) }, ...state, columns, rows, files };
+        const answer = {
+          report: report.name,
+          parameters: { month: formatMonth(window.start) },
+          ...state,
+          columns,
+          rows,
+          files,
+        };
         await context.write(`${JSON.stringify(answer)}\n`);
         return exitCodes.done;
       }

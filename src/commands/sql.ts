@@ -10,7 +10,9 @@ const formats = ['table', 'csv', 'json'] as const;
 export const sqlCommand: Command = {
   name: 'sql',
   summary: 'Answer one SQL query from the published snapshot.',
-  arguments: [{ name: '<query>', summary: 'one SELECT over costs, costs_daily, costs_monthly, coverage, proofs, runs …' }],
+  arguments: [
+    { name: '<query>', summary: 'one SELECT over costs, costs_daily, costs_monthly, coverage, proofs, runs …' },
+  ],
   options: [
     { flags: '--format <format>', summary: `${formats.join(', ')}; a table by default` },
     { flags: '--raw', summary: 'in CSV, leave text that looks like a formula as it is' },
@@ -80,5 +82,7 @@ async function writeTable(context: CommandContext, result: SqlResult, footer: st
     }
   }
   const cut = count > shown.length ? `, the first ${shown.length} are shown: use --format csv for all` : '';
-  await context.write(`${formatTable(result.columns, shown)}\n(${count} row${count === 1 ? '' : 's'}${cut}) ${footer}\n`);
+  await context.write(
+    `${formatTable(result.columns, shown)}\n(${count} row${count === 1 ? '' : 's'}${cut}) ${footer}\n`,
+  );
 }

@@ -31,7 +31,9 @@ export async function writingRun(
       await run
         .end(exitCode, context.redact(messageOf(error)), effects.now())
         .then(() => warehouse.publish())
-        .catch((further: unknown) => effects.log.warn('the run could not be recorded', { because: messageOf(further) }));
+        .catch((further: unknown) =>
+          effects.log.warn('the run could not be recorded', { because: messageOf(further) }),
+        );
       throw error;
     }
     await run.end(outcome.exitCode, outcome.error && context.redact(outcome.error), effects.now());

@@ -52,7 +52,6 @@ const correctedShare = 1 / 240;
  */
 export function openAmounts(story: Story, lateShare: number): Amounts {
   const chunks = new Map<number, Float64Array>();
-
   const scratch = new Float64Array(chunkHours);
 
   /** Without `isKept` the answer is overwritten by the next one. */
@@ -77,7 +76,8 @@ export function openAmounts(story: Story, lateShare: number): Amounts {
     addTo(sums, series, stretches, seenHour) {
       const unsettledFrom = lateShare > 0 ? seenHour - horizonHours : Number.POSITIVE_INFINITY;
       const lastHour = Math.min(series.toHour, seenHour);
-      const spanHours = (stretches.at(-1)?.toHour ?? 0) - (stretches[0]?.fromHour ?? 0);
+      const firstHour = Math.max(stretches[0]?.fromHour ?? 0, series.fromHour);
+      const spanHours = Math.min(stretches.at(-1)?.toHour ?? 0, lastHour) - firstHour;
       // What cannot all be kept would only push itself out.
       const isKept = (spanHours / chunkHours + 1) * story.series.length <= maxCachedChunks;
       let usages: Float64Array | undefined;

@@ -61,7 +61,7 @@ function isFaultName(name: string): name is FaultName {
   return Object.hasOwn(faultDescriptions, name);
 }
 
-/** The names of all faults, in the order in which they are described. */
+/** The names of all faults. */
 export const faultNames: readonly FaultName[] = Object.keys(faultDescriptions).filter(isFaultName);
 
 /**
@@ -73,7 +73,8 @@ export function parseFaults(text: string): Fault[] {
   const faults = new Map<FaultName, Fault>();
   for (const item of text.split(',').map((part) => part.trim())) {
     if (item === '') continue;
-    const [name = '', rateText] = item.split('=').map((part) => part.trim());
+    const [name = '', ...rest] = item.split('=').map((part) => part.trim());
+    const rateText = rest.length > 0 ? rest.join('=') : undefined;
     const rate = rateText === undefined ? undefined : Number(rateText);
     if (!isFaultName(name)) {
       problems.push(`unknown fault "${name}"`);

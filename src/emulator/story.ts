@@ -148,8 +148,8 @@ function bornAtHour(part: Part, identity: string): number {
 
 function nameOf(part: Part, copy: number, coming: number): string {
   // A pull request's number grows; a trial or an experiment of the same name is made anew, with another uuid.
-  const named = part.name.replace(/^pr-(\d+)/, (_, pull: string) => `pr-${Number(pull) + coming * 700 + copy * 7}`);
-  return copy === 0 || named !== part.name ? named : `${named}-${copy + 1}`;
+  const named = part.name.replace(/^pr-(\d+)/, (_, pull: string) => `pr-${Number(pull) + coming * 700}`);
+  return copy === 0 ? named : `${named}-${copy + 1}`;
 }
 
 /**

@@ -168,7 +168,11 @@ export function decodePage(body: unknown, expected: Expected): DecodedPage {
         const instant = typeof timestamp === 'string' ? parseRfc3339(timestamp) : undefined;
         bucket = instant === undefined ? -1 : (instant - window.start) / hourMs;
         if (!Number.isInteger(bucket) || bucket < 0 || bucket >= hours) {
-          refuse(`${at}.timeseries[${position}].timestamp`, timestamp, `an hour of ${bucketTexts[0]} and ${hours} hours on`);
+          refuse(
+            `${at}.timeseries[${position}].timestamp`,
+            timestamp,
+            `an hour of ${bucketTexts[0]} and ${hours} hours on`,
+          );
         }
       }
       if (seen[bucket] === 1) refuse(`${at}.timeseries[${position}].timestamp`, timestamp, 'each hour once');

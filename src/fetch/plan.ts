@@ -1,6 +1,15 @@
-import { type Instant, subtractWindows, unionWindows, type Window } from '../time.ts';
+import { metricsLimits } from '../platform/index.ts';
+import {
+  dayMs,
+  floorHour,
+  type Instant,
+  intersectWindows,
+  subtractWindows,
+  unionWindows,
+  type Window,
+} from '../time.ts';
 
-/** Why a window is fetched: never loaded, or claimed only now; young and asked again; asked for by hand. */
+/** Why a window is fetched: some of it was never loaded; all of it is young and asked again; asked for by hand. */
 export type Reason = 'new' | 'settle' | 'repair';
 
 /** One window to fetch, prove and replace, and why. */
@@ -9,31 +18,42 @@ export interface PlannedWindow {
   readonly reason: Reason;
 }
 
-/** What the planner needs to know; all bounds are whole hours. */
+/** What the planner needs to know. */
 export interface PlanInput {
-  /** The hours that should be in the books: from the start of history to the last complete hour. */
-  readonly target: Window;
-  /** Hours that are loaded, proven and old enough to be claimed; in any order, may touch, do not overlap. */
-  readonly covered: readonly Window[];
-  /** Hours at or after this instant are asked again although they are there. */
-  readonly settleFrom: Instant;
-  /** Ask for everything in the target again. */
+  readonly now: Instant;
+  /** Where the account's books begin. */
+  readonly historyStart: Instant;
+  /** What was asked for by hand, whole hours; undefined where nothing was. */
+  readonly from: Instant | undefined;
+  readonly to: Instant | undefined;
+  /** Ask for everything in the range again. */
   readonly refetch: boolean;
-  /** Longest window that the platform takes, in milliseconds. */
-  readonly maxWindowMs: number;
+  /** Hours of the last so many days are asked again although they are there: numbers change afterwards. */
+  readonly settleDays: number;
+  /** Hours that are loaded; and those of them that were old enough to be claimed. In any order. */
+  readonly loaded: readonly Window[];
+  readonly claimed: readonly Window[];
 }
 
 /**
  * The windows to fetch, newest first, so that a first backfill is useful within a minute.
- * They are disjoint, none is longer than the cap, together they hold every hour that is missing or to be asked again,
- * each begins and ends with such an hour, and there is no way to do with fewer.
+ *
+ * They hold every hour between the start of history (or `from`) and the last complete hour (or `to`) that is not
+ * claimed yet, is young, or is asked for again by hand. They are disjoint, none is longer than the cap of hourly
+ * resolution, each begins and ends with a needed hour, and there is no way to do with fewer.
  */
 export function planWindows(input: PlanInput): PlannedWindow[] {
-  const missing = subtractWindows([input.target], input.covered);
-  const again: Window = { start: Math.max(input.target.start, input.settleFrom), end: input.target.end };
-  const needed = input.refetch ? [input.target] : unionWindows([...missing, again]);
-  return coverWindows(needed, input.maxWindowMs).map((window) => {
-    const isNew = missing.some((hole) => hole.start < window.end && window.start < hole.end);
+  const lastHour = floorHour(input.now);
+  const target: Window = {
+    start: floorHour(input.from ?? input.historyStart),
+    end: Math.min(lastHour, floorHour(input.to ?? lastHour)),
+  };
+  const missing = subtractWindows([target], input.claimed);
+  const young: Window = { start: Math.max(target.start, lastHour - input.settleDays * dayMs), end: target.end };
+  const needed = input.refetch ? [target] : [...missing, young];
+  const neverLoaded = subtractWindows([target], input.loaded);
+  return coverWindows(needed, metricsLimits.maxHourlyWindowMs).map((window) => {
+    const isNew = neverLoaded.some((hole) => intersectWindows(hole, window) !== undefined);
     return { window, reason: isNew ? 'new' : input.refetch ? 'repair' : 'settle' };
   });
 }

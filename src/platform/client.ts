@@ -209,11 +209,15 @@ async function refusal(response: HttpResponse): Promise<PlatformError> {
 
 /** What to do about an answer that retrying does not mend, by status. */
 function remedy(error: PlatformError): string {
-  if (error.status === 401) return 'The token was refused: check COSTBOOK_TOKEN (or the account\'s token, tokenFile or tokenCommand); it may have expired or been revoked.';
-  if (error.status === 403) return 'The token may not read this: ask an account admin for a token that may read the metrics of this account.';
+  if (error.status === 401)
+    return "The token was refused: check COSTBOOK_TOKEN (or the account's token, tokenFile or tokenCommand); it may have expired or been revoked.";
+  if (error.status === 403)
+    return 'The token may not read this: ask an account admin for a token that may read the metrics of this account.';
   if (error.status === 404) return 'Check the account id and the URL.';
-  if (error.code === 'invalid_api_version') return 'Set apiVersion (COSTBOOK_API_VERSION) to a version that the platform lists.';
-  if (error.status === 400) return 'The platform does not take this request; Costbook and the platform disagree about its rules.';
+  if (error.code === 'invalid_api_version')
+    return 'Set apiVersion (COSTBOOK_API_VERSION) to a version that the platform lists.';
+  if (error.status === 400)
+    return 'The platform does not take this request; Costbook and the platform disagree about its rules.';
   if (error.code === 'unreachable') return 'Check the URL, the network and the proxy settings.';
   return 'Nothing was changed; the next run asks again.';
 }
@@ -221,14 +225,11 @@ function remedy(error: PlatformError): string {
 function explain(error: PlatformError, operation: Operation, about: string, attempts: Attempts): PlatformError {
   const tries = attempts.made > 1 ? ` after ${attempts.made} attempts` : '';
   const answered = error.status === undefined ? 'failed with' : 'answered';
-  return new PlatformError(
-    `${operation.name} API ${answered} ${error.message}${tries} (${about}). ${remedy(error)}`,
-    {
-      status: error.status,
-      code: error.code,
-      retryable: error.retryable,
-      retryAfterMs: error.retryAfterMs,
-      cause: error,
-    },
-  );
+  return new PlatformError(`${operation.name} API ${answered} ${error.message}${tries} (${about}). ${remedy(error)}`, {
+    status: error.status,
+    code: error.code,
+    retryable: error.retryable,
+    retryAfterMs: error.retryAfterMs,
+    cause: error,
+  });
 }

@@ -17,12 +17,7 @@ export async function discoverHistoryStart(
   signal: AbortSignal,
 ): Promise<Instant | undefined> {
   const about = `account ${account}, the first month with any cost`;
-  const values = {
-    accountId: account,
-    startTime: formatInstant(addCalendarMonths(floorMonth(until), -historyMonths)),
-    endTime: formatInstant(until),
-    resolution: 'monthly',
-  };
+  const values = historyParameters(account, until);
   return client.call(
     operations.metrics,
     values,
@@ -41,6 +36,16 @@ export async function discoverHistoryStart(
     },
     signal,
   );
+}
+
+/** The parameters of the call that finds the start of history: ten years by month, up to a whole hour. */
+export function historyParameters(account: string, until: Instant): Record<string, string> {
+  return {
+    accountId: account,
+    startTime: formatInstant(addCalendarMonths(floorMonth(until), -historyMonths)),
+    endTime: formatInstant(until),
+    resolution: 'monthly',
+  };
 }
 
 /**

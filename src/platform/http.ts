@@ -14,10 +14,10 @@ const unreachableCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHO
  * The real HTTP edge: at most `connections` sockets per origin, HTTP(S)_PROXY and NO_PROXY of `env` honoured.
  * `close` ends idle sockets so that the process can end.
  */
-export function openHttp(options: {
-  connections: number;
-  env: Readonly<Record<string, string | undefined>>;
-}): { send: HttpSend; close(): Promise<void> } {
+export function openHttp(options: { connections: number; env: Readonly<Record<string, string | undefined>> }): {
+  send: HttpSend;
+  close(): Promise<void>;
+} {
   const { env } = options;
   const agentOptions: Agent.Options = {
     connections: options.connections,

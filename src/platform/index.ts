@@ -1,5 +1,5 @@
 export { type Client, type ClientSettings, openClient, parseBody, type RawBody } from './client.ts';
-export { accountIds, discoverAccounts, discoverHistoryStart } from './discover.ts';
+export { accountIds, discoverAccounts, discoverHistoryStart, historyParameters } from './discover.ts';
 export { openHttp } from './http.ts';
 export * from './limits.ts';
 export * from './operations.ts';

@@ -174,6 +174,11 @@ export function requestPath(operation: Operation, values: Readonly<Record<string
   const query = operation.parameters
     .filter((parameter) => parameter.in === 'query' && values[parameter.name] !== undefined)
     // A comma separates the values of a list; encoding it is legal but unreadable in logs and plans.
-    .map((parameter) => `${parameter.name}=${encodeURIComponent(values[parameter.name] ?? '').replaceAll('%2C', ',').replaceAll('%3A', ':')}`);
+    .map(
+      (parameter) =>
+        `${parameter.name}=${encodeURIComponent(values[parameter.name] ?? '')
+          .replaceAll('%2C', ',')
+          .replaceAll('%3A', ':')}`,
+    );
   return query.length > 0 ? `${path}?${query.join('&')}` : path;
 }

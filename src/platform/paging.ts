@@ -39,7 +39,9 @@ export async function* pages<P extends Page>(
       throw new RefusedAnswerError(`${about}, page ${number}: meta.hasMore is true but meta.nextCursor is empty`);
     }
     if (seen.has(page.nextCursor)) {
-      throw new RefusedAnswerError(`${about}, page ${number}: meta.nextCursor was given before; the pages go in a circle`);
+      throw new RefusedAnswerError(
+        `${about}, page ${number}: meta.nextCursor was given before; the pages go in a circle`,
+      );
     }
     seen.add(page.nextCursor);
     cursor = page.nextCursor;

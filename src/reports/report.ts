@@ -19,7 +19,8 @@ export async function readReports(overlay: string): Promise<Report[]> {
   const problems: string[] = [];
   const reports = files.map((file) => {
     const grain = list(file.header['grain']);
-    if (grain.length === 0) problems.push(`${file.path}:1:1: the header has no "--! grain:" line; a report is ordered by its grain`);
+    if (grain.length === 0)
+      problems.push(`${file.path}:1:1: the header has no "--! grain:" line; a report is ordered by its grain`);
     return {
       file,
       name: file.name,
@@ -42,7 +43,8 @@ export function orderedQuery(report: Report): string {
 /** The last month that is complete in the books. Throws UsageError where there is none. */
 export function lastCompleteMonth(state: CompletenessState): Window {
   const through = state.completeThrough === null ? undefined : floorMonth(Date.parse(state.completeThrough));
-  if (through === undefined) throw new UsageError('no month is complete yet: name one with --month, or run "costbook ingest"');
+  if (through === undefined)
+    throw new UsageError('no month is complete yet: name one with --month, or run "costbook ingest"');
   return { start: addCalendarMonths(through, -1), end: through };
 }
 
@@ -56,7 +58,11 @@ export function incompleteWarning(month: Window, state: CompletenessState): stri
 }
 
 /** What DuckDB says of a report's SQL, with the file's name, line and column in front where it names a place. */
-export async function checkReport(connection: Connection, report: Report, parameters: Record<string, string>): Promise<void> {
+export async function checkReport(
+  connection: Connection,
+  report: Report,
+  parameters: Record<string, string>,
+): Promise<void> {
   try {
     await connection.rows(`select * from (${orderedQuery(report)}\n) limit 0`, parameters);
   } catch (error) {

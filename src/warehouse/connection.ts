@@ -32,7 +32,11 @@ export interface SqlResult {
   readonly pieces: AsyncIterable<readonly (readonly DuckDBValue[])[]>;
 }
 
-/** One connection: statements on it run one after another, and a stream must end before the next one begins. */
+/**
+ * One connection. Whatever is asked of it runs one after another, however it is called: two statements at once on one
+ * DuckDB connection break each other. A stream must be read to its end before anything else is asked; asking earlier
+ * throws, as DuckDB would silently cut the stream short.
+ */
 export interface Connection {
   /** Runs the statements of a text in order; each is given those of the parameters that it names. */
   run(sql: string, parameters?: SqlParameters): Promise<void>;
@@ -130,6 +134,17 @@ export async function openDatabase(file: string, options: OpenOptions): Promise<
 
 function wrap(connection: DuckDBConnection, file: string, onClose: () => void): Connection {
   const fail = asOurError(file);
+  let last: Promise<unknown> = Promise.resolve();
+  let isStreaming = false;
+
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = last.then(() => {
+      if (isStreaming) throw new Error('a stream is still open on this connection');
+      return work();
+    });
+    last = result.catch(() => undefined);
+    return result;
+  }
 
   async function prepared<T>(
     sql: string,
@@ -160,24 +175,32 @@ function wrap(connection: DuckDBConnection, file: string, onClose: () => void): 
 
   const self: Connection = {
     async run(sql, parameters = {}) {
-      await prepared(sql, parameters, (statement) => statement.run()).catch(fail);
+      await inTurn(() => prepared(sql, parameters, (statement) => statement.run()).catch(fail));
     },
     async rows(sql, parameters = {}) {
-      const reader = await prepared(sql, parameters, (statement) => statement.runAndReadAll()).catch(fail);
+      const reader = await inTurn(() =>
+        prepared(sql, parameters, (statement) => statement.runAndReadAll()).catch(fail),
+      );
       return (reader?.getRowObjectsJson() ?? []) as SqlRow[];
     },
-    async stream(sql, parameters = {}) {
-      const result = await connection.stream(sql, Object.keys(parameters).length > 0 ? { ...parameters } : undefined).catch(fail);
-      const columns = result.columnNames().map((name, index) => ({ name, type: String(result.columnType(index)) }));
-      async function* pieces(): AsyncGenerator<readonly (readonly DuckDBValue[])[]> {
-        try {
-          for await (const rows of result.yieldRows()) yield rows;
-        } catch (error) {
-          fail(error);
+    stream: (sql, parameters = {}) =>
+      inTurn(async () => {
+        const result = await connection
+          .stream(sql, Object.keys(parameters).length > 0 ? { ...parameters } : undefined)
+          .catch(fail);
+        const columns = result.columnNames().map((name, index) => ({ name, type: String(result.columnType(index)) }));
+        isStreaming = true;
+        async function* pieces(): AsyncGenerator<readonly (readonly DuckDBValue[])[]> {
+          try {
+            for await (const rows of result.yieldRows()) yield rows;
+          } catch (error) {
+            fail(error);
+          } finally {
+            isStreaming = false;
+          }
         }
-      }
-      return { columns, pieces: pieces() };
-    },
+        return { columns, pieces: pieces() };
+      }),
     async query(sql) {
       try {
         const statements = await connection.extractStatements(sql);
@@ -207,60 +230,62 @@ function wrap(connection: DuckDBConnection, file: string, onClose: () => void): 
       }
     },
     async transaction(work) {
-      await connection.run('begin transaction').catch(fail);
+      await self.run('begin transaction');
       try {
         const result = await work();
-        await connection.run('commit').catch(fail);
+        await self.run('commit');
         return result;
       } catch (error) {
         // After some failures DuckDB has rolled back by itself; then there is nothing left to undo.
-        await connection.run('rollback').catch(() => undefined);
+        await self.run('rollback').catch(() => undefined);
         throw error;
       }
     },
-    async appendRows(table, rows) {
-      const appender = await connection.createAppender(table, null, 'temp').catch(fail);
-      try {
-        for (const row of rows) {
-          for (const value of row) {
-            if (value === null) appender.appendNull();
-            else if (typeof value === 'number') appender.appendInteger(value);
-            else appender.appendVarchar(value);
+    appendRows: (table, rows) =>
+      inTurn(async () => {
+        const appender = await connection.createAppender(table, null, 'temp').catch(fail);
+        try {
+          for (const row of rows) {
+            for (const value of row) {
+              if (value === null) appender.appendNull();
+              else if (typeof value === 'number') appender.appendInteger(value);
+              else appender.appendVarchar(value);
+            }
+            appender.endRow();
           }
-          appender.endRow();
+          appender.closeSync();
+        } catch (error) {
+          fail(error);
         }
-        appender.closeSync();
-      } catch (error) {
-        fail(error);
-      }
-    },
-    async appendPoints(table, count, columns) {
-      const appender = await connection.createAppender(table, null, 'temp').catch(fail);
-      try {
-        const capacity = duckdb.vector_size();
-        const chunk = DuckDBDataChunk.create([
-          INTEGER,
-          INTEGER,
-          DECIMAL(18, columns.third.scale),
-          DECIMAL(18, columns.fourth.scale),
-        ]);
-        const sources = [columns.first, columns.second, columns.third.values, columns.fourth.values];
-        for (let from = 0; from < count; from += capacity) {
-          const rows = Math.min(capacity, count - from);
-          chunk.rowCount = rows;
-          sources.forEach((source, index) => {
-            const vector = duckdb.data_chunk_get_vector(chunk.chunk, index);
-            const width = source.BYTES_PER_ELEMENT;
-            const buffer = source.buffer as ArrayBuffer;
-            duckdb.copy_data_to_vector(vector, 0, buffer, source.byteOffset + from * width, rows * width);
-          });
-          appender.appendDataChunk(chunk);
+      }),
+    appendPoints: (table, count, columns) =>
+      inTurn(async () => {
+        const appender = await connection.createAppender(table, null, 'temp').catch(fail);
+        try {
+          const capacity = duckdb.vector_size();
+          const chunk = DuckDBDataChunk.create([
+            INTEGER,
+            INTEGER,
+            DECIMAL(18, columns.third.scale),
+            DECIMAL(18, columns.fourth.scale),
+          ]);
+          const sources = [columns.first, columns.second, columns.third.values, columns.fourth.values];
+          for (let from = 0; from < count; from += capacity) {
+            const rows = Math.min(capacity, count - from);
+            chunk.rowCount = rows;
+            sources.forEach((source, index) => {
+              const vector = duckdb.data_chunk_get_vector(chunk.chunk, index);
+              const width = source.BYTES_PER_ELEMENT;
+              const buffer = source.buffer as ArrayBuffer;
+              duckdb.copy_data_to_vector(vector, 0, buffer, source.byteOffset + from * width, rows * width);
+            });
+            appender.appendDataChunk(chunk);
+          }
+          appender.closeSync();
+        } catch (error) {
+          fail(error);
         }
-        appender.closeSync();
-      } catch (error) {
-        fail(error);
-      }
-    },
+      }),
     close() {
       connection.closeSync();
       onClose();
@@ -300,7 +325,11 @@ function asOurError(file: string): (error: unknown) => never {
         { cause: error },
       );
     }
-    if (/No space left on device|Read-only file system|Permission denied|Out of Memory|Could not (write|read|open)|Cannot open file/i.test(message)) {
+    if (
+      /No space left on device|Read-only file system|Permission denied|Out of Memory|Could not (write|read|open)|Cannot open file/i.test(
+        message,
+      )
+    ) {
       throw new MachineError(`${file}: ${message.split('\n')[0]}`, { cause: error });
     }
     throw error;

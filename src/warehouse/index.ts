@@ -1,7 +1,7 @@
 export { type Books, openBooks } from './books.ts';
 export type { Connection, SqlColumn, SqlParameters, SqlResult, SqlRow, SqlValue } from './connection.ts';
-export type { LoadResult, LoadRole, Proof, Stage, StagedPage, TotalDecimals } from './load.ts';
+export type { LoadedQuery, LoadResult, LoadRole, Proof, Stage, StagedPage, TotalDecimals } from './load.ts';
 export { snapshotFile } from './snapshot.ts';
 export { readSqlFolder, type SqlFile } from './sql-files.ts';
-export * from './warehouse.ts';
 export { isTextType, type JsonValue, toCellText, toJsonValue } from './values.ts';
+export * from './warehouse.ts';

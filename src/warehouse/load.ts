@@ -1,5 +1,13 @@
 import { RefusedAnswerError } from '../errors.ts';
-import { formatInstant, formatWindow, hourMs, type Instant, intersectWindows, subtractWindows, type Window } from '../time.ts';
+import {
+  formatInstant,
+  formatWindow,
+  hourMs,
+  type Instant,
+  intersectWindows,
+  subtractWindows,
+  type Window,
+} from '../time.ts';
 import type { Connection } from './connection.ts';
 import { readSqlFolder, type SqlFile } from './sql-files.ts';
 
@@ -47,6 +55,13 @@ export interface TotalDecimals {
   readonly usage: number;
 }
 
+/** One query that made a load: what for, the resource type or billing dimension it was filtered by, and its pages. */
+export interface LoadedQuery {
+  readonly purpose: string;
+  readonly filter: string | null;
+  readonly pages: number;
+}
+
 /** What a load is recorded with. */
 export interface LoadFacts {
   readonly loadNumber: number;
@@ -54,6 +69,7 @@ export interface LoadFacts {
   readonly reason: string;
   readonly requests: number;
   readonly pages: number;
+  readonly queries: readonly LoadedQuery[];
   /** Hours from here on are too young to be claimed. */
   readonly claimedEnd: Instant;
   readonly seenAt: Instant;
@@ -178,7 +194,8 @@ export async function openStage(connection: Connection): Promise<Stage> {
             ]),
           );
           const { points } = page;
-          for (let point = 0; point < points.count; point += 1) points.entry[point] = first + (points.entry[point] ?? 0);
+          for (let point = 0; point < points.count; point += 1)
+            points.entry[point] = first + (points.entry[point] ?? 0);
           await connection.appendPoints('staged_points', points.count, {
             first: points.entry,
             second: points.bucket,
@@ -254,7 +271,8 @@ export async function openStage(connection: Connection): Promise<Stage> {
       const pieces = await keepWhatAdminKnew();
       await connection.run(sql('changes'), parameters);
       const [collision] = await connection.rows(sql('series_collisions'));
-      if (collision) throw new Error(`two different series share the id ${collision['series_id']}: nothing was written`);
+      if (collision)
+        throw new Error(`two different series share the id ${collision['series_id']}: nothing was written`);
       const [counts] = await connection.rows(
         `select
           (select count(*) from loaded) as amounts,
@@ -287,6 +305,7 @@ export async function openStage(connection: Connection): Promise<Stage> {
           outcome,
           requests: facts.requests,
           pages: facts.pages,
+          queries: JSON.stringify(facts.queries),
           claimed_end: formatInstant(facts.claimedEnd),
           seen_at: seenAt,
           landing: (await file()) ?? null,

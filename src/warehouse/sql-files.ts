@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { UsageError } from '../errors.ts';
 
 /** The folders of sql/, each with its own header keys (design: SQL folders). */
@@ -59,7 +59,8 @@ function parseHeader(text: string, path: string, problems: string[]): Record<str
       continue;
     }
     const [, key = '', value = ''] = match;
-    if (!headerKeys.has(key)) problems.push(`${at}: unknown header key "${key}", expected one of ${[...headerKeys].join(', ')}`);
+    if (!headerKeys.has(key))
+      problems.push(`${at}: unknown header key "${key}", expected one of ${[...headerKeys].join(', ')}`);
     header[key] = header[key] === undefined ? value.trim() : `${header[key]} ${value.trim()}`;
   }
   if (header['about'] === undefined) problems.push(`${path}:1:1: the header has no "--! about:" line`);

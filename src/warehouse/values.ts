@@ -14,7 +14,13 @@ import {
 } from '@duckdb/node-api';
 
 /** A value as it leaves the house: JSON without loss. */
-export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [name: string]: JsonValue };
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue };
 
 /**
  * A DuckDB value as JSON: decimals and integers beyond 2^53 as text, other integers as numbers, instants
@@ -64,7 +70,9 @@ export function toCellText(value: DuckDBValue): string | undefined {
 
 /** True where a column's cells are text that somebody could have chosen: names, labels, lists of them. */
 export function isTextType(type: string): boolean {
-  return !/^(DECIMAL|TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|U\w*INT|FLOAT|DOUBLE|DATE|TIME|TIMESTAMP|BOOLEAN|INTERVAL|UUID)/.test(
-    type,
-  ) || type.endsWith(']');
+  return (
+    !/^(DECIMAL|TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|U\w*INT|FLOAT|DOUBLE|DATE|TIME|TIMESTAMP|BOOLEAN|INTERVAL|UUID)/.test(
+      type,
+    ) || type.endsWith(']')
+  );
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import { type Connection, openDatabase } from './connection.ts';
-import { openStage, type Stage, type TotalDecimals } from './load.ts';
+import { type LoadedQuery, openStage, type Stage, type TotalDecimals } from './load.ts';
 import { migrate } from './migrate.ts';
 import { publishSnapshot, snapshotFile } from './snapshot.ts';
 
@@ -12,6 +12,12 @@ export interface AccountLedger {
   readonly decimals: TotalDecimals;
 }
 
+/** The hours in the books, as disjoint windows; the claimed ones may be empty. */
+export interface CoveredWindows {
+  readonly loaded: readonly Window[];
+  readonly claimed: readonly Window[];
+}
+
 /** What is kept of an account with each ingest. */
 export interface AccountFacts {
   readonly account: string;
@@ -19,7 +25,7 @@ export interface AccountFacts {
   readonly historyStart: Instant;
   readonly settleDays: number;
   readonly lagHours: number;
-  readonly role: 'admin' | 'member';
+  readonly role: 'admin' | 'member' | undefined;
   readonly decimals: TotalDecimals;
 }
 
@@ -48,8 +54,7 @@ export interface Warehouse {
   beginRun(command: string, startedAt: Instant): Promise<Run>;
   accountLedger(account: string): Promise<AccountLedger | undefined>;
   saveAccount(facts: AccountFacts): Promise<void>;
-  /** Hours that are loaded, proven and claimed. */
-  claimedWindows(account: string): Promise<Window[]>;
+  coveredWindows(account: string): Promise<CoveredWindows>;
   completeness(account: string): Promise<Completeness>;
   unproven(account: string): Promise<UnprovenWindow[]>;
   lastLoadNumber(): Promise<number>;
@@ -71,7 +76,7 @@ export async function openWarehouse(dir: string): Promise<Warehouse> {
       beginRun: (command, startedAt) => beginRun(connection, command, startedAt),
       accountLedger: (account) => accountLedger(connection, account),
       saveAccount: (facts) => saveAccount(connection, facts),
-      claimedWindows: (account) => claimedWindows(connection, account),
+      coveredWindows: (account) => coveredWindows(connection, account),
       async completeness(account) {
         const found = (await completeness(connection)).find((row) => row.account === account);
         return found ?? { account, completeThrough: undefined, settledThrough: undefined };
@@ -124,7 +129,8 @@ async function beginRun(connection: Connection, command: string, startedAt: Inst
   };
 }
 
-async function accountLedger(connection: Connection, account: string): Promise<AccountLedger | undefined> {
+/** What the ledger knows of an account. */
+export async function accountLedger(connection: Connection, account: string): Promise<AccountLedger | undefined> {
   const [row] = await connection.rows(
     `select epoch_ms(history_start) as history_start, role, cost_decimals, usage_decimals
     from ledger.accounts where account = $account`,
@@ -153,7 +159,7 @@ async function saveAccount(connection: Connection, facts: AccountFacts): Promise
         history_start: formatInstant(facts.historyStart),
         settle_days: facts.settleDays,
         lag_hours: facts.lagHours,
-        role: facts.role,
+        role: facts.role ?? null,
         cost_decimals: facts.decimals.cost,
         usage_decimals: facts.decimals.usage,
       },
@@ -161,15 +167,19 @@ async function saveAccount(connection: Connection, facts: AccountFacts): Promise
   });
 }
 
-async function claimedWindows(connection: Connection, account: string): Promise<Window[]> {
+/** The hours of an account that are loaded, and those of them that are claimed. */
+export async function coveredWindows(connection: Connection, account: string): Promise<CoveredWindows> {
   const rows = await connection.rows(
-    `select epoch_ms(window_start) as window_start, epoch_ms(least(window_end, claimed_end)) as window_end
-    from ledger.covered
-    where account = $account and least(window_end, claimed_end) > window_start
-    order by window_start`,
+    `select
+      epoch_ms(window_start) as window_start,
+      epoch_ms(window_end) as window_end,
+      epoch_ms(claimed_end) as claimed_end
+    from coverage where account = $account order by window_start`,
     { account },
   );
-  return rows.map((row) => ({ start: Number(row['window_start']), end: Number(row['window_end']) }));
+  const loaded = rows.map((row) => ({ start: Number(row['window_start']), end: Number(row['window_end']) }));
+  const claimed = rows.map((row) => ({ start: Number(row['window_start']), end: Number(row['claimed_end']) }));
+  return { loaded, claimed };
 }
 
 /** Through when the books of each account are complete and settled. */
@@ -196,4 +206,24 @@ export async function unprovenWindows(connection: Connection): Promise<UnprovenW
     window: { start: Number(row['window_start']), end: Number(row['window_end']) },
     because: String(row['because']),
   }));
+}
+
+/** What was asked for the newest load that speaks for hours of a window; undefined where none does. */
+export async function lastQueries(
+  connection: Connection,
+  account: string,
+  window: Window,
+): Promise<LoadedQuery[] | undefined> {
+  const [row] = await connection.rows(
+    `select loads.queries
+    from coverage
+    join ledger.loads as loads using (load_number)
+    where coverage.account = $account
+      and coverage.window_start < cast($window_end as timestamp)
+      and coverage.window_end > cast($window_start as timestamp)
+    order by load_number desc
+    limit 1`,
+    { account, window_start: formatInstant(window.start), window_end: formatInstant(window.end) },
+  );
+  return row === undefined ? undefined : (JSON.parse(String(row['queries'])) as LoadedQuery[]);
 }

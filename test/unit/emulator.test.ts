@@ -33,7 +33,6 @@ describe('costbook emulator', () => {
     return {
       effects: {
         now: () => Date.UTC(2026, 9, 21),
-        http: () => Promise.reject(new Error('not here')),
         log: { info() {}, warn() {} },
         random: () => 0.5,
         sleep: () => Promise.resolve(),
@@ -46,6 +45,8 @@ describe('costbook emulator', () => {
       tell() {},
       progress: undefined,
       keepSecret() {},
+      redact: (text) => text,
+      openHttp: () => () => Promise.reject(new Error('the emulator asks nobody')),
     };
   }
 
@@ -76,7 +77,14 @@ describe('costbook emulator', () => {
     const options = { port: '70000', seed: '-1', resources: '0', latencyMs: 'long', storyEnd: 'never', faults: 'tea' };
     const refused = emulatorCommand.run({ arguments: [], options }, context);
     await expect(refused).rejects.toThrow(UsageError);
-    for (const flag of ['--port', '--seed', '--resources', '--latency-ms', '--story-end', 'unknown fault "tea"']) {
+    for (const flag of [
+      '--port',
+      '--seed',
+      '--resources',
+      '--latency-ms',
+      '--story-end',
+      '--faults: unknown fault "tea"',
+    ]) {
       await expect(refused).rejects.toThrow(flag);
     }
   });
