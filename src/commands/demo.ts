@@ -1,2 +1,213 @@
-import type { Command } from './command.ts';
-export const demoCommand: Command = { name: 'demo', summary: 'x', options: [], examples: [], run: async () => 0 };
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { MachineError, UsageError } from '../errors.ts';
+import { completenessOf, describeCompleteness, formatTable } from '../reports/index.ts';
+import { formatInstant } from '../time.ts';
+import { type Connection, openBooks, type SqlRow, snapshotFile } from '../warehouse/index.ts';
+import type { Command, CommandContext } from './command.ts';
+import { ingestCommand } from './ingest.ts';
+import { reportCommand } from './report.ts';
+
+/** A folder with this file in it was made by a demo, and the next one may empty it. */
+const marker = '.costbook-demo';
+const cli = fileURLToPath(new URL('../cli.js', import.meta.url));
+
+export const demoCommand: Command = {
+  name: 'demo',
+  summary: 'See the whole of it in under a minute: an invented platform, its books, and what they say.',
+  options: [{ flags: '--seed <number>', summary: 'another seed, another account' }],
+  examples: ['costbook demo', 'costbook demo --dir /tmp'],
+  async run(input, context) {
+    const begun = Date.now();
+    const folder = join(context.dir, 'costbook-demo');
+    await prepareFolder(folder);
+    const seed = typeof input.options['seed'] === 'string' ? ['--seed', input.options['seed']] : [];
+    const platform = await startPlatform(context, seed);
+    try {
+      const { url, account, tokens } = platform;
+      context.tell(
+        `An invented platform answers at ${url}. Its account ${account} has thirteen months of hourly costs.`,
+      );
+      context.tell(`Costbook fetches, proves and loads them into ${folder}:`);
+      const said: string[] = [];
+      const inDemo: CommandContext = {
+        ...context,
+        dir: folder,
+        json: false,
+        env: { COSTBOOK_URL: url, COSTBOOK_TOKEN: tokens.admin, COSTBOOK_ACCOUNT: account },
+        write: async (text) => void said.push(text),
+      };
+      const exitCode = await ingestCommand.run({ arguments: [], options: {} }, quiet(inDemo));
+      if (exitCode !== 0) {
+        context.tell(said.join(''));
+        return exitCode;
+      }
+      await reportCommand.run({ arguments: ['cost_by_workspace'], options: {} }, inDemo);
+      const books = await openBooks(folder, { lockedDown: true });
+      try {
+        const story = await readStory(books.connection, folder, (Date.now() - begun) / 1000);
+        await context.write(context.json ? `${JSON.stringify(story)}\n` : await tellStory(story));
+      } finally {
+        books.close();
+      }
+      return 0;
+    } finally {
+      await platform.stop();
+    }
+  },
+};
+
+/** An empty demo folder. Throws UsageError for a folder that somebody else filled. */
+async function prepareFolder(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  if (names.length > 0 && !names.includes(marker)) {
+    throw new UsageError(`${folder} is there already and was not made by a demo: move it away, or use --dir`);
+  }
+  for (const name of ['data', 'exports']) await rm(join(folder, name), { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, marker), 'Made by costbook demo, which empties this folder when it runs again.\n');
+}
+
+interface Platform {
+  readonly url: string;
+  readonly account: string;
+  readonly tokens: { readonly admin: string; readonly member: string };
+  stop(): Promise<void>;
+}
+
+/** Starts the emulator as a process of its own and waits for the line on which it says where it is. */
+async function startPlatform(context: CommandContext, args: readonly string[]): Promise<Platform> {
+  const now = formatInstant(context.effects.now());
+  const child = spawn(process.execPath, [cli, 'emulator', '--now', now, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {},
+  });
+  const line = await Promise.race([
+    once(createInterface({ input: child.stdout }), 'line').then(([text]) => String(text)),
+    once(child, 'exit').then(() => undefined),
+  ]);
+  if (line === undefined) throw new MachineError('the emulator ended before it answered; what it said stands above');
+  const said = JSON.parse(line) as Omit<Platform, 'stop'>;
+  return { ...said, stop: () => stop(child) };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}
+
+/** Without a terminal's live line the demo says what it does in a line every now and then, not one a window. */
+function quiet(context: CommandContext): CommandContext {
+  const { log } = context.effects;
+  return { ...context, effects: { ...context.effects, log: { info: () => undefined, warn: log.warn } } };
+}
+
+/** What a person wants to see of the demo's books. */
+interface Story {
+  readonly folder: string;
+  readonly seconds: number;
+  readonly state: { readonly completeThrough: string | null; readonly settledThrough: string | null };
+  readonly months: readonly SqlRow[];
+  readonly proven: SqlRow;
+  readonly biggestMover: SqlRow | undefined;
+  readonly files: readonly string[];
+}
+
+async function readStory(connection: Connection, folder: string, seconds: number): Promise<Story> {
+  const months = await connection.rows(`
+    select strftime(usage_month, '%Y-%m') as month, coalesce(workspace, '(none)') as workspace,
+      cast(sum(cost) as decimal(18, 2)) as cost
+    from costs_monthly group by all
+    union all
+    select strftime(usage_month, '%Y-%m'), 'total', cast(sum(cost) as decimal(18, 2)) from costs_monthly group by all
+    order by month, workspace
+  `);
+  const [proven = {}] = await connection.rows(`
+    select
+      count(*) as comparisons,
+      count(distinct window_start) as windows,
+      (select sum(pages) from ledger.loads) as pages,
+      (select count(*) from costs) as rows,
+      sum(ours) filter (compared = 'rows = the control''s total') as cost,
+      sum(theirs) filter (compared = 'rows = the control''s total') as platform_cost,
+      sum(difference) filter (compared = 'rows = the control''s total') as difference,
+      bool_and(proven) as all_proven
+    from proofs
+  `);
+  const [biggestMover] = await connection.rows(`
+    with bounds as (select date_trunc('day', complete_through) as week_end from accounts),
+    weeks as (
+      select
+        workspace, resource_type, resource_name,
+        sum(cost) filter (bucket_start >= week_end - interval 7 days) as this_week,
+        sum(cost) filter (bucket_start < week_end - interval 7 days) as week_before
+      from costs cross join bounds
+      where bucket_start >= week_end - interval 14 days and bucket_start < week_end
+      group by workspace, resource_type, resource_name
+    )
+    select
+      workspace, resource_type, resource_name,
+      cast(coalesce(week_before, 0) as decimal(18, 2)) as week_before,
+      cast(coalesce(this_week, 0) as decimal(18, 2)) as this_week
+    from weeks
+    order by abs(coalesce(this_week, 0) - coalesce(week_before, 0)) desc, resource_name
+    limit 1
+  `);
+  const exports = join(folder, 'exports', 'cost_by_workspace');
+  const files = [...(await readdir(exports)).sort().map((name) => join(exports, name)), snapshotFile(folder)];
+  return { folder, seconds, state: await completenessOf(connection), months, proven, biggestMover, files };
+}
+
+async function tellStory(story: Story): Promise<string> {
+  const { proven, biggestMover: mover } = story;
+  const months = [...new Set(story.months.map((row) => String(row['month'])))];
+  const workspaces = [...new Set(story.months.map((row) => String(row['workspace'])))].filter(
+    (name) => name !== 'total',
+  );
+  const columns = [...workspaces, 'total'];
+  const table = formatTable(
+    [{ name: 'USD', type: 'VARCHAR' }, ...columns.map((name) => ({ name, type: 'DECIMAL' }))],
+    months.map((month) => [
+      month,
+      ...columns.map((workspace) => {
+        const found = story.months.find((row) => row['month'] === month && row['workspace'] === workspace);
+        return found === undefined ? undefined : String(found['cost']);
+      }),
+    ]),
+  );
+  const program = cli.includes('node_modules') ? 'npx costbook' : `node ${relative('.', cli)}`;
+  return `
+${table}
+${describeCompleteness(story.state)}
+
+Proven: ${proven['windows']} windows, ${proven['pages']} pages, ${proven['rows']} rows in ${Math.round(story.seconds)} s.
+  ${proven['comparisons']} comparisons with the platform's own totals, ${proven['all_proven'] ? 'all of them met' : 'NOT ALL MET'}.
+  Ours ${proven['cost']} USD, the platform's ${proven['platform_cost']} USD, difference ${proven['difference']}.
+${
+  mover === undefined
+    ? ''
+    : `
+Biggest mover of the last seven days: ${mover['resource_type']} ${mover['resource_name']} in ${mover['workspace'] ?? 'no workspace'},
+  ${mover['week_before']} USD in the week before, ${mover['this_week']} USD now.
+`
+}
+Files:
+${story.files.map((file) => `  ${relative('.', file)}`).join('\n')}
+
+Ask the books anything:
+  ${program} sql --dir ${relative('.', story.folder) || '.'} "select resource_type, sum(cost) as cost from costs group by all order by cost desc"
+
+Point it at a real account:
+  export COSTBOOK_URL=https://api.example.com COSTBOOK_ACCOUNT=your-account
+  export COSTBOOK_TOKEN=your-api-key
+  ${program} ingest
+`;
+}
