@@ -130,17 +130,22 @@ export async function readWindow(
     await exclusively(() => stage.takeDetail());
   }
 
-  const short = await exclusively(() => stage.shortDimensions(reading.knownDecimals));
-  if (short.length > 0) {
-    reading.log.info('the detail leaves something out; it is asked for by name', {
+  const readAs = role;
+  const incomplete = await exclusively(async () => {
+    const short = await stage.shortDimensions(reading.knownDecimals);
+    // As admin the rows of a type were asked for by that type already.
+    const ambiguous = readAs === 'admin' ? [] : await stage.ambiguousDimensions();
+    return [...new Set([...short, ...ambiguous])];
+  });
+  if (incomplete.length > 0) {
+    reading.log.info('the detail does not tell all of some billing dimensions; they are asked for by name', {
       account,
       window: formatWindow(window),
-      billingDimensions: short,
+      billingDimensions: incomplete,
     });
-    const readAs = role;
-    const numbers = await askAll(short.map((dimension) => repairQuery(window, dimension, readAs)));
+    const numbers = await askAll(incomplete.map((dimension) => repairQuery(window, dimension, readAs)));
     await exclusively(async () => {
-      for (const [index, dimension] of short.entries()) await stage.takeRepair(numbers[index] ?? 0, dimension);
+      for (const [index, dimension] of incomplete.entries()) await stage.takeRepair(numbers[index] ?? 0, dimension);
     });
   }
   return { role, queries: answered, proofs: await exclusively(() => stage.prove(reading.knownDecimals)) };

@@ -1,6 +1,14 @@
---! about: Takes out a resource type's rows without uuid, before rows by workspace stand in their place.
+--! about: Takes out the rows without uuid of a resource type or of a billing dimension (the other one is null), before
+--! about: rows that were asked for by name stand in their place.
 delete from incoming
 where series_id in (
-  select series_id from incoming_series where resource_uuid is null and resource_type = $resource_type
+  select series_id
+  from incoming_series
+  where resource_uuid is null
+    and ($resource_type is null or resource_type = $resource_type)
+    and ($billing_dimension is null or billing_dimension = $billing_dimension)
 );
-delete from incoming_series where resource_uuid is null and resource_type = $resource_type;
+delete from incoming_series
+where resource_uuid is null
+  and ($resource_type is null or resource_type = $resource_type)
+  and ($billing_dimension is null or billing_dimension = $billing_dimension);

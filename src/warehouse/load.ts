@@ -98,6 +98,8 @@ export interface Stage {
   takeResidual(query: number, resourceType: string): Promise<void>;
   /** Billing dimensions in which rows and control differ. */
   shortDimensions(known: TotalDecimals): Promise<string[]>;
+  /** Billing dimensions whose rows without uuid may be several resources of several types. */
+  ambiguousDimensions(): Promise<string[]>;
   /** Adds what a query of one billing dimension shows beyond the rows. */
   takeRepair(query: number, billingDimension: string): Promise<void>;
   /** Compares everything with the platform's own totals. `known` is what earlier answers taught about its decimals. */
@@ -220,7 +222,7 @@ export async function openStage(connection: Connection): Promise<Stage> {
     },
 
     async takeResidual(query, resourceType) {
-      await connection.run(sql('drop_rows_without_uuid'), { resource_type: resourceType });
+      await connection.run(sql('drop_rows_without_uuid'), { resource_type: resourceType, billing_dimension: null });
       await connection.run(sql('add_difference'), {
         query,
         account,
@@ -235,7 +237,19 @@ export async function openStage(connection: Connection): Promise<Stage> {
       return rows.map((row) => String(row['billing_dimension']));
     },
 
+    async ambiguousDimensions() {
+      const rows = await connection.rows(sql('ambiguous_dimensions'));
+      return rows.map((row) => String(row['billing_dimension']));
+    },
+
     async takeRepair(query, billingDimension) {
+      // By resource type and name the query tells more of them than the detail did; by workspace it may tell less.
+      if (role === 'member') {
+        await connection.run(sql('drop_rows_without_uuid'), {
+          resource_type: null,
+          billing_dimension: billingDimension,
+        });
+      }
       await connection.run(sql('add_difference'), {
         query,
         account,
