@@ -8,7 +8,7 @@ const maxResources = 20_000;
 /** Serves an invented platform on this machine until interrupted, and says on one JSON line where and with what tokens. */
 export const emulatorCommand: Command = {
   name: 'emulator',
-  summary: 'Serve an invented platform on this machine, to try Costbook on or to test against',
+  summary: 'Serve an invented platform on this machine, to try Costbook on or to test against.',
   options: [
     { flags: '--port <port>', summary: 'port on 127.0.0.1; 0 takes a free one (default 0)' },
     { flags: '--seed <number>', summary: 'another seed, other amounts (default 1)' },
