@@ -11,8 +11,8 @@ import {
   discoverHistoryStart,
   resourceTypes,
 } from './platform/index.ts';
-import { floorHour, floorMonth, formatInstant, formatWindow, hourMs, type Instant, type Window } from './time.ts';
-import type { LoadResult, Stage, TotalDecimals, Warehouse } from './warehouse/index.ts';
+import { floorHour, floorMonth, formatInstant, formatWindow, hourMs, type Instant } from './time.ts';
+import type { LoadResult, Stage, TotalDecimals, UnprovenWindow, Warehouse } from './warehouse/index.ts';
 
 /** What an ingest is asked to do. */
 export interface IngestRequest {
@@ -56,11 +56,6 @@ export interface RequestCounts {
   repair: number;
 }
 
-export interface UnprovenSummary {
-  readonly window: Window;
-  readonly because: string;
-}
-
 /** What an ingest did for one account. */
 export interface AccountSummary {
   readonly account: string;
@@ -73,7 +68,7 @@ export interface AccountSummary {
   readonly restated: number;
   readonly requests: Readonly<RequestCounts>;
   readonly retries: number;
-  readonly unproven: readonly UnprovenSummary[];
+  readonly unproven: readonly UnprovenWindow[];
   /** Why the account's ingest ended early or some of its windows could not be read; the message of an error of ours. */
   readonly errors: readonly string[];
   /** The exit codes that this account gives rise to. */
@@ -110,7 +105,7 @@ async function ingestAccount(
   const errors: string[] = [];
   const codes: number[] = [];
   const totals = { windows: 0, pages: 0, rows: 0, restated: 0 };
-  const unproven: UnprovenSummary[] = [];
+  const unproven: UnprovenWindow[] = [];
   let role: Role | undefined;
   let id = config.id ?? '';
 
@@ -126,7 +121,9 @@ async function ingestAccount(
     const now = effects.now();
     const lastHour = floorHour(now);
     const before = await warehouse.accountLedger(id);
-    const historyStart = config.since ?? before?.historyStart ?? (await findHistoryStart(counted, id, lastHour, tools));
+    // An account without any cost so far is asked again where its history begins: the answer may be another by now.
+    const knownStart = before?.hasAmounts ? before.historyStart : undefined;
+    const historyStart = config.since ?? knownStart ?? (await findHistoryStart(counted, id, lastHour, tools));
     const facts = {
       account: id,
       name: config.name,
@@ -145,6 +142,7 @@ async function ingestAccount(
       refetch: request.refetch,
       settleDays: request.config.settleDays,
       ...(await warehouse.coveredWindows(id)),
+      unproven: (await warehouse.unproven(id)).map(({ window }) => window),
     });
     const result = await ingestWindows({ account: id, planned, client, requests, known, now, request, tools, totals });
     role = result.role;
@@ -216,7 +214,7 @@ function countingClient(client: Client, count: () => void): Client {
 interface WindowsResult {
   readonly role: Role | undefined;
   readonly decimals: TotalDecimals;
-  readonly unproven: UnprovenSummary[];
+  readonly unproven: UnprovenWindow[];
   readonly failures: CostbookError[];
 }
 
@@ -244,7 +242,7 @@ async function ingestWindows(options: {
   const abort = new AbortController();
   const signal = AbortSignal.any([tools.signal, abort.signal]);
   const claimedEnd = floorHour(options.now) - config.lagHours * hourMs;
-  const unproven: UnprovenSummary[] = [];
+  const unproven: UnprovenWindow[] = [];
   const failures: CostbookError[] = [];
   const unknown = unknownsReporter(effects, account);
   const idleStages: Stage[] = [];

@@ -1,7 +1,5 @@
 --! about: The ledger: what was loaded, from whom, how it was proven, and how it changed. No table has a key or an
 --! about: index: uniqueness is kept by the one writer and by sql/checks, and the file can move to a shared lake.
-create schema ledger;
-
 -- Who pays. history_start is where the books begin; the two day and hour counts are those of the last ingest.
 create table ledger.accounts (
   account varchar not null,

@@ -49,7 +49,11 @@ select
   accounts.history_start,
   first_hours.first_covered,
   complete.complete_through,
-  greatest(accounts.history_start, complete.complete_through - to_days(accounts.settle_days)) as settled_through
+  -- greatest() passes over nulls: nothing complete must not look settled.
+  case
+    when complete.complete_through is not null
+      then greatest(accounts.history_start, complete.complete_through - to_days(accounts.settle_days))
+  end as settled_through
 from ledger.accounts as accounts
 left join first_hours using (account)
 left join complete using (account);

@@ -5,6 +5,7 @@ import { ingestCommand } from './ingest.ts';
 import { planCommand } from './plan.ts';
 import { reportCommand } from './report.ts';
 import { sqlCommand } from './sql.ts';
+import { statusCommand } from './status.ts';
 
 export type { Command, CommandContext, CommandInput, CommandOption } from './command.ts';
 
@@ -13,6 +14,7 @@ export const commands: readonly Command[] = [
   ingestCommand,
   reportCommand,
   sqlCommand,
+  statusCommand,
   planCommand,
   demoCommand,
   emulatorCommand,

@@ -24,6 +24,7 @@ import {
   lastQueries,
   openBooks,
   snapshotFile,
+  unprovenWindows,
 } from '../warehouse/index.ts';
 import type { Command } from './command.ts';
 import { optionReader } from './options.ts';
@@ -136,11 +137,12 @@ async function planAccount(
     });
   }
   const covered = books ? await coveredWindows(books, account) : { loaded: [], claimed: [] };
+  const unproven = books ? (await unprovenWindows(books, account)).map(({ window }) => window) : [];
   const start = historyStart ?? asked.from;
   const planned =
     start === undefined
       ? []
-      : planWindows({ ...asked, historyStart: start, settleDays: config.settleDays, ...covered });
+      : planWindows({ ...asked, historyStart: start, settleDays: config.settleDays, ...covered, unproven });
   const windows = [];
   for (const plan of planned) {
     const last = books && (await lastQueries(books, account, plan.window));

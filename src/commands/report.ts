@@ -78,7 +78,7 @@ export const reportCommand: Command = {
       const parameters = { month: formatInstant(window.start).slice(0, 10) };
       await checkReport(connection, report, parameters);
       const query = orderedQuery(report);
-      const folder = resolve(context.dir, options.text('out') ?? join('exports', report.name));
+      const folder = resolve(options.text('out') ?? join(context.dir, 'exports', report.name));
       const files: ExportedFile[] = [];
       for (const format of formats) {
         const path = join(folder, `${report.name}-${formatMonth(window.start)}.${format}`);

@@ -9,7 +9,7 @@ import {
   type Window,
 } from '../time.ts';
 
-/** Why a window is fetched: some of it was never loaded; all of it is young and asked again; asked for by hand. */
+/** Why a window is fetched: some of it was never loaded; all of it is young; it did not prove, or was asked for by hand. */
 export type Reason = 'new' | 'settle' | 'repair';
 
 /** One window to fetch, prove and replace, and why. */
@@ -33,13 +33,15 @@ export interface PlanInput {
   /** Hours that are loaded; and those of them that were old enough to be claimed. In any order. */
   readonly loaded: readonly Window[];
   readonly claimed: readonly Window[];
+  /** Windows that did not prove when they were last asked for: they are asked again until they do. */
+  readonly unproven: readonly Window[];
 }
 
 /**
  * The windows to fetch, newest first, so that a first backfill is useful within a minute.
  *
  * They hold every hour between the start of history (or `from`) and the last complete hour (or `to`) that is not
- * claimed yet, is young, or is asked for again by hand. They are disjoint, none is longer than the cap of hourly
+ * claimed yet, is young, did not prove, or is asked for again by hand. They are disjoint, none is longer than the cap of hourly
  * resolution, each begins and ends with a needed hour, and there is no way to do with fewer.
  */
 export function planWindows(input: PlanInput): PlannedWindow[] {
@@ -50,11 +52,13 @@ export function planWindows(input: PlanInput): PlannedWindow[] {
   };
   const missing = subtractWindows([target], input.claimed);
   const young: Window = { start: Math.max(target.start, lastHour - input.settleDays * dayMs), end: target.end };
-  const needed = input.refetch ? [target] : [...missing, young];
+  const unproven = input.unproven.flatMap((window) => intersectWindows(window, target) ?? []);
+  const needed = input.refetch ? [target] : [...missing, young, ...unproven];
   const neverLoaded = subtractWindows([target], input.loaded);
   return coverWindows(needed, metricsLimits.maxHourlyWindowMs).map((window) => {
     const isNew = neverLoaded.some((hole) => intersectWindows(hole, window) !== undefined);
-    return { window, reason: isNew ? 'new' : input.refetch ? 'repair' : 'settle' };
+    const isRepair = input.refetch || unproven.some((again) => intersectWindows(again, window) !== undefined);
+    return { window, reason: isNew ? 'new' : isRepair ? 'repair' : 'settle' };
   });
 }
 

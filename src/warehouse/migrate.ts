@@ -11,9 +11,12 @@ import { readSqlFolder, type SqlFile } from './sql-files.ts';
  */
 export async function migrate(connection: Connection): Promise<void> {
   await connection.run(`
-    create table if not exists applied_files (folder varchar not null, name varchar not null, hash varchar not null)
+    create schema if not exists ledger;
+    create table if not exists ledger.applied_files (
+      folder varchar not null, name varchar not null, hash varchar not null
+    )
   `);
-  const applied = await connection.rows('select folder, name, hash from applied_files');
+  const applied = await connection.rows('select folder, name, hash from ledger.applied_files');
   const hashOf = (folder: string, name: string) =>
     applied.find((row) => row['folder'] === folder && row['name'] === name)?.['hash'];
 
@@ -79,8 +82,8 @@ async function createViews(connection: Connection, files: readonly SqlFile[]): P
 }
 
 async function remember(connection: Connection, folder: string, name: string, hash: string): Promise<void> {
-  await connection.run('delete from applied_files where folder = $folder and name = $name', { folder, name });
-  await connection.run('insert into applied_files values ($folder, $name, $hash)', { folder, name, hash });
+  await connection.run('delete from ledger.applied_files where folder = $folder and name = $name', { folder, name });
+  await connection.run('insert into ledger.applied_files values ($folder, $name, $hash)', { folder, name, hash });
 }
 
 function sha256(text: string): string {

@@ -10,6 +10,8 @@ export interface AccountLedger {
   readonly historyStart: Instant;
   readonly role: 'admin' | 'member' | undefined;
   readonly decimals: TotalDecimals;
+  /** Whether any load held a row. */
+  readonly hasAmounts: boolean;
 }
 
 /** The hours in the books, as disjoint windows; the claimed ones may be empty. */
@@ -38,7 +40,6 @@ export interface Completeness {
 
 /** A window that did not prove when it was last asked for. */
 export interface UnprovenWindow {
-  readonly account: string;
   readonly window: Window;
   readonly because: string;
 }
@@ -81,7 +82,7 @@ export async function openWarehouse(dir: string): Promise<Warehouse> {
         const found = (await completeness(connection)).find((row) => row.account === account);
         return found ?? { account, completeThrough: undefined, settledThrough: undefined };
       },
-      unproven: async (account) => (await unprovenWindows(connection)).filter((row) => row.account === account),
+      unproven: (account) => unprovenWindows(connection, account),
       async lastLoadNumber() {
         const [row] = await connection.rows('select coalesce(max(load_number), 0) as number from ledger.loads');
         return Number(row?.['number']);
@@ -132,7 +133,9 @@ async function beginRun(connection: Connection, command: string, startedAt: Inst
 /** What the ledger knows of an account. */
 export async function accountLedger(connection: Connection, account: string): Promise<AccountLedger | undefined> {
   const [row] = await connection.rows(
-    `select epoch_ms(history_start) as history_start, role, cost_decimals, usage_decimals
+    `select
+      epoch_ms(history_start) as history_start, role, cost_decimals, usage_decimals,
+      exists (select 1 from ledger.loads where account = $account and amounts > 0) as has_amounts
     from ledger.accounts where account = $account`,
     { account },
   );
@@ -142,6 +145,7 @@ export async function accountLedger(connection: Connection, account: string): Pr
     historyStart: Number(row['history_start']),
     role: role === 'admin' || role === 'member' ? role : undefined,
     decimals: { cost: Number(row['cost_decimals']), usage: Number(row['usage_decimals']) },
+    hasAmounts: row['has_amounts'] === true,
   };
 }
 
@@ -195,14 +199,14 @@ export async function completeness(connection: Connection): Promise<Completeness
   }));
 }
 
-/** The windows of all accounts that did not prove when they were last asked for. */
-export async function unprovenWindows(connection: Connection): Promise<UnprovenWindow[]> {
+/** The windows of an account that did not prove when they were last asked for, newest first. */
+export async function unprovenWindows(connection: Connection, account: string): Promise<UnprovenWindow[]> {
   const rows = await connection.rows(
-    `select account, epoch_ms(window_start) as window_start, epoch_ms(window_end) as window_end, because
-    from ledger.unproven order by account, window_start desc`,
+    `select epoch_ms(window_start) as window_start, epoch_ms(window_end) as window_end, because
+    from ledger.unproven where account = $account order by window_start desc`,
+    { account },
   );
   return rows.map((row) => ({
-    account: String(row['account']),
     window: { start: Number(row['window_start']), end: Number(row['window_end']) },
     because: String(row['because']),
   }));
