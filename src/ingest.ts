@@ -361,7 +361,8 @@ async function ingestWindows(options: {
       if (signal.aborted || !(error instanceof PlatformError)) throw error;
       failures.push(error);
       failuresInARow += 1;
-      if (isHopeless(error) || failuresInARow >= maxFailuresInARow) throw error;
+      // Where not even the first question was answered, the platform is down.
+      if (role === undefined || isHopeless(error) || failuresInARow >= maxFailuresInARow) throw error;
     } finally {
       idleStages.push(stage);
       if (isFirst) roleLearnt.resolve();

@@ -1,5 +1,5 @@
 import { isAbsolute, join, relative, resolve } from 'node:path';
-import { closest } from '../did-you-mean.ts';
+import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import {
   checkReport,
@@ -51,10 +51,11 @@ export const reportCommand: Command = {
     const report = reports.find((candidate) => candidate.name === name);
     if (report === undefined) {
       const names = reports.map((candidate) => candidate.name);
+      const guess = nearest(name ?? '', names);
       options.problem(
         name === undefined
           ? `name a report: ${names.join(', ')}`
-          : `there is no report "${name}"${closest(name, names)}; expected one of ${names.join(', ')}`,
+          : `there is no report "${name}"${guess ? `, did you mean "${guess}"?` : ''}; expected one of ${names.join(', ')}`,
       );
     }
     const month = options.month('month');

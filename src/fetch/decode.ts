@@ -127,8 +127,8 @@ export function decodePage(body: unknown, expected: Expected): DecodedPage {
   const summary = objectAt(page['summary'], 'summary');
   noteUnknown(summary, 'summary.');
   const totalCost = totalAt(summary['totalCost'], 'summary.totalCost');
-  // Some JSON encoders write an empty list as null; the totals prove that it is empty.
-  const data = page['data'] === null ? [] : arrayAt(page['data'], 'data');
+  // Some JSON encoders write an empty list as null or leave it out; the totals prove that it is empty.
+  const data = page['data'] === null || page['data'] === undefined ? [] : arrayAt(page['data'], 'data');
 
   const hours = hoursIn(window);
   const bucketTexts = Array.from({ length: hours }, (_, hour) => formatInstant(window.start + hour * hourMs));

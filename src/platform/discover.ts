@@ -1,8 +1,9 @@
-import { PlatformError } from '../errors.ts';
+import { z } from 'zod';
+import { RefusedAnswerError } from '../errors.ts';
 import { addCalendarMonths, floorMonth, formatInstant, type Instant, parseRfc3339 } from '../time.ts';
 import { type Client, parseBody } from './client.ts';
 import { operations } from './operations.ts';
-import { metricsResponse } from './responses.ts';
+import { monthlyTotals } from './responses.ts';
 
 const historyMonths = 120;
 
@@ -23,11 +24,11 @@ export async function discoverHistoryStart(
     values,
     about,
     async (body) => {
-      const answer = metricsResponse.safeParse(await parseBody(body));
+      const answer = monthlyTotals.safeParse(await parseBody(body));
       if (!answer.success) {
-        throw new PlatformError(`an answer that is no metrics response (${answer.error.issues[0]?.message})`);
+        throw new RefusedAnswerError(`${about}: the answer is no metrics response: ${z.prettifyError(answer.error)}`);
       }
-      const months = answer.data.data
+      const months = (answer.data.data ?? [])
         .flatMap((entry) => entry.timeseries)
         .filter((point) => point.cost !== 0)
         .map((point) => parseRfc3339(point.timestamp))

@@ -33,6 +33,9 @@ export const metricsResponse = z.looseObject({
 });
 export type MetricsResponse = z.infer<typeof metricsResponse>;
 
+/** As much of a metrics response as finding the first month with any cost needs: no paging, no grouping. */
+export const monthlyTotals = z.looseObject({ data: z.array(z.looseObject({ timeseries: z.array(point) })).nullish() });
+
 /** Enum discovery (4.6). */
 export const enumResponse = z.looseObject({ values: z.array(z.string()) });
 

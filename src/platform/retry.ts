@@ -1,11 +1,11 @@
 import { PlatformError } from '../errors.ts';
 
-/** Attempts at one request, where the failures differ in kind the last one decides. */
-const maxAttempts = 10;
+/** Attempts at one request: about half a minute of our own waiting in all, against outages that pass. */
+const maxAttempts = 8;
 /** A host that is not there rarely appears within seconds; a person with a mistyped URL should not wait for minutes. */
 const maxConnectAttempts = 4;
 const baseDelayMs = 500;
-const maxDelayMs = 30_000;
+const maxDelayMs = 15_000;
 /** All waiting for one request together; a Retry-After beyond what is left of it gives up at once. */
 export const waitBudgetMs = 15 * 60_000;
 
