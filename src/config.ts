@@ -329,47 +329,36 @@ function reportMissing(entry: Entry, layer: Layer, isOneOfSeveral: boolean, { fi
   const where = isOneOfSeveral
     ? `in this entry or at the top level, or set COSTBOOK_ACCOUNT to ${id ?? 'its id'} and`
     : `in ${file}, or set`;
-  if (!layer.has('url')) {
-    const text = `found no url, expected the platform's address; write url ${where} COSTBOOK_URL`;
-    problems.report(entry.place, who + text);
+  function report(what: string, keys: readonly string[]): void {
+    const ways = `write ${oneOf(keys)} ${where} ${oneOf(keys.map(variableOf))}`;
+    problems.report(entry.place, `${who}found no ${what}; ${ways}`);
   }
-  if (!hasToken(layer)) {
-    const text =
-      `found no token, expected one source of it; write ${oneOf(tokenKeys)} ${where} ` +
-      oneOf(tokenKeys.map(variableOf));
-    problems.report(entry.place, who + text);
-  }
+  if (!layer.has('url')) report("url, expected the platform's address", ['url']);
+  if (!hasToken(layer)) report('token, expected one source of it', tokenKeys);
   if (isOneOfSeveral && !entry.keys.has('id')) {
-    const text = 'found no id, expected one in each of several accounts; write id in this entry';
-    problems.report(entry.place, text);
+    problems.report(entry.place, 'found no id, expected one in each of several accounts; write id in this entry');
   }
 }
 
 function readShared(layer: Layer, reading: Reading): Pick<LocalAccount, 'url' | 'token' | 'since'> {
   return {
     url: read(layer.get('url'), parseUrl, reading, true),
-    token: readTokenSource(layer, reading),
     since: read(layer.get('since'), sinceParser(reading.now), reading),
+    token: readTokenSource(layer, reading),
   };
 }
 
 /** The one token source of a layer; a second one is reported. */
 function readTokenSource(layer: Layer, reading: Reading): TokenSource | undefined {
-  const parsers = {
-    token: parseToken,
-    tokenFile: tokenFileParser(dirname(reading.file)),
-    tokenCommand: parseTokenCommand,
-  };
-  const present = tokenKeys.flatMap((key) => {
-    const given = layer.get(key);
-    return given ? [{ key, given }] : [];
-  });
-  const [first, ...others] = present;
-  for (const { given } of others) {
-    const name = first?.given.position ? first.key : first?.given.where;
-    reading.problems.report(given, `found next to ${name}, expected one source of the token; remove one of them`);
+  const [first, ...others] = tokenKeys.filter((key) => layer.has(key));
+  if (first === undefined) return undefined;
+  const name = layer.get(first)?.position ? first : variableOf(first);
+  for (const key of others) {
+    const text = `found next to ${name}, expected one source of the token; remove one of them`;
+    reading.problems.report(layer.get(key) ?? endOf(reading.file), text);
   }
-  const [source] = present.map(({ key, given }) => read(given, parsers[key], reading, true));
+  const parsers = { token: parseToken, tokenFile: tokenFileParser(reading.file), tokenCommand: parseTokenCommand };
+  const [source] = [first, ...others].map((key) => read(layer.get(key), parsers[key], reading, true));
   return source;
 }
 
@@ -388,15 +377,8 @@ function read<T>(given: Given | undefined, parse: Parse<T>, reading: Reading, ma
   return undefined;
 }
 
-interface Expanded {
-  readonly text: string;
-  /** What is wrong: with references to variables that are not set, and with what is no reference. */
-  readonly unset: readonly string[];
-  readonly malformed: readonly string[];
-}
-
-/** Puts variables in the place of their `${NAME}`; `$${` stands for `${` itself. */
-function expand(text: string, env: ConfigInput['env']): Expanded {
+/** Puts variables in the place of their `${NAME}`; `$${` stands for `${` itself. Also says which it could not. */
+function expand(text: string, env: ConfigInput['env']): { text: string; unset: string[]; malformed: string[] } {
   const unset: string[] = [];
   const malformed: string[] = [];
   const expanded = text.replace(/\$\$\{|\$\{([^}]*)(\}?)/g, (whole, name: string | undefined, closing: string) => {
@@ -420,14 +402,29 @@ function demand(condition: boolean, message: string): asserts condition {
   if (!condition) throw new UsageError(message);
 }
 
-const parseName: Parse<string> = (value) => {
-  const text = parseText(value, 200);
-  demand(
-    !/[\p{Cc}\p{Cs}]/u.test(text),
-    `found ${quoted(text)}, expected a text without control characters; remove them`,
-  );
-  return text;
-};
+function textParser(isRight: (text: string) => boolean, expected: string, maxLength?: number): Parse<string> {
+  return (value) => {
+    const text = parseText(value, maxLength);
+    demand(isRight(text), `found ${quoted(text)}, expected ${expected}`);
+    return text;
+  };
+}
+
+const parseName = textParser(
+  (text) => !/[\p{Cc}\p{Cs}]/u.test(text),
+  'a text without control characters; remove them',
+  200,
+);
+
+const parseHeaderName = textParser(
+  (text) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text),
+  'the name of an HTTP header: letters, digits and -',
+);
+
+const parseApiVersion = textParser(
+  (text) => parseRfc3339(`${text.replace(/\.preview$/, '')}T00:00:00Z`) !== undefined,
+  `a version such as ${earliestVersion} or 2026-04-28.preview`,
+);
 
 const parseUrl: Parse<string> = (value) => {
   const text = parseText(value);
@@ -451,11 +448,12 @@ const parseToken: Parse<TokenSource> = (value) => {
   return { kind: 'value', value: text };
 };
 
-function tokenFileParser(dir: string): Parse<TokenSource> {
+/** A path relative to the file in which it stands. */
+function tokenFileParser(file: string): Parse<TokenSource> {
   return (value) => {
     const path = parseSystemText(value);
     demand(!path.startsWith('~/'), 'found ~, which only a shell understands, expected a path; write an absolute one');
-    return { kind: 'file', path: resolve(dir, path) };
+    return { kind: 'file', path: resolve(dirname(file), path) };
   };
 }
 
@@ -490,22 +488,3 @@ function sinceParser(now: Instant): Parse<Instant> {
     return instant;
   };
 }
-
-const parseApiVersion: Parse<string> = (value) => {
-  const text = parseText(value);
-  const [, date] = /^(\d{4}-\d{2}-\d{2})(?:\.preview)?$/.exec(text) ?? [];
-  demand(
-    date !== undefined && parseRfc3339(`${date}T00:00:00Z`) !== undefined,
-    `found ${quoted(text)}, expected a version such as ${earliestVersion} or 2026-04-28.preview`,
-  );
-  return text;
-};
-
-const parseHeaderName: Parse<string> = (value) => {
-  const text = parseText(value);
-  demand(
-    /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text),
-    `found ${quoted(text)}, expected the name of an HTTP header: letters, digits and -`,
-  );
-  return text;
-};

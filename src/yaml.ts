@@ -110,7 +110,6 @@ export function endOf(file: string): Place {
  * or over 1 MiB, and where one stands there under the other usual ending, `.yml`: it would be passed over in silence.
  */
 export function readYamlFile(file: string): string | undefined {
-  let bytes: Buffer;
   try {
     const found = statSync(file, { throwIfNoEntry: false });
     if (!found) {
@@ -120,18 +119,14 @@ export function readYamlFile(file: string): string | undefined {
     }
     if (!found.isFile()) throw new UsageError(`${file}: found no file of text, expected YAML; move it away`);
     if (found.size > maxFileBytes) throw new UsageError(`${file}: ${tooLarge(found.size)}`);
-    bytes = readFileSync(file);
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    throw new UsageError(`${file}: cannot be read (${code}); let the user who runs costbook read it`, { cause: error });
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (error) {
-    throw new UsageError(`${file}: found bytes that are no UTF-8, expected UTF-8; save it in that encoding`, {
-      cause: error,
-    });
+    const fault = code.startsWith('ERR_ENCODING')
+      ? 'found bytes that are no UTF-8, expected UTF-8; save it in that encoding'
+      : `cannot be read (${code}); let the user who runs costbook read it`;
+    throw new UsageError(`${file}: ${fault}`, { cause: error });
   }
 }
 
@@ -221,9 +216,7 @@ const yamlFaults: Readonly<Record<ErrorCode, string>> = {
   UNEXPECTED_TOKEN: 'found something that YAML does not allow here; put the value in quotes or correct the line',
 };
 
-type Faults = Document['errors'] | Document['warnings'];
-
-function reportFaults(faults: Faults, text: string, at: PlaceFinder, problems: Problems): void {
+function reportFaults(faults: Document['warnings'], text: string, at: PlaceFinder, problems: Problems): void {
   const seen = new Set<number>();
   for (const { code, pos } of faults) {
     const place = at(pos[0]);
@@ -246,7 +239,7 @@ function toData(document: Document, at: PlaceFinder): { root: Given; aliases: re
     const { where, position } = isNode(node) && node.range ? at(node.range[0]) : parent;
     const place: Place = { where, position, key: parent.key };
     if (isAlias(node)) {
-      aliases.push(place);
+      aliases.push({ where, position });
       return { ...place, ...follow(anchors.get(node.source)) };
     }
     const items: Given[] = [];
