@@ -141,7 +141,7 @@ async function ingestAccount(
       to: request.to,
       refetch: request.refetch,
       settleDays: request.config.settleDays,
-      ...(await warehouse.coveredWindows(id)),
+      covered: await warehouse.coveredPieces(id),
       unproven: (await warehouse.unproven(id)).map(({ window }) => window),
     });
     const result = await ingestWindows({ account: id, planned, client, requests, known, now, request, tools, totals });

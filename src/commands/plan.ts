@@ -19,7 +19,7 @@ import {
   accountLedger,
   type Connection,
   completeness,
-  coveredWindows,
+  coveredPieces,
   type LoadedQuery,
   lastQueries,
   openBooks,
@@ -136,13 +136,13 @@ async function planAccount(
       pagesAre: 'at least',
     });
   }
-  const covered = books ? await coveredWindows(books, account) : { loaded: [], claimed: [] };
+  const covered = books ? await coveredPieces(books, account) : [];
   const unproven = books ? (await unprovenWindows(books, account)).map(({ window }) => window) : [];
   const start = historyStart ?? asked.from;
   const planned =
     start === undefined
       ? []
-      : planWindows({ ...asked, historyStart: start, settleDays: config.settleDays, ...covered, unproven });
+      : planWindows({ ...asked, historyStart: start, settleDays: config.settleDays, covered, unproven });
   const windows = [];
   for (const plan of planned) {
     const last = books && (await lastQueries(books, account, plan.window));

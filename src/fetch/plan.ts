@@ -18,6 +18,14 @@ export interface PlannedWindow {
   readonly reason: Reason;
 }
 
+/** A stretch of hours in the books, and how they got there. */
+export interface CoveredPiece extends Window {
+  /** Hours from here on were too young to be claimed when they were read. */
+  readonly claimedEnd: Instant;
+  /** When they were read. */
+  readonly seenAt: Instant;
+}
+
 /** What the planner needs to know. */
 export interface PlanInput {
   readonly now: Instant;
@@ -28,11 +36,10 @@ export interface PlanInput {
   readonly to: Instant | undefined;
   /** Ask for everything in the range again. */
   readonly refetch: boolean;
-  /** Hours of the last so many days are asked again although they are there: numbers change afterwards. */
+  /** Numbers still change for so many days: what was read at a lesser age is asked again. */
   readonly settleDays: number;
-  /** Hours that are loaded; and those of them that were old enough to be claimed. In any order. */
-  readonly loaded: readonly Window[];
-  readonly claimed: readonly Window[];
+  /** What is in the books: disjoint, in any order. */
+  readonly covered: readonly CoveredPiece[];
   /** Windows that did not prove when they were last asked for: they are asked again until they do. */
   readonly unproven: readonly Window[];
 }
@@ -40,8 +47,10 @@ export interface PlanInput {
 /**
  * The windows to fetch, newest first, so that a first backfill is useful within a minute.
  *
- * They hold every hour between the start of history (or `from`) and the last complete hour (or `to`) that is not
- * claimed yet, is young, did not prove, or is asked for again by hand. They are disjoint, none is longer than the cap of hourly
+ * They hold every hour between the start of history (or `from`) and the last complete hour (or `to`) that is missing,
+ * was read before it was old enough to be claimed or settled, did not prove, or is asked for again by hand. An hour is
+ * settled when it was read `settleDays` after its end: so the last days are asked again every night, and after an
+ * outage also those that were young before it. The windows are disjoint, none is longer than the cap of hourly
  * resolution, each begins and ends with a needed hour, and there is no way to do with fewer.
  */
 export function planWindows(input: PlanInput): PlannedWindow[] {
@@ -50,11 +59,14 @@ export function planWindows(input: PlanInput): PlannedWindow[] {
     start: floorHour(input.from ?? input.historyStart),
     end: Math.min(lastHour, floorHour(input.to ?? lastHour)),
   };
-  const missing = subtractWindows([target], input.claimed);
-  const young: Window = { start: Math.max(target.start, lastHour - input.settleDays * dayMs), end: target.end };
+  const settled = input.covered.map(({ start, end, claimedEnd, seenAt }) => ({
+    start,
+    // A clock that was moved back makes nothing older than it is.
+    end: Math.min(end, claimedEnd, floorHour(Math.min(seenAt, input.now)) - input.settleDays * dayMs),
+  }));
   const unproven = input.unproven.flatMap((window) => intersectWindows(window, target) ?? []);
-  const needed = input.refetch ? [target] : [...missing, young, ...unproven];
-  const neverLoaded = subtractWindows([target], input.loaded);
+  const needed = input.refetch ? [target] : [...subtractWindows([target], settled), ...unproven];
+  const neverLoaded = subtractWindows([target], input.covered);
   return coverWindows(needed, metricsLimits.maxHourlyWindowMs).map((window) => {
     const isNew = neverLoaded.some((hole) => intersectWindows(hole, window) !== undefined);
     const isRepair = input.refetch || unproven.some((again) => intersectWindows(again, window) !== undefined);

@@ -14,10 +14,12 @@ export interface AccountLedger {
   readonly hasAmounts: boolean;
 }
 
-/** The hours in the books, as disjoint windows; the claimed ones may be empty. */
-export interface CoveredWindows {
-  readonly loaded: readonly Window[];
-  readonly claimed: readonly Window[];
+/** A stretch of hours in the books. */
+export interface CoveredPiece extends Window {
+  /** Hours from here on were too young to be claimed when they were read. */
+  readonly claimedEnd: Instant;
+  /** When they were read. */
+  readonly seenAt: Instant;
 }
 
 /** What is kept of an account with each ingest. */
@@ -55,7 +57,7 @@ export interface Warehouse {
   beginRun(command: string, startedAt: Instant): Promise<Run>;
   accountLedger(account: string): Promise<AccountLedger | undefined>;
   saveAccount(facts: AccountFacts): Promise<void>;
-  coveredWindows(account: string): Promise<CoveredWindows>;
+  coveredPieces(account: string): Promise<CoveredPiece[]>;
   completeness(account: string): Promise<Completeness>;
   unproven(account: string): Promise<UnprovenWindow[]>;
   lastLoadNumber(): Promise<number>;
@@ -77,7 +79,7 @@ export async function openWarehouse(dir: string): Promise<Warehouse> {
       beginRun: (command, startedAt) => beginRun(connection, command, startedAt),
       accountLedger: (account) => accountLedger(connection, account),
       saveAccount: (facts) => saveAccount(connection, facts),
-      coveredWindows: (account) => coveredWindows(connection, account),
+      coveredPieces: (account) => coveredPieces(connection, account),
       async completeness(account) {
         const found = (await completeness(connection)).find((row) => row.account === account);
         return found ?? { account, completeThrough: undefined, settledThrough: undefined };
@@ -171,19 +173,23 @@ async function saveAccount(connection: Connection, facts: AccountFacts): Promise
   });
 }
 
-/** The hours of an account that are loaded, and those of them that are claimed. */
-export async function coveredWindows(connection: Connection, account: string): Promise<CoveredWindows> {
+/** The hours of an account that are in the books, in order. */
+export async function coveredPieces(connection: Connection, account: string): Promise<CoveredPiece[]> {
   const rows = await connection.rows(
     `select
       epoch_ms(window_start) as window_start,
       epoch_ms(window_end) as window_end,
-      epoch_ms(claimed_end) as claimed_end
+      epoch_ms(claimed_end) as claimed_end,
+      epoch_ms(seen_at) as seen_at
     from coverage where account = $account order by window_start`,
     { account },
   );
-  const loaded = rows.map((row) => ({ start: Number(row['window_start']), end: Number(row['window_end']) }));
-  const claimed = rows.map((row) => ({ start: Number(row['window_start']), end: Number(row['claimed_end']) }));
-  return { loaded, claimed };
+  return rows.map((row) => ({
+    start: Number(row['window_start']),
+    end: Number(row['window_end']),
+    claimedEnd: Number(row['claimed_end']),
+    seenAt: Number(row['seen_at']),
+  }));
 }
 
 /** Through when the books of each account are complete and settled. */
