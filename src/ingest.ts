@@ -423,7 +423,10 @@ async function ingestWindows(options: {
 
 /** True where every other request of this account would fail the same way. */
 function isHopeless(error: PlatformError): boolean {
-  return error.code === 'unreachable' || (error.status !== undefined && [400, 401, 403, 404].includes(error.status));
+  return (
+    ['unreachable', 'certificate'].includes(error.code ?? '') ||
+    (error.status !== undefined && [400, 401, 403, 404].includes(error.status))
+  );
 }
 
 /** Collects what the interface document does not list and tells it once: it is kept, never dropped. */

@@ -218,6 +218,8 @@ function remedy(error: PlatformError): string {
     return 'Set apiVersion (COSTBOOK_API_VERSION) to a version that the platform lists.';
   if (error.status === 400)
     return 'The platform does not take this request; Costbook and the platform disagree about its rules.';
+  if (error.code === 'certificate')
+    return 'The certificate is not trusted: name the authority that signed it with NODE_EXTRA_CA_CERTS, or correct the URL.';
   if (error.code === 'unreachable') return 'Check the URL, the network and the proxy settings.';
   return 'Nothing was changed; the next run asks again.';
 }

@@ -52,14 +52,21 @@ export function openHttp(options: { connections: number; env: Readonly<Record<st
     } catch (error) {
       if (request.signal.aborted || error instanceof PlatformError) throw error;
       const code = codeOf(error);
+      const kind = kindOf(code ?? '');
       throw new PlatformError(`no answer: ${describeFailure(error, code)}`, {
-        code: code !== undefined && unreachableCodes.has(code) ? 'unreachable' : 'network',
-        retryable: true,
+        code: kind,
+        retryable: kind !== 'certificate',
         cause: error,
       });
     }
   }
   return { send, close: () => dispatcher.close() };
+}
+
+/** What a failure of the network means for the next attempt: a certificate does not become trusted by asking again. */
+function kindOf(code: string): 'unreachable' | 'certificate' | 'network' {
+  if (unreachableCodes.has(code)) return 'unreachable';
+  return /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/.test(code) ? 'certificate' : 'network';
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -2,7 +2,6 @@ import { stringify } from 'csv-stringify/sync';
 import { isTextType, type SqlColumn, type SqlResult, toCellText } from '../../warehouse/index.ts';
 
 /** Cells beginning with one of these are run as formulas by spreadsheets (full-width forms included). */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: NUL, TAB, CR and LF are what is looked for
 const formulaStart = /^[=+\-@\t\r\n\0\uFF1D\uFF0B\uFF0D\uFF20]/;
 
 /**
