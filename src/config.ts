@@ -49,6 +49,7 @@ export interface LocalConfig {
   readonly maxRequestsPerMinute: number | undefined; // no limit
   readonly settleDays: number; // 3
   readonly lagHours: number; // 2
+  readonly freshnessHours: number; // 26
   readonly apiVersion: string; // the earliest version, as the platform itself has it
   readonly authorizationHeader: string; // Authorization
   readonly versionHeader: string; // Service-Version
@@ -82,6 +83,7 @@ const settingKeys = [
   'maxRequestsPerMinute',
   'settleDays',
   'lagHours',
+  'freshness',
   'apiVersion',
   'authorizationHeader',
   'versionHeader',
@@ -238,10 +240,21 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
     maxRequestsPerMinute: setting('maxRequestsPerMinute', integerParser(1)),
     settleDays: setting('settleDays', integerParser(0, 90)) ?? 3,
     lagHours: setting('lagHours', integerParser(0, 72)) ?? 2,
+    freshnessHours: setting('freshness', parseHours) ?? 26,
     apiVersion: setting('apiVersion', parseApiVersion) ?? earliestVersion,
     authorizationHeader,
     versionHeader,
   };
+}
+
+/** A duration in whole hours from `26h` or `2d`, at most a year. */
+function parseHours(value: unknown): number {
+  const match = typeof value === 'string' ? /^(\d{1,4})([hd])$/.exec(value.trim()) : null;
+  const hours = match === null ? 0 : Number(match[1]) * (match[2] === 'd' ? 24 : 1);
+  if (hours >= 1 && hours <= 8760) return hours;
+  throw new UsageError(
+    `found ${typeof value === 'string' ? quoted(value) : 'no text'}, expected a duration such as 26h or 2d`,
+  );
 }
 
 /** The upper layer over the lower one. A token source replaces the other whole, whatever its kind. */

@@ -1,5 +1,5 @@
---! about: Every comparison of the window with the platform's own totals, one row each. $by_workspace says whether the
---! about: control was asked by workspace; the half units are those of the decimals that the platform's totals carry.
+--! about: Every comparison of the window with the platform's own totals, one row each, after compare_hours; the half units
+--! about: are those of the decimals that the platform's totals carry.
 create or replace temp table window_proofs as
 with entry_sums as (
   select
@@ -88,48 +88,7 @@ groups_to_buckets as (
   join staged_queries using (query)
   group by staged_queries.purpose, staged_queries.query, compared_entries.measure
 ),
--- The rows of each hour and billing dimension (and workspace) add up to the control's; of all hours of a dimension
--- the one that is furthest off is told.
-sides as (
-  select
-    incoming_series.billing_dimension,
-    case when $by_workspace then incoming_series.workspace end as workspace,
-    incoming.bucket,
-    incoming.cost as our_cost,
-    incoming.usage as our_usage,
-    cast(0 as decimal(18, 12)) as their_cost,
-    cast(0 as decimal(18, 6)) as their_usage,
-    1 as is_ours
-  from incoming
-  join incoming_series using (series_id)
-  union all
-  select
-    staged_entries.billing_dimension,
-    case when $by_workspace then staged_entries.workspace end,
-    staged_points.bucket,
-    0,
-    0,
-    staged_points.cost,
-    staged_points.usage,
-    0
-  from staged_points
-  join staged_entries using (entry)
-  join staged_queries using (query)
-  where staged_queries.purpose = 'control'
-),
-hours as (
-  select
-    billing_dimension,
-    sum(our_cost) as our_cost,
-    sum(their_cost) as their_cost,
-    sum(our_usage) as our_usage,
-    sum(their_usage) as their_usage,
-    tolerance_of(sum(is_ours), sum(abs(our_cost)), 1e-12, $cost_half_unit) as cost_tolerance,
-    tolerance_of(sum(is_ours), sum(abs(our_usage)), 1e-6, $usage_half_unit) as usage_tolerance,
-    sum(is_ours) as amounts
-  from sides
-  group by billing_dimension, workspace, bucket
-),
+-- Of all hours of a dimension the one that is furthest off is told.
 hours_to_control as (
   select
     'hours = the control' as compared,
@@ -148,7 +107,7 @@ hours_to_control as (
       their_cost as theirs,
       cost_tolerance as tolerance,
       cast(abs(our_cost - their_cost) as double) - cost_tolerance as excess
-    from hours
+    from compared_hours
     union all
     select
       'usage',
@@ -158,7 +117,7 @@ hours_to_control as (
       their_usage,
       usage_tolerance,
       cast(abs(our_usage - their_usage) as double) - usage_tolerance
-    from hours
+    from compared_hours
   ) as compared_hours
   group by measure, billing_dimension
 ),

@@ -48,8 +48,3 @@ where account = $account
 insert into ledger.covered
 select account, window_start, window_end, claimed_end, role, load_number
 from pieces_beside;
-
-delete from ledger.unproven
-where account = $account
-  and window_start >= cast($window_start as timestamp)
-  and window_end <= cast($window_end as timestamp);

@@ -7,11 +7,6 @@ select
   cast($seen_at as timestamp)
 from window_proofs;
 
-delete from ledger.unproven
-where account = $account
-  and window_start < cast($window_end as timestamp)
-  and window_end > cast($window_start as timestamp);
-
 insert into ledger.unproven
 select
   $account, cast($window_start as timestamp), cast($window_end as timestamp), $because,

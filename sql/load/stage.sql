@@ -48,3 +48,8 @@ create or replace temp table differences (
   cost decimal(38, 12) not null,
   usage decimal(38, 6) not null
 );
+-- Filled when the window is compared; empty where it could not be.
+create or replace temp table window_proofs as
+select compared, measure, billing_dimension, amounts, ours, theirs, difference, tolerance, proven
+from ledger.proofs
+limit 0;

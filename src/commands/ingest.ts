@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type AccountConfig, type Config, loadConfig } from '../config.ts';
 import { worstExitCode } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
-import { type AccountSummary, firstError, type IngestProgress, ingest } from '../ingest.ts';
+import { type AccountSummary, firstError, type IngestProgress, ingest } from '../ingest/index.ts';
 import { type Client, openClient } from '../platform/index.ts';
 import { readToken } from '../secrets.ts';
 import { formatInstant, type Instant } from '../time.ts';

@@ -104,12 +104,16 @@ export interface Stage {
   takeRepair(query: number, billingDimension: string): Promise<void>;
   /** Compares everything with the platform's own totals. `known` is what earlier answers taught about its decimals. */
   prove(known: TotalDecimals): Promise<Proof[]>;
+  /** The first hour whose rows and control differed when they were compared; undefined where all met. */
+  firstUnprovenHour(): Promise<Instant | undefined>;
   /** The most decimals that this window's totals carry. */
   decimals(): TotalDecimals;
   /** Replaces the window and writes the ledger, in one transaction; `file` is called last before the commit. */
   load(facts: LoadFacts, file: () => Promise<string | undefined>): Promise<LoadResult>;
-  /** Records a window that did not prove. */
-  recordUnproven(runNumber: number, because: string, seenAt: Instant): Promise<void>;
+  /** Records a window that did not prove, with the comparisons that were made last. */
+  recordUnproven(unproven: Window, because: string, runNumber: number, seenAt: Instant): Promise<void>;
+  /** Takes a window that was proven off the record of those that were not. */
+  forgetUnproven(proven: Window): Promise<void>;
   close(): void;
 }
 
@@ -141,8 +145,8 @@ export async function openStage(connection: Connection): Promise<Stage> {
       usage_half_unit: 0.5 * 10 ** -Math.max(fewestDecimals, known.usage, decimals.usage),
     };
   }
-  function windowParameters(): { account: string; window_start: string; window_end: string } {
-    return { account, window_start: formatInstant(window.start), window_end: formatInstant(window.end) };
+  function windowParameters(of: Window): { account: string; window_start: string; window_end: string } {
+    return { account, window_start: formatInstant(of.start), window_end: formatInstant(of.end) };
   }
 
   return {
@@ -233,7 +237,8 @@ export async function openStage(connection: Connection): Promise<Stage> {
     },
 
     async shortDimensions(known) {
-      const rows = await connection.rows(sql('short_dimensions'), { by_workspace: byWorkspace(), ...halfUnits(known) });
+      await connection.run(sql('compare_hours'), { by_workspace: byWorkspace(), ...halfUnits(known) });
+      const rows = await connection.rows(sql('short_dimensions'));
       return rows.map((row) => String(row['billing_dimension']));
     },
 
@@ -260,7 +265,8 @@ export async function openStage(connection: Connection): Promise<Stage> {
     },
 
     async prove(known) {
-      await connection.run(sql('prove'), { by_workspace: byWorkspace(), ...halfUnits(known) });
+      await connection.run(sql('compare_hours'), { by_workspace: byWorkspace(), ...halfUnits(known) });
+      await connection.run(sql('prove'), halfUnits(known));
       const rows = await connection.rows(`
         select compared, measure, billing_dimension, ours, theirs, difference, tolerance, proven
         from window_proofs order by proven, compared, measure, billing_dimension
@@ -277,10 +283,16 @@ export async function openStage(connection: Connection): Promise<Stage> {
       }));
     },
 
+    async firstUnprovenHour() {
+      const [row] = await connection.rows(sql('first_unproven_hour'));
+      const bucket = row?.['bucket'];
+      return typeof bucket === 'number' ? window.start + bucket * hourMs : undefined;
+    },
+
     decimals: () => decimals,
 
     async load(facts, file) {
-      const parameters = windowParameters();
+      const parameters = windowParameters(window);
       await connection.run(sql('rows_to_load'), { window_start: parameters.window_start });
       const pieces = await keepWhatAdminKnew();
       await connection.run(sql('changes'), parameters);
@@ -338,16 +350,17 @@ export async function openStage(connection: Connection): Promise<Stage> {
       return { outcome, amounts: Number(counts?.['amounts']), restated };
     },
 
-    async recordUnproven(runNumber, because, seenAt) {
-      await connection.run('create temp table if not exists window_proofs as select * from ledger.proofs limit 0');
-      await connection.transaction(() =>
-        connection.run(sql('record_unproven'), {
-          ...windowParameters(),
-          run_number: runNumber,
-          because,
-          seen_at: formatInstant(seenAt),
-        }),
-      );
+    async recordUnproven(unproven, because, runNumber, seenAt) {
+      const parameters = windowParameters(unproven);
+      await connection.transaction(async () => {
+        await connection.run(sql('forget_unproven'), parameters);
+        const facts = { run_number: runNumber, because, seen_at: formatInstant(seenAt) };
+        await connection.run(sql('record_unproven'), { ...parameters, ...facts });
+      });
+    },
+
+    async forgetUnproven(proven) {
+      await connection.transaction(() => connection.run(sql('forget_unproven'), windowParameters(proven)));
     },
 
     close: () => connection.close(),
@@ -364,7 +377,7 @@ export async function openStage(connection: Connection): Promise<Stage> {
       from ledger.covered
       where account = $account and role = 'admin'
         and window_start < cast($window_end as timestamp) and window_end > cast($window_start as timestamp)`,
-      windowParameters(),
+      windowParameters(window),
     );
     const kept: Window[] = [];
     for (const row of rows) {

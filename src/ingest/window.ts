@@ -1,5 +1,5 @@
-import type { Log } from './effects.ts';
-import { PlatformError } from './errors.ts';
+import type { Log } from '../effects.ts';
+import { PlatformError } from '../errors.ts';
 import {
   askQuery,
   controlQuery,
@@ -10,10 +10,10 @@ import {
   type Role,
   repairQuery,
   residualQuery,
-} from './fetch/index.ts';
-import type { Client } from './platform/index.ts';
-import { formatWindow, type Window } from './time.ts';
-import type { LoadedQuery, Proof, Stage, TotalDecimals } from './warehouse/index.ts';
+} from '../fetch/index.ts';
+import type { Client } from '../platform/index.ts';
+import { formatWindow, type Instant, type Window } from '../time.ts';
+import type { LoadedQuery, Proof, Stage, TotalDecimals } from '../warehouse/index.ts';
 
 /** What reading one window takes. */
 export interface WindowReading {
@@ -36,14 +36,22 @@ export interface WindowReading {
   readonly signal: AbortSignal;
 }
 
+/** A window that was read into the stage and compared. */
+export interface WindowRead {
+  readonly role: Role;
+  readonly queries: readonly LoadedQuery[];
+  /** What did not prove; undefined where everything did. */
+  readonly because: string | undefined;
+  /** The first hour in which rows and control differ. */
+  readonly firstUnprovenHour: Instant | undefined;
+}
+
 /**
  * Reads one window into the stage: the detail and its control at once; then, where the detail has blind spots, the
  * queries that light them; and compares everything with the platform's own totals.
- * Returns the role, every comparison made, and what was asked. Throws PlatformError or RefusedAnswerError.
+ * Throws PlatformError or RefusedAnswerError.
  */
-export async function readWindow(
-  reading: WindowReading,
-): Promise<{ role: Role; proofs: Proof[]; queries: LoadedQuery[] }> {
+export async function readWindow(reading: WindowReading): Promise<WindowRead> {
   const { account, window, stage, exclusively } = reading;
   const abort = new AbortController();
   const signal = AbortSignal.any([reading.signal, abort.signal]);
@@ -148,11 +156,16 @@ export async function readWindow(
       for (const [index, dimension] of incomplete.entries()) await stage.takeRepair(numbers[index] ?? 0, dimension);
     });
   }
-  return { role, queries: answered, proofs: await exclusively(() => stage.prove(reading.knownDecimals)) };
+  return exclusively(async () => ({
+    role: readAs,
+    queries: answered,
+    because: describeFailures(await stage.prove(reading.knownDecimals)),
+    firstUnprovenHour: await stage.firstUnprovenHour(),
+  }));
 }
 
-/** What did not prove, in a sentence: the hardest fact first. Undefined where everything did. */
-export function describeFailures(proofs: readonly Proof[]): string | undefined {
+/** What did not prove, in a sentence. Undefined where everything did. */
+function describeFailures(proofs: readonly Proof[]): string | undefined {
   const failed = proofs.filter((proof) => !proof.proven);
   if (failed.length === 0) return undefined;
   const told = failed.slice(0, 3).map((proof) => {

@@ -1,0 +1,163 @@
+import type { AccountConfig } from '../config.ts';
+import { type CostbookError, exitCodes, PlatformError, RefusedAnswerError, UsageError } from '../errors.ts';
+import { planWindows, type Role } from '../fetch/index.ts';
+import { type Client, discoverAccounts, discoverHistoryStart } from '../platform/index.ts';
+import { floorHour, floorMonth, formatInstant, formatWindow, hourMs, type Instant } from '../time.ts';
+import type { UnprovenWindow } from '../warehouse/index.ts';
+import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
+import { ingestWindows } from './windows.ts';
+
+export type { IngestProgress, IngestRequest, IngestTools, RequestCounts } from './tools.ts';
+
+/** What an ingest did for one account. */
+export interface AccountSummary {
+  readonly account: string;
+  readonly completeThrough: Instant | undefined;
+  readonly settledThrough: Instant | undefined;
+  readonly role: Role | undefined;
+  readonly windows: number;
+  readonly pages: number;
+  readonly rows: number;
+  readonly restated: number;
+  readonly requests: Readonly<RequestCounts>;
+  readonly retries: number;
+  readonly unproven: readonly UnprovenWindow[];
+  /** Why the account's ingest ended early or some of its windows could not be read; the message of an error of ours. */
+  readonly errors: readonly string[];
+  /** The exit codes that this account gives rise to. */
+  readonly exitCodes: readonly number[];
+}
+
+/**
+ * Brings the books of every account up to date: what is missing up to the last complete hour, and the young hours
+ * again. One account's failure does not stop the others; it is in its summary. Failures of this machine, bugs and
+ * signals end the ingest and are thrown.
+ */
+export async function ingest(request: IngestRequest, tools: IngestTools): Promise<AccountSummary[]> {
+  const summaries: AccountSummary[] = [];
+  for (const account of request.config.accounts) {
+    tools.signal.throwIfAborted();
+    summaries.push(await ingestAccount(account, request, tools));
+  }
+  return summaries;
+}
+
+async function ingestAccount(
+  config: AccountConfig,
+  request: IngestRequest,
+  tools: IngestTools,
+): Promise<AccountSummary> {
+  const { warehouse, effects } = tools;
+  const client = tools.openClient(config);
+  const requests: RequestCounts = { new: 0, settle: 0, verify: 0, repair: 0 };
+  const errors: string[] = [];
+  const codes: number[] = [];
+  const totals = { windows: 0, pages: 0, rows: 0, restated: 0 };
+  const unproven: UnprovenWindow[] = [];
+  let postponed = false;
+  let role: Role | undefined;
+  let id = config.id ?? '';
+
+  function note(error: CostbookError): void {
+    errors.push(error.message);
+    codes.push(error.exitCode);
+    effects.log.warn('account is not up to date', { account: id, because: error.message });
+  }
+
+  try {
+    const counted = countingClient(client, () => (requests.new += 1));
+    id = config.id ?? (await onlyAccount(counted, config.url, tools.signal));
+    const now = effects.now();
+    const lastHour = floorHour(now);
+    const before = await warehouse.accountLedger(id);
+    // An account without any cost so far is asked again where its history begins: the answer may be another by now.
+    const knownStart = before?.hasAmounts ? before.historyStart : undefined;
+    const historyStart = config.since ?? knownStart ?? (await findHistoryStart(counted, id, lastHour, tools));
+    const facts = {
+      account: id,
+      name: config.name,
+      historyStart,
+      settleDays: request.config.settleDays,
+      lagHours: request.config.lagHours,
+    };
+    const known = before?.decimals ?? { cost: 0, usage: 0 };
+    await warehouse.saveAccount({ ...facts, role: before?.role, decimals: known });
+
+    const planned = planWindows({
+      now,
+      historyStart,
+      from: request.from,
+      to: request.to,
+      refetch: request.refetch,
+      settleDays: request.config.settleDays,
+      covered: await warehouse.coveredPieces(id),
+      unproven: (await warehouse.unproven(id)).map(({ window }) => window),
+    });
+    const result = await ingestWindows({ account: id, planned, client, requests, known, now, request, tools, totals });
+    role = result.role;
+    unproven.push(...result.unproven);
+    postponed = result.postponed;
+    for (const failure of result.failures) note(failure);
+    if (role !== undefined) await warehouse.saveAccount({ ...facts, role, decimals: result.decimals });
+  } catch (error) {
+    if (!(error instanceof PlatformError || error instanceof RefusedAnswerError || error instanceof UsageError))
+      throw error;
+    note(error);
+  }
+
+  const complete = await warehouse.completeness(id);
+  const tooOldBefore = effects.now() - request.config.freshnessHours * hourMs;
+  if (unproven.length > 0 || (postponed && (complete.completeThrough ?? 0) < tooOldBefore))
+    codes.push(exitCodes.unproven);
+  return {
+    account: id,
+    completeThrough: complete.completeThrough,
+    settledThrough: complete.settledThrough,
+    role,
+    ...totals,
+    requests,
+    retries: client.counters.retries,
+    unproven,
+    errors,
+    exitCodes: codes,
+  };
+}
+
+/** The one account that the token can see, for a configuration that names none. */
+async function onlyAccount(client: Client, url: string, signal: AbortSignal): Promise<string> {
+  const ids = await discoverAccounts(client, signal);
+  const [id] = ids;
+  if (id !== undefined && ids.length === 1) return id;
+  throw new UsageError(
+    ids.length === 0
+      ? `${url} names no account that this token can see: set COSTBOOK_ACCOUNT (or account in costbook.yaml)`
+      : `the token can see ${ids.length} accounts (${ids.slice(0, 5).join(', ')}): set COSTBOOK_ACCOUNT (or accounts in costbook.yaml)`,
+  );
+}
+
+async function findHistoryStart(
+  client: Client,
+  account: string,
+  lastHour: Instant,
+  tools: IngestTools,
+): Promise<Instant> {
+  const found = await discoverHistoryStart(client, account, lastHour, tools.signal);
+  const start = found ?? floorMonth(lastHour);
+  tools.effects.log.info(
+    found === undefined
+      ? 'the account has had no cost in ten years; its books begin with this month'
+      : 'the books begin with the first month with any cost; set since to begin elsewhere',
+    { account, historyStart: formatInstant(start) },
+  );
+  return start;
+}
+
+/** The message of an account's first error, for the run's row. */
+export function firstError(summaries: readonly AccountSummary[]): string | undefined {
+  const failed = summaries.find((summary) => summary.exitCodes.length > 0);
+  if (failed === undefined) return undefined;
+  const [first] = failed.unproven;
+  return (
+    failed.errors[0] ?? (first && `account ${failed.account}, window ${formatWindow(first.window)}: ${first.because}`)
+  );
+}
