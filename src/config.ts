@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { nearest } from './did-you-mean.ts';
 import { UsageError } from './errors.ts';
-import { earliestVersion } from './platform/limits.ts';
+import { earliestVersion } from './platform/index.ts';
 import { type TokenSource, tokenFault } from './secrets.ts';
 import { floorHour, formatInstant, type Instant, parseInstant, parseRfc3339 } from './time.ts';
 import {

@@ -54,7 +54,7 @@ export function hoursIn(window: Window): number {
   return Math.round((window.end - window.start) / hourMs);
 }
 
-const rfc3339 = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+const rfc3339 = /^(\d{4}-\d{2}-\d{2})[Tt ]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 const calendarDate = /^\d{4}-\d{2}-\d{2}$/;
 const calendarMonth = /^\d{4}-\d{2}$/;
 const daysAgo = /^-(\d{1,5})d$/;

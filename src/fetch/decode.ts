@@ -82,7 +82,9 @@ export function decodePage(body: unknown, expected: Expected): DecodedPage {
   const unknownFields = new Set<string>();
 
   function refuse(place: string, found: unknown, wanted: string): never {
-    const shown = found === undefined ? 'nothing' : (JSON.stringify(found) ?? String(found)).slice(0, 120);
+    const isText = typeof found !== 'number' && found !== undefined;
+    const shown =
+      found === undefined ? 'nothing' : isText ? (JSON.stringify(found) ?? '').slice(0, 120) : String(found);
     throw new RefusedAnswerError(`${about}: ${place}: found ${shown}, expected ${wanted}`);
   }
   function objectAt(value: unknown, place: string): Json {

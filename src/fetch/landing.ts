@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import type { Dirent } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RawBody } from '../platform/index.ts';
@@ -39,27 +41,30 @@ export function openLanding(root: string): {
   return {
     async begin(account, window, askedAt) {
       begun += 1;
-      const incoming = join(root, 'incoming', `${process.pid}-${begun}`);
+      const incoming = join(root, incomingFolder, `${process.pid}-${begun}`);
       await rm(incoming, { recursive: true, force: true });
       await mkdir(incoming, { recursive: true });
       const landed = new Map<string, LandedPage>();
       return {
         path: incoming,
         async page(query, number, body) {
-          const file = `${fileStem(query)}-${String(number).padStart(4, '0')}.json${body.gzipped ? '.gz' : ''}`;
+          const plain = pageFile(query, number);
+          const [file, other] = body.gzipped ? [`${plain}.gz`, plain] : [plain, `${plain}.gz`];
           await writeFile(join(incoming, file), body.bytes);
+          // Asked again, a page may come packed another way; it is still one page.
+          if (landed.delete(other)) await rm(join(incoming, other), { force: true });
           landed.set(file, { file, query: describeQuery(query), request: queryParameters(account, query) });
         },
         async restart(query) {
-          const stem = `${fileStem(query)}-`;
-          for (const file of [...landed.keys()]) {
-            if (!file.startsWith(stem) || !/^\d{4}\.json/.test(file.slice(stem.length))) continue;
-            landed.delete(file);
-            await rm(join(incoming, file), { force: true });
+          const name = describeQuery(query);
+          for (const page of [...landed.values()]) {
+            if (page.query !== name) continue;
+            landed.delete(page.file);
+            await rm(join(incoming, page.file), { force: true });
           }
         },
         async file(loadNumber, role, seenAt) {
-          const place = join(folderName(account), loadFolder(loadNumber));
+          const place = join(safeName(account), loadFolder(loadNumber));
           const target = join(root, place);
           const text = JSON.stringify(
             {
@@ -75,7 +80,7 @@ export function openLanding(root: string): {
             1,
           );
           await writeDurably(join(incoming, 'load.json'), `${text}\n`);
-          await mkdir(join(root, folderName(account)), { recursive: true });
+          await mkdir(join(root, safeName(account)), { recursive: true });
           await rm(target, { recursive: true, force: true });
           await rename(incoming, target);
           return place;
@@ -91,10 +96,14 @@ export function openLanding(root: string): {
      * transaction never committed. Loads are filed one at a time, so only the number after the last can be one.
      */
     async removeUnfinished(lastLoadNumber) {
-      await rm(join(root, 'incoming'), { recursive: true, force: true });
+      await rm(join(root, incomingFolder), { recursive: true, force: true });
       const unfinished = loadFolder(lastLoadNumber + 1);
-      for (const account of await readdir(root).catch(() => [])) {
-        await rm(join(root, account, unfinished), { recursive: true, force: true });
+      const entries = await readdir(root, { withFileTypes: true }).catch((error: NodeJS.ErrnoException): Dirent[] => {
+        if (error.code === 'ENOENT') return [];
+        throw error;
+      });
+      for (const entry of entries) {
+        if (entry.isDirectory()) await rm(join(root, entry.name, unfinished), { recursive: true, force: true });
       }
     },
   };
@@ -102,13 +111,23 @@ export function openLanding(root: string): {
 
 export type Landing = ReturnType<typeof openLanding>;
 
-/** An account id as the name of one folder: whatever is in it, it stays one name below the root. */
-function folderName(account: string): string {
-  return encodeURIComponent(account).replaceAll('.', '%2E').replaceAll('*', '%2A');
+/** Where pages arrive; no account's folder can be called so. */
+const incomingFolder = '.incoming';
+
+/** What a file name may hold with room for a suffix; a longer name is told apart by its hash. */
+const maxNameLength = 120;
+
+/** Any text as one name in a folder: whatever is in it stays below the folder, and no two texts share a name. */
+function safeName(text: string): string {
+  const name = encodeURIComponent(text.toWellFormed()).replaceAll('.', '%2E').replaceAll('*', '%2A');
+  if (name.length <= maxNameLength) return name;
+  return `${name.slice(0, maxNameLength)}~${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
 }
 
-function fileStem(query: Query): string {
-  return encodeURIComponent(describeQuery(query).replaceAll(' ', '-')).replaceAll('.', '%2E').slice(0, 150);
+function pageFile(query: Query, number: number): string {
+  const filter = query.resourceType ?? query.billingDimension;
+  const stem = filter === undefined ? query.purpose : `${query.purpose}-${safeName(filter)}`;
+  return `${stem}-${String(number).padStart(4, '0')}.json`;
 }
 
 function loadFolder(loadNumber: number): string {

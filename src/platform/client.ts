@@ -4,7 +4,7 @@ import type { Effects, HttpResponse, HttpSend } from '../effects.ts';
 import { messageOf, PlatformError } from '../errors.ts';
 import { type Operation, requestPath } from './operations.ts';
 import { errorBody } from './responses.ts';
-import { type Attempts, parseRetryAfter, retryDelayMs } from './retry.ts';
+import { type Attempts, isPutOff, parseRetryAfter, retryDelayMs } from './retry.ts';
 
 const gunzipAsync = promisify(gunzip);
 
@@ -65,15 +65,19 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
 
   /** Waits until the client may send: after a pause that a 429 asked for, and not faster than the rate agreed. */
   async function waitForTurn(signal: AbortSignal): Promise<void> {
+    let hasSlot = settings.maxRequestsPerMinute === undefined;
     for (;;) {
       const pause = pausedUntilMs - Date.now();
-      if (pause <= 0) break;
-      await effects.sleep(pause, signal);
+      if (pause > 0) await effects.sleep(pause, signal);
+      else if (hasSlot) return;
+      else {
+        const slot = Math.max(Date.now(), nextSlotMs);
+        nextSlotMs = slot + 60_000 / (settings.maxRequestsPerMinute ?? Number.POSITIVE_INFINITY);
+        hasSlot = true;
+        // A pause may begin while this waits for its slot, so that is looked at once more.
+        if (slot > Date.now()) await effects.sleep(slot - Date.now(), signal);
+      }
     }
-    if (settings.maxRequestsPerMinute === undefined) return;
-    const slot = Math.max(Date.now(), nextSlotMs);
-    nextSlotMs = slot + 60_000 / settings.maxRequestsPerMinute;
-    if (slot > Date.now()) await effects.sleep(slot - Date.now(), signal);
   }
 
   async function attempt<T>(path: string, signal: AbortSignal, read: (body: RawBody) => Promise<T>): Promise<T> {
@@ -120,8 +124,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
         } catch (error) {
           if (signal.aborted) throw signal.reason;
           if (!(error instanceof PlatformError)) throw error;
-          const isPutOff = error.retryAfterMs !== undefined;
-          attempts = { ...attempts, made: attempts.made + 1, putOff: attempts.putOff + (isPutOff ? 1 : 0) };
+          attempts = { ...attempts, made: attempts.made + 1, putOff: attempts.putOff + (isPutOff(error) ? 1 : 0) };
           if (error.status === 401 && settings.canRefreshToken && !refreshed) {
             refreshed = true; // the token may have expired meanwhile: its source is asked once more
             continue;

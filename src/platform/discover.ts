@@ -62,10 +62,13 @@ export async function discoverAccounts(client: Client, signal: AbortSignal): Pro
 export function accountIds(value: unknown): string[] {
   if (Array.isArray(value)) return [...new Set(value.flatMap((item) => idOf(item) ?? []))];
   if (typeof value !== 'object' || value === null) return [];
-  const list = Object.values(value).find((field) => Array.isArray(field) && field.length > 0);
+  const fields = Object.values(value);
+  const list = fields.find((field) => Array.isArray(field) && field.length > 0);
   if (list !== undefined) return accountIds(list);
   const single = idOf(value);
-  return single === undefined ? [] : [single];
+  if (single !== undefined) return [single];
+  // An envelope within an envelope; JSON has no cycles, and answers are not deep.
+  return fields.map(accountIds).find((ids) => ids.length > 0) ?? [];
 }
 
 function idOf(item: unknown): string | undefined {

@@ -13,7 +13,7 @@ export const waitBudgetMs = 15 * 60_000;
 export interface Attempts {
   /** Attempts made so far, at least 1. */
   readonly made: number;
-  /** Attempts so far that the platform put off with a Retry-After: they count against the budget, not as failures. */
+  /** Attempts so far that the platform put off for a while: they count against the budget, not as failures. */
   readonly putOff: number;
   /** Milliseconds waited so far. */
   readonly waitedMs: number;
@@ -27,12 +27,24 @@ export interface Attempts {
 export function retryDelayMs(attempts: Attempts, failure: unknown, random: () => number): number | undefined {
   if (!(failure instanceof PlatformError) || !failure.retryable) return undefined; // a bug does not improve with time
   const left = waitBudgetMs - attempts.waitedMs;
-  if (failure.retryAfterMs !== undefined) return failure.retryAfterMs <= left ? failure.retryAfterMs : undefined;
   const failed = attempts.made - attempts.putOff;
   if (failed >= (failure.code === 'unreachable' ? maxConnectAttempts : maxAttempts)) return undefined;
+  if (failure.retryAfterMs !== undefined) return failure.retryAfterMs <= left ? failure.retryAfterMs : undefined;
   const delay = Math.min(maxDelayMs, baseDelayMs * 2 ** (failed - 1)) * random();
   return delay <= left ? delay : undefined;
 }
+
+/** A Retry-After shorter than this is no putting off: a platform that says "at once" for ever is failing. */
+const shortestPutOffMs = 1000;
+
+/** Whether a failure asks to come back later, rather than being one. */
+export function isPutOff(failure: PlatformError): boolean {
+  return failure.retryAfterMs !== undefined && failure.retryAfterMs >= shortestPutOffMs;
+}
+
+/** The two forms of an HTTP date that are in use: `Sun, 06 Nov 1994 08:49:37 GMT`, and what C's asctime makes of it. */
+const httpDate = /^\w{3,9}, \d{2}[ -]\w{3}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$/;
+const asctimeDate = /^\w{3} \w{3} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
 /**
  * What a Retry-After header (RFC 9110 10.2.3: seconds or an HTTP date) asks to wait, in milliseconds.
@@ -42,8 +54,14 @@ export function retryDelayMs(attempts: Attempts, failure: unknown, random: () =>
 export function parseRetryAfter(header: string | undefined, answerDate: string | undefined): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d+$/.test(header.trim())) return Number(header.trim()) * 1000;
-  const until = Date.parse(header);
+  const until = parseHttpDate(header.trim());
   if (Number.isNaN(until)) return undefined;
-  const from = answerDate === undefined ? Number.NaN : Date.parse(answerDate);
+  const from = answerDate === undefined ? Number.NaN : parseHttpDate(answerDate);
   return Math.max(0, until - (Number.isNaN(from) ? Date.now() : from));
+}
+
+/** Milliseconds since 1970, or NaN; both forms are UTC. */
+function parseHttpDate(text: string): number {
+  if (httpDate.test(text)) return Date.parse(text);
+  return asctimeDate.test(text) ? Date.parse(`${text} GMT`) : Number.NaN;
 }

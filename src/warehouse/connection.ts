@@ -314,6 +314,10 @@ async function exists(file: string): Promise<boolean> {
   );
 }
 
+/** DuckDB's own words for what the machine lacks; words in somebody's data come behind another kind of error. */
+const machineFailure =
+  /^Out of Memory Error|^(IO|FATAL) Error[^]*(No space left on device|Read-only file system|Permission denied|Could not (write|read|open)|Cannot open file)/i;
+
 /** DuckDB's failures as ours: who holds the lock, what the machine lacks; anything else keeps DuckDB's own words. */
 function asOurError(file: string): (error: unknown) => never {
   return (error) => {
@@ -325,11 +329,7 @@ function asOurError(file: string): (error: unknown) => never {
         { cause: error },
       );
     }
-    if (
-      /No space left on device|Read-only file system|Permission denied|Out of Memory|Could not (write|read|open)|Cannot open file/i.test(
-        message,
-      )
-    ) {
+    if (machineFailure.test(message)) {
       throw new MachineError(`${file}: ${message.split('\n')[0]}`, { cause: error });
     }
     throw error;

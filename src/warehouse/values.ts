@@ -32,9 +32,10 @@ export function toJsonValue(value: DuckDBValue): JsonValue {
   if (typeof value === 'bigint') {
     return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
   }
+  // Its own text is in the process' time zone.
+  if (value instanceof DuckDBTimestampTZValue) return instantText(new DuckDBTimestampValue(value.micros).toString());
   if (
     value instanceof DuckDBTimestampValue ||
-    value instanceof DuckDBTimestampTZValue ||
     value instanceof DuckDBTimestampSecondsValue ||
     value instanceof DuckDBTimestampMillisecondsValue ||
     value instanceof DuckDBTimestampNanosecondsValue
@@ -53,9 +54,9 @@ export function toJsonValue(value: DuckDBValue): JsonValue {
   return String(value); // decimals, dates, times, intervals, UUIDs: their own text is exact
 }
 
-/** `2026-10-01 00:00:00` (with an offset of +00 where it is zoned) as `2026-10-01T00:00:00Z`. */
+/** `2026-10-01 00:00:00` as `2026-10-01T00:00:00Z`. */
 function instantText(text: string): string {
-  const match = /^([+-]?\d{4,}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})(\.\d+)?(?:\+00(?::00)?)?$/.exec(text);
+  const match = /^([+-]?\d{4,}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})(\.\d+)?$/.exec(text);
   if (!match) return text; // infinity, or a year before Christ
   const [, date, clock, fraction = ''] = match;
   return `${date}T${clock}${fraction.replace(/0+$/, '').replace(/\.$/, '')}Z`;
