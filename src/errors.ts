@@ -21,7 +21,8 @@ const precedence: readonly number[] = [1, 2, 5, 7, 3, 4, 8, 6];
 export function worstExitCode(codes: Iterable<number>): number {
   const seen = new Set(codes);
   for (const code of seen) if (code > 128) return code;
-  return precedence.find((code) => seen.has(code)) ?? exitCodes.done;
+  seen.delete(exitCodes.done);
+  return precedence.find((code) => seen.has(code)) ?? (seen.size === 0 ? exitCodes.done : exitCodes.bug);
 }
 
 /**
@@ -104,4 +105,14 @@ export class InterruptedError extends CostbookError {
 /** The text of anything thrown, for a sentence of ours. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * The beginning of a text from outside, for a message. It is cut between words: secrets are made unprintable by
+ * their whole value, and half a token in the platform's words would pass.
+ */
+export function excerpt(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const end = text.slice(0, maxLength + 1).search(/\s\S*$/);
+  return `${text.slice(0, Math.max(0, end))}…`;
 }

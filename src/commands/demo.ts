@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { MachineError, UsageError } from '../errors.ts';
-import { completenessOf, describeCompleteness, formatTable } from '../reports/index.ts';
+import { type CompletenessState, completenessOf, describeCompleteness, formatTable } from '../reports/index.ts';
 import { formatInstant } from '../time.ts';
 import { type Connection, openBooks, type SqlRow, snapshotFile } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -114,7 +114,7 @@ function quiet(context: CommandContext): CommandContext {
 interface Story {
   readonly folder: string;
   readonly seconds: number;
-  readonly state: { readonly completeThrough: string | null; readonly settledThrough: string | null };
+  readonly state: CompletenessState;
   readonly months: readonly SqlRow[];
   readonly proven: SqlRow;
   readonly biggestMover: SqlRow | undefined;

@@ -42,6 +42,7 @@ export const ingestCommand: Command = {
           openClient: (account) => clientFor(account, config, http, context),
           effects,
           signal,
+          redact: context.redact,
           onProgress: progress.show,
         },
       ).finally(progress.end);

@@ -1,4 +1,4 @@
-import { RefusedAnswerError } from '../errors.ts';
+import { excerpt, RefusedAnswerError } from '../errors.ts';
 import { formatInstant, hourMs, hoursIn, parseRfc3339, type Window } from '../time.ts';
 
 /** Decimals kept of cost (USD) and usage (in its unit); the columns are DECIMAL(18,12) and DECIMAL(18,6). */
@@ -83,8 +83,7 @@ export function decodePage(body: unknown, expected: Expected): DecodedPage {
 
   function refuse(place: string, found: unknown, wanted: string): never {
     const isText = typeof found !== 'number' && found !== undefined;
-    const shown =
-      found === undefined ? 'nothing' : isText ? (JSON.stringify(found) ?? '').slice(0, 120) : String(found);
+    const shown = found === undefined ? 'nothing' : isText ? excerpt(JSON.stringify(found) ?? '', 120) : String(found);
     throw new RefusedAnswerError(`${about}: ${place}: found ${shown}, expected ${wanted}`);
   }
   function objectAt(value: unknown, place: string): Json {

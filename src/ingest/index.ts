@@ -107,12 +107,12 @@ async function ingestAccount(
 
   const complete = await warehouse.completeness(id);
   const tooOldBefore = effects.now() - request.config.freshnessHours * hourMs;
-  if (unproven.length > 0 || (postponed && (complete.completeThrough ?? 0) < tooOldBefore))
+  if (unproven.length > 0 || (postponed && (complete?.completeThrough ?? 0) < tooOldBefore))
     codes.push(exitCodes.unproven);
   return {
     account: id,
-    completeThrough: complete.completeThrough,
-    settledThrough: complete.settledThrough,
+    completeThrough: complete?.completeThrough,
+    settledThrough: complete?.settledThrough,
     role,
     ...totals,
     requests,

@@ -23,6 +23,8 @@ export interface IngestTools {
   openClient(account: AccountConfig): Client;
   readonly effects: Effects;
   readonly signal: AbortSignal;
+  /** Takes secrets out of words that are kept in the books: the platform may have said our own token. */
+  redact(words: string): string;
   /** Called as work proceeds; cheap to ignore. */
   onProgress(progress: IngestProgress): void;
 }

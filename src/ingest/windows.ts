@@ -170,7 +170,12 @@ export async function ingestWindows(options: {
       await exclusively(async () => {
         const { window } = plan;
         if (isUnproved(result)) {
-          await stage.recordUnproven(window, result.because, runNumber, await warehouse.seenAt(effects.now()));
+          await stage.recordUnproven(
+            window,
+            tools.redact(result.because),
+            runNumber,
+            await warehouse.seenAt(effects.now()),
+          );
         } else {
           await stage.forgetUnproven(window);
         }

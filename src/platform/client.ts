@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Effects, HttpResponse, HttpSend } from '../effects.ts';
-import { messageOf, PlatformError } from '../errors.ts';
+import { excerpt, messageOf, PlatformError } from '../errors.ts';
 import { type Operation, requestPath } from './operations.ts';
 import { errorBody } from './responses.ts';
 import { type Attempts, isPutOff, parseRetryAfter, retryDelayMs } from './retry.ts';
@@ -65,18 +65,18 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
 
   /** Waits until the client may send: after a pause that a 429 asked for, and not faster than the rate agreed. */
   async function waitForTurn(signal: AbortSignal): Promise<void> {
-    let hasSlot = settings.maxRequestsPerMinute === undefined;
     for (;;) {
       const pause = pausedUntilMs - Date.now();
-      if (pause > 0) await effects.sleep(pause, signal);
-      else if (hasSlot) return;
-      else {
-        const slot = Math.max(Date.now(), nextSlotMs);
-        nextSlotMs = slot + 60_000 / (settings.maxRequestsPerMinute ?? Number.POSITIVE_INFINITY);
-        hasSlot = true;
-        // A pause may begin while this waits for its slot, so that is looked at once more.
-        if (slot > Date.now()) await effects.sleep(slot - Date.now(), signal);
+      if (pause > 0) {
+        await effects.sleep(pause, signal);
+        continue;
       }
+      if (settings.maxRequestsPerMinute === undefined) return;
+      const slot = Math.max(Date.now(), nextSlotMs);
+      nextSlotMs = slot + 60_000 / settings.maxRequestsPerMinute;
+      if (slot > Date.now()) await effects.sleep(slot - Date.now(), signal);
+      // A pause may have begun while this waited for its slot; then it takes another one after the pause.
+      if (pausedUntilMs <= Date.now()) return;
     }
   }
 
@@ -166,7 +166,7 @@ export async function parseBody(body: RawBody): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const start = JSON.stringify(text.slice(0, 60));
+    const start = JSON.stringify(excerpt(text, 60));
     throw new PlatformError(`a body of ${text.length} characters that is not JSON, beginning ${start}`, {
       code: 'body',
       retryable: true,
@@ -195,7 +195,7 @@ async function refusal(response: HttpResponse): Promise<PlatformError> {
   try {
     const body = errorBody.parse(await parseBody({ bytes: response.body, gzipped: isGzipped(response) }));
     code = body.error;
-    said = `: ${[body.error, body.message].filter(Boolean).join(': ').slice(0, 500)}`;
+    said = `: ${excerpt([body.error, body.message].filter(Boolean).join(': '), 500)}`;
   } catch {
     // A proxy's HTML page, or nothing at all: the status has to speak for itself.
   }

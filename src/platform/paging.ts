@@ -14,8 +14,8 @@ export class CursorRefusedError extends PlatformError {}
  * Follows cursors to the last page. `ask` fetches one page, 1-based, with the cursor that leads to it.
  *
  * Throws RefusedAnswerError for a chain that cannot end well (a cursor seen before; more pages, but no cursor), and
- * CursorRefusedError where a request that carried a cursor was answered 4xx other than 401, 403 and 429: which status
- * a dead cursor gives is not shown (7.4).
+ * CursorRefusedError where a request that carried a cursor was answered 4xx other than 401, 403, 408 and 429: which
+ * status a dead cursor gives is not shown (7.4).
  */
 export async function* pages<P extends Page>(
   about: string,
@@ -49,5 +49,5 @@ export async function* pages<P extends Page>(
 }
 
 function isCursorRefusal(status: number | undefined): boolean {
-  return status !== undefined && status >= 400 && status < 500 && ![401, 403, 429].includes(status);
+  return status !== undefined && status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status);
 }

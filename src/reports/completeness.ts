@@ -3,6 +3,8 @@ import { type Connection, completeness } from '../warehouse/index.ts';
 
 /** Through when numbers over all accounts are complete and settled: as far as every account is. */
 export interface CompletenessState {
+  /** Where the books of all accounts have begun. */
+  readonly completeFrom: string | null;
   readonly completeThrough: string | null;
   readonly settledThrough: string | null;
 }
@@ -14,7 +16,9 @@ export async function completenessOf(connection: Connection): Promise<Completene
     const known = instants.filter((instant) => instant !== undefined);
     return known.length === 0 || known.length < instants.length ? null : formatInstant(Math.min(...known));
   }
+  const starts = accounts.map((account) => account.historyStart);
   return {
+    completeFrom: starts.length === 0 ? null : formatInstant(Math.max(...starts)),
     completeThrough: earliest(accounts.map((account) => account.completeThrough)),
     settledThrough: earliest(accounts.map((account) => account.settledThrough)),
   };

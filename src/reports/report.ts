@@ -1,7 +1,8 @@
 import { UsageError } from '../errors.ts';
-import { addCalendarMonths, floorMonth, formatInstant, formatMonth, type Window } from '../time.ts';
+import { addCalendarMonths, floorMonth, formatMonth, formatWindow, type Window } from '../time.ts';
 import { type Connection, readSqlFolder, type SqlFile } from '../warehouse/index.ts';
 import type { CompletenessState } from './completeness.ts';
+import { exportFormats } from './export.ts';
 
 /** A report: one SQL file that answers one question. */
 export interface Report {
@@ -21,12 +22,18 @@ export async function readReports(overlay: string): Promise<Report[]> {
     const grain = list(file.header['grain']);
     if (grain.length === 0)
       problems.push(`${file.path}:1:1: the header has no "--! grain:" line; a report is ordered by its grain`);
+    const formats = list(file.header['formats'] ?? 'csv, parquet');
+    for (const format of formats) {
+      if (!exportFormats.includes(format)) {
+        problems.push(`${file.path}:1:1: "--! formats:" names "${format}", expected ${exportFormats.join(', ')}`);
+      }
+    }
     return {
       file,
       name: file.name,
       about: file.header['about'] ?? '',
       grain,
-      formats: list(file.header['formats'] ?? 'csv, parquet'),
+      formats,
     };
   });
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
@@ -50,11 +57,14 @@ export function lastCompleteMonth(state: CompletenessState): Window {
 
 /** Whether a month is complete, as a warning's sentence; undefined where it is. */
 export function incompleteWarning(month: Window, state: CompletenessState): string | undefined {
-  if (state.completeThrough !== null && Date.parse(state.completeThrough) >= month.end) return undefined;
-  return (
-    `${formatMonth(month.start)} is not complete: the books are complete through ` +
-    `${state.completeThrough ?? 'nothing yet'}, the month ends ${formatInstant(month.end)}`
-  );
+  const { completeFrom, completeThrough } = state;
+  const ends = `the month is ${formatWindow(month)}`;
+  if (completeFrom === null || completeThrough === null || Date.parse(completeThrough) < month.end) {
+    return `${formatMonth(month.start)} is not complete: the books are complete through ${completeThrough ?? 'nothing yet'}, ${ends}`;
+  }
+  // Nothing known is not nothing spent.
+  if (Date.parse(completeFrom) <= month.start) return undefined;
+  return `${formatMonth(month.start)} is not complete: the books begin ${completeFrom}, ${ends}`;
 }
 
 /** What DuckDB says of a report's SQL, with the file's name, line and column in front where it names a place. */

@@ -6,6 +6,7 @@ import {
   type DuckDBConnection,
   DuckDBDataChunk,
   DuckDBInstance,
+  type DuckDBPreparedStatement,
   type DuckDBValue,
   INTEGER,
   StatementType,
@@ -149,7 +150,7 @@ function wrap(connection: DuckDBConnection, file: string, onClose: () => void): 
   async function prepared<T>(
     sql: string,
     parameters: SqlParameters,
-    use: (statement: Awaited<ReturnType<DuckDBConnection['prepare']>>, isLast: boolean) => Promise<T>,
+    use: (statement: DuckDBPreparedStatement) => Promise<T>,
   ): Promise<T | undefined> {
     // Each statement is prepared when the one before it has run: later ones may use what earlier ones make.
     const statements = await connection.extractStatements(sql);
@@ -157,15 +158,8 @@ function wrap(connection: DuckDBConnection, file: string, onClose: () => void): 
     for (let index = 0; index < statements.count; index += 1) {
       const statement = await statements.prepare(index);
       try {
-        const values: Record<string, SqlValue> = {};
-        for (let position = 1; position <= statement.parameterCount; position += 1) {
-          const name = statement.parameterName(position);
-          const value = parameters[name];
-          if (value === undefined) throw new TypeError(`statement needs $${name}`);
-          values[name] = value;
-        }
-        statement.bind(values);
-        result = await use(statement, index === statements.count - 1);
+        statement.bind(valuesFor(statement, parameters));
+        result = await use(statement);
       } finally {
         statement.destroySync();
       }
@@ -185,9 +179,11 @@ function wrap(connection: DuckDBConnection, file: string, onClose: () => void): 
     },
     stream: (sql, parameters = {}) =>
       inTurn(async () => {
-        const result = await connection
-          .stream(sql, Object.keys(parameters).length > 0 ? { ...parameters } : undefined)
-          .catch(fail);
+        // Streamed from the connection: a prepared statement would have to outlive the stream.
+        const values = await prepared(sql, parameters, async (statement) => valuesFor(statement, parameters)).catch(
+          fail,
+        );
+        const result = await connection.stream(sql, values).catch(fail);
         const columns = result.columnNames().map((name, index) => ({ name, type: String(result.columnType(index)) }));
         isStreaming = true;
         async function* pieces(): AsyncGenerator<readonly (readonly DuckDBValue[])[]> {
@@ -292,6 +288,18 @@ function wrap(connection: DuckDBConnection, file: string, onClose: () => void): 
     },
   };
   return self;
+}
+
+/** Those of the parameters that a statement names. Throws where it names one that is not given. */
+function valuesFor(statement: DuckDBPreparedStatement, parameters: SqlParameters): Record<string, SqlValue> {
+  const values: Record<string, SqlValue> = {};
+  for (let position = 1; position <= statement.parameterCount; position += 1) {
+    const name = statement.parameterName(position);
+    const value = parameters[name];
+    if (value === undefined) throw new TypeError(`statement needs $${name}`);
+    values[name] = value;
+  }
+  return values;
 }
 
 /** A failure of SQL that a person typed: theirs to mend, in DuckDB's words, unless the machine failed. */

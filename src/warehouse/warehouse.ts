@@ -36,6 +36,8 @@ export interface AccountFacts {
 /** Through when an account's books are complete and settled; undefined where not even their first hour is there. */
 export interface Completeness {
   readonly account: string;
+  /** Where its books begin. */
+  readonly historyStart: Instant;
   readonly completeThrough: Instant | undefined;
   readonly settledThrough: Instant | undefined;
 }
@@ -58,7 +60,8 @@ export interface Warehouse {
   accountLedger(account: string): Promise<AccountLedger | undefined>;
   saveAccount(facts: AccountFacts): Promise<void>;
   coveredPieces(account: string): Promise<CoveredPiece[]>;
-  completeness(account: string): Promise<Completeness>;
+  /** Undefined where the account is not in the books yet. */
+  completeness(account: string): Promise<Completeness | undefined>;
   unproven(account: string): Promise<UnprovenWindow[]>;
   lastLoadNumber(): Promise<number>;
   /** The instant at which numbers are seen now: the given one, but never before the last. */
@@ -80,10 +83,7 @@ export async function openWarehouse(dir: string): Promise<Warehouse> {
       accountLedger: (account) => accountLedger(connection, account),
       saveAccount: (facts) => saveAccount(connection, facts),
       coveredPieces: (account) => coveredPieces(connection, account),
-      async completeness(account) {
-        const found = (await completeness(connection)).find((row) => row.account === account);
-        return found ?? { account, completeThrough: undefined, settledThrough: undefined };
-      },
+      completeness: async (account) => (await completeness(connection)).find((row) => row.account === account),
       unproven: (account) => unprovenWindows(connection, account),
       async lastLoadNumber() {
         const [row] = await connection.rows('select coalesce(max(load_number), 0) as number from ledger.loads');
@@ -195,11 +195,16 @@ export async function coveredPieces(connection: Connection, account: string): Pr
 /** Through when the books of each account are complete and settled. */
 export async function completeness(connection: Connection): Promise<Completeness[]> {
   const rows = await connection.rows(
-    `select account, epoch_ms(complete_through) as complete_through, epoch_ms(settled_through) as settled_through
+    `select
+      account,
+      epoch_ms(history_start) as history_start,
+      epoch_ms(complete_through) as complete_through,
+      epoch_ms(settled_through) as settled_through
     from accounts order by account`,
   );
   return rows.map((row) => ({
     account: String(row['account']),
+    historyStart: Number(row['history_start']),
     completeThrough: row['complete_through'] === null ? undefined : Number(row['complete_through']),
     settledThrough: row['settled_through'] === null ? undefined : Number(row['settled_through']),
   }));
