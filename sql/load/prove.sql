@@ -56,6 +56,7 @@ pages_to_total as (
   from query_sums
   cross join rows_sum
 ),
+-- A UNION of DECIMAL(38,12) and DECIMAL(38,6) has six decimals in DuckDB: usage is cast, or costs would be rounded.
 -- A group's buckets add up to the group; of all groups of a query the one that is furthest off is told.
 groups_to_buckets as (
   select
@@ -79,8 +80,8 @@ groups_to_buckets as (
     select
       query,
       'usage',
-      usage,
-      group_usage,
+      cast(usage as decimal(38, 12)),
+      cast(group_usage as decimal(38, 12)),
       tolerance_of(amounts, usage_magnitude, 1e-6, $usage_half_unit) as tolerance,
       cast(abs(usage - group_usage) as double) - tolerance
     from entry_sums
@@ -113,8 +114,8 @@ hours_to_control as (
       'usage',
       billing_dimension,
       amounts,
-      our_usage,
-      their_usage,
+      cast(our_usage as decimal(38, 12)),
+      cast(their_usage as decimal(38, 12)),
       usage_tolerance,
       cast(abs(our_usage - their_usage) as double) - usage_tolerance
     from compared_hours
@@ -156,7 +157,7 @@ negative_differences as (
     'usage' as measure,
     billing_dimension,
     count(*) as amounts,
-    min(usage) as ours,
+    cast(min(usage) as decimal(38, 12)) as ours,
     0 as theirs,
     0 as tolerance
   from differences

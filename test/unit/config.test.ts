@@ -68,7 +68,7 @@ describe('parseConfig: what is resolved', () => {
         COSTBOOK_MAX_REQUESTS_PER_MINUTE: '60',
         COSTBOOK_SETTLE_DAYS: '0',
         COSTBOOK_LAG_HOURS: '72',
-      COSTBOOK_FRESHNESS: '2d',
+        COSTBOOK_FRESHNESS: '2d',
         COSTBOOK_API_VERSION: '2026-04-28.preview',
         COSTBOOK_AUTHORIZATION_HEADER: 'X-Service-Authorization',
         COSTBOOK_VERSION_HEADER: 'X-Version',

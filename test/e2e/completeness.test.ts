@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'vitest';
+import { askSnapshot, costsIn, type IngestOptions, ingest, newProject } from '../support/project.ts';
+import {
+  expectedCosts,
+  type ScriptedPlatform,
+  type Seen,
+  series,
+  startScriptedPlatform,
+} from '../support/scripted-platform.ts';
+
+const box = {
+  workspace: 'north',
+  type: 'sandbox',
+  name: 'box',
+  uuid: 'sbx-1',
+  dimension: 'sandbox_compute_runtime_gbs',
+};
+/** One hour's cost in each of the windows 13th to 20th, 6th to 13th and 1st to 6th. */
+const facts = ['02', '08', '18'].flatMap((day) => series(box, `2026-09-${day}T05`, [1]));
+const now = '2026-09-20T00:30:00Z';
+
+/** Fails for good for requests of windows that begin within these days. */
+function isDownFor(platform: ScriptedPlatform, from: string, to: string): void {
+  const hits = ({ start }: Seen) => start >= Date.parse(`${from}T00:00Z`) && start < Date.parse(`${to}T00:00Z`);
+  platform.failures = [{ times: 99, hits, status: 503, headers: { 'retry-after': '86400' } }];
+}
+
+/** The windows asked for, each once, in the order in which they were asked. */
+function windowsOf(platform: ScriptedPlatform): string[] {
+  const windows = platform.requests.map(({ query }) =>
+    `${query['startTime']}/${query['endTime']}`.replaceAll(':00:00Z', ''),
+  );
+  return [...new Set(windows)];
+}
+
+async function completeness(platform: ScriptedPlatform, options: Partial<IngestOptions> = {}) {
+  const dir = await newProject();
+  const { exitCode, account } = await ingest(dir, platform, { now, ...options });
+  return { exitCode, completeThrough: account.completeThrough, settledThrough: account.settledThrough };
+}
+
+describe.concurrent('complete through', () => {
+  test('is the last whole hour less lagHours, settled through settleDays before', async () => {
+    expect(await completeness(await startScriptedPlatform(facts))).toEqual({
+      exitCode: 0,
+      completeThrough: '2026-09-19T22:00:00Z',
+      settledThrough: '2026-09-16T22:00:00Z',
+    });
+  });
+
+  test('is the last whole hour where the platform does not lag', async () => {
+    const env = { COSTBOOK_LAG_HOURS: '0', COSTBOOK_SETTLE_DAYS: '0' };
+    expect(await completeness(await startScriptedPlatform(facts), { env })).toEqual({
+      exitCode: 0,
+      completeThrough: '2026-09-20T00:00:00Z',
+      settledThrough: '2026-09-20T00:00:00Z',
+    });
+  });
+
+  test('stands 48 hours back where the platform lags 48 hours, though younger hours are in the books', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(series(box, '2026-09-19T22', [1]));
+    const { account } = await ingest(dir, platform, { now, env: { COSTBOOK_LAG_HOURS: '48' } });
+    expect(account).toMatchObject({ completeThrough: '2026-09-18T00:00:00Z', rows: 1 });
+  });
+
+  test('is nothing as long as no hour is old enough', async () => {
+    const { completeThrough } = await completeness(await startScriptedPlatform(facts), {
+      env: { COSTBOOK_SINCE: '2026-09-19T23:00:00Z' },
+    });
+    expect(completeThrough).toBeNull();
+  });
+
+  test('does not move where settleDays reach before the books: settled is where they begin', async () => {
+    const { settledThrough } = await completeness(await startScriptedPlatform(facts), {
+      env: { COSTBOOK_SETTLE_DAYS: '90' },
+    });
+    expect(settledThrough).toBe('2026-09-01T00:00:00Z');
+  });
+
+  test('stops before a hole in the middle, and goes on when it is filled', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    isDownFor(platform, '2026-09-06', '2026-09-07');
+    const first = await ingest(dir, platform, { now });
+    expect(first).toMatchObject({ exitCode: 3, account: { completeThrough: '2026-09-06T00:00:00Z', windows: 2 } });
+    platform.failures = [];
+    platform.requests.length = 0;
+    const second = await ingest(dir, platform, { now, env: { COSTBOOK_SETTLE_DAYS: '0' } });
+    expect(second).toMatchObject({ exitCode: 0, account: { completeThrough: '2026-09-19T22:00:00Z' } });
+    expect(windowsOf(platform)).toEqual(['2026-09-19T22/2026-09-20T00', '2026-09-06T00/2026-09-13T00']);
+  });
+
+  test('is nothing after a backfill that ended early: it begins with the newest window', async () => {
+    const platform = await startScriptedPlatform(facts);
+    isDownFor(platform, '2026-09-01', '2026-09-13');
+    expect(await completeness(platform)).toEqual({ exitCode: 3, completeThrough: null, settledThrough: null });
+    expect(windowsOf(platform)[0]).toBe('2026-09-13T00/2026-09-20T00');
+  });
+
+  test('is that of the books, though the account could not be reached this time', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await ingest(dir, platform, { now });
+    platform.failures = [{ times: 99, status: 403 }];
+    const { exitCode, account } = await ingest(dir, platform, { now: '2026-09-21T00:30:00Z' });
+    expect({ exitCode, completeThrough: account.completeThrough }).toEqual({
+      exitCode: 3,
+      completeThrough: '2026-09-19T22:00:00Z',
+    });
+  });
+});
+
+describe.concurrent('what an ingest asks for', () => {
+  test('is everything, newest first, when nothing is there', async () => {
+    const platform = await startScriptedPlatform(facts);
+    const dir = await newProject();
+    const { account } = await ingest(dir, platform, { now, env: { COSTBOOK_CONCURRENCY: '1' } });
+    expect(windowsOf(platform)).toEqual([
+      '2026-09-13T00/2026-09-20T00',
+      '2026-09-06T00/2026-09-13T00',
+      '2026-09-01T00/2026-09-06T00',
+    ]);
+    // Detail and control of three windows.
+    expect(account.requests).toEqual({ new: 6, settle: 0, verify: 0, repair: 0 });
+  });
+
+  test('is little in a steady run: the young days and the new hours, in one window', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await ingest(dir, platform, { now });
+    platform.requests.length = 0;
+    const { account } = await ingest(dir, platform, { now: '2026-09-21T00:30:00Z' });
+    // Three days were too young to be settled when they were read, and one is new.
+    expect(windowsOf(platform)).toEqual(['2026-09-17T00/2026-09-21T00']);
+    expect(account.requests).toEqual({ new: 2, settle: 0, verify: 0, repair: 0 });
+    expect(platform.requests).toHaveLength(2);
+  });
+
+  test('is also what was young before an outage: nobody has looked at it since', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await ingest(dir, platform, { now });
+    platform.facts = [...facts, ...series(box, '2026-09-19T01', [64])];
+    platform.requests.length = 0;
+    const { account } = await ingest(dir, platform, { now: '2026-09-30T00:30:00Z' });
+    expect(windowsOf(platform).at(-1)?.slice(0, 13)).toBe('2026-09-17T00');
+    expect(account.restated).toBe(1);
+    expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
+  });
+
+  test('is the young days alone within the same hour', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await ingest(dir, platform, { now });
+    const { account } = await ingest(dir, platform, { now: '2026-09-20T00:50:00Z' });
+    expect(account).toMatchObject({ windows: 1, requests: { new: 0, settle: 2, verify: 0, repair: 0 } });
+  });
+
+  test('is nothing at all within the same hour where nothing is young and nothing lags', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    const env = { COSTBOOK_LAG_HOURS: '0', COSTBOOK_SETTLE_DAYS: '0' };
+    await ingest(dir, platform, { now, env });
+    platform.requests.length = 0;
+    const { exitCode, account } = await ingest(dir, platform, { now: '2026-09-20T00:50:00Z', env });
+    expect({ exitCode, windows: account.windows, requests: platform.requests.length }).toEqual({
+      exitCode: 0,
+      windows: 0,
+      requests: 0,
+    });
+  });
+
+  test('is what --from and --to name, half-open, and counts as new', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    const args = ['--from', '2026-09-07', '--to', '2026-09-09T12:00:00Z'];
+    const { exitCode, account } = await ingest(dir, platform, { now, args });
+    expect(windowsOf(platform)).toEqual(['2026-09-07T00/2026-09-09T12']);
+    expect({ exitCode, windows: account.windows, completeThrough: account.completeThrough }).toEqual({
+      exitCode: 0,
+      windows: 1,
+      completeThrough: null,
+    });
+    // What is claimed there and not young is not asked for a second time.
+    platform.requests.length = 0;
+    await ingest(dir, platform, { now, args });
+    expect(windowsOf(platform)).toEqual([]);
+  });
+
+  test('is everything in the range with --refetch, and counts as repair', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await ingest(dir, platform, { now });
+    platform.requests.length = 0;
+    const args = ['--from', '2026-09-02', '--to', '2026-09-10', '--refetch'];
+    const { account } = await ingest(dir, platform, { now, args, env: { COSTBOOK_CONCURRENCY: '1' } });
+    expect(windowsOf(platform)).toEqual(['2026-09-03T00/2026-09-10T00', '2026-09-02T00/2026-09-03T00']);
+    expect(account.requests).toEqual({ new: 0, settle: 0, verify: 0, repair: 4 });
+  });
+
+  test('begins with the first month that has any cost where since is not set, found with one request', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform([...facts, ...series(box, '2026-08-17T03', [0.5])]);
+    const { account } = await ingest(dir, platform, { now, env: { COSTBOOK_SINCE: '' } });
+    expect(platform.requests.filter(({ query }) => query['resolution'] === 'monthly')).toHaveLength(1);
+    expect(await askSnapshot(dir, `select strftime(history_start, '%Y-%m-%d') as start from accounts`)).toEqual([
+      { start: '2026-08-01' },
+    ]);
+    expect(account.requests.new).toBe(platform.requests.length);
+    // It is known from then on.
+    platform.requests.length = 0;
+    await ingest(dir, platform, { now, env: { COSTBOOK_SINCE: '' } });
+    expect(platform.requests.filter(({ query }) => query['resolution'] === 'monthly')).toHaveLength(0);
+  });
+
+  test('is asked of the one account that the token sees where none is named', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    const { exitCode, account } = await ingest(dir, platform, { now, env: { COSTBOOK_ACCOUNT: '' } });
+    expect({ exitCode, name: account.account, complete: account.completeThrough }).toEqual({
+      exitCode: 0,
+      name: 'acc_one',
+      complete: '2026-09-19T22:00:00Z',
+    });
+  });
+});

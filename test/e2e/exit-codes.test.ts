@@ -1,0 +1,227 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openWarehouse } from '../../src/warehouse/index.ts';
+import { askSnapshot, costsIn, ingest, ingestCommandLine, newProject, runCli, startCli } from '../support/project.ts';
+import { expectedCosts, type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+
+const box = {
+  workspace: 'north',
+  type: 'sandbox',
+  name: 'box',
+  uuid: 'sbx-1',
+  dimension: 'sandbox_compute_runtime_gbs',
+};
+const now = '2026-09-05T12:30:00Z';
+const facts = series(box, '2026-09-03T05', [1, 2]);
+
+async function lastRun(dir: string): Promise<unknown> {
+  const [run] = await askSnapshot(
+    dir,
+    'select command, outcome, exit_code, error, ended_at is not null as ended from runs order by run_number desc limit 1',
+  );
+  return run;
+}
+
+/** A port on which nothing listens: it was free a moment ago. */
+async function deadUrl(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+}
+
+describe.concurrent('exit 2', () => {
+  test('tells everything that is wrong with the environment and the command line is left as it is', async () => {
+    const dir = await newProject();
+    const { exitCode, stdout, stderr } = await runCli(['ingest', '--dir', dir, '--json'], {
+      COSTBOOK_URL: 'ftp://example.com',
+      COSTBOOK_TOKNE: 'x',
+      COSTBOOK_CONCURRENCY: '0',
+      COSTBOOK_SETTLE_DAYS: 'many',
+    });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    for (const name of ['COSTBOOK_URL', 'COSTBOOK_TOKNE', 'COSTBOOK_CONCURRENCY', 'COSTBOOK_SETTLE_DAYS']) {
+      expect(stderr).toContain(name);
+    }
+    expect(stderr).toContain('COSTBOOK_TOKEN');
+  });
+
+  test('tells everything that is wrong with the file, each with its line', async () => {
+    const dir = await newProject();
+    await writeFile(join(dir, 'costbook.yaml'), 'url: https://example.com\nsettleDays: -1\nlagHour: 2\ntoken: a b\n');
+    const { exitCode, stderr } = await runCli(['ingest', '--dir', dir]);
+    expect(exitCode).toBe(2);
+    for (const line of [2, 3, 4]) expect(stderr).toContain(`costbook.yaml:${line}:`);
+  });
+
+  test('tells everything that is wrong with the options', async () => {
+    const dir = await newProject();
+    const { exitCode, stderr } = await runCli(['ingest', '--dir', dir, '--from', 'yesterday', '--to', '2026-13']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('--from: "yesterday"');
+    expect(stderr).toContain('--to: "2026-13"');
+  });
+
+  test.each([
+    ['a window that ends before it begins', ['ingest', '--from', '2026-09-02', '--to', '2026-09-01']],
+    ['a command that does not exist', ['ingset']],
+    ['an option that does not exist', ['ingest', '--since', '2026-09']],
+    ['an instant that is none', ['ingest', '--now', 'noon']],
+    ['a format that is none', ['sql', 'select 1', '--format', 'xml']],
+    ['books that do not exist yet', ['sql', 'select 1']],
+    ['a report that does not exist', ['report', 'cost_by_wrokspace']],
+  ])('is for %s', async (_, args) => {
+    const dir = await newProject();
+    const { exitCode, stdout, stderr } = await runCli([...args, '--dir', dir]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toMatch(/^costbook: /);
+    expect(stderr).not.toContain('    at ');
+  });
+});
+
+describe.concurrent('exit 3', () => {
+  test('comes within seconds where nobody listens, with a row in runs and a snapshot', async () => {
+    const dir = await newProject();
+    const begun = performance.now();
+    const ended = await ingest(
+      dir,
+      { url: await deadUrl(), tokens: { admin: 'tok-1', member: 'x' } } as ScriptedPlatform,
+      {
+        now,
+      },
+    );
+    expect(performance.now() - begun).toBeLessThan(15_000);
+    expect(ended.exitCode).toBe(3);
+    expect(ended.account.errors).toEqual([expect.stringMatching(/ECONNREFUSED.*Check the URL/)]);
+    expect(await lastRun(dir)).toEqual({
+      command: 'ingest',
+      outcome: 'failed',
+      exit_code: 3,
+      error: expect.stringContaining('ECONNREFUSED'),
+      ended: true,
+    });
+  });
+
+  test.each([
+    [401, 'check COSTBOOK_TOKEN'],
+    [403, 'ask an account admin'],
+    [404, 'Check the account id'],
+    [400, 'does not take this request'],
+  ])('comes at once with %i for everything, and says what to do', async (status, advice) => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.failures = [{ times: 99, status }];
+    const { exitCode, account } = await ingest(dir, platform, { now: '2026-09-30T00:30:00Z' });
+    expect(exitCode).toBe(3);
+    expect(account.errors[0]).toContain(advice);
+    // The other windows would fail the same way: nobody is asked for them.
+    expect(platform.requests.length).toBeLessThanOrEqual(2);
+    expect(await lastRun(dir)).toMatchObject({ outcome: 'failed', exit_code: 3 });
+  });
+
+  test('comes when the platform puts us off longer than a run may wait', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.failures = [{ times: 99, status: 429, headers: { 'retry-after': '86400' } }];
+    expect((await ingest(dir, platform, { now })).exitCode).toBe(3);
+    expect(platform.requests).toHaveLength(1);
+  });
+
+  test('comes when the platform puts us off forever without a wait: it is not asked without end', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.failures = [{ times: 1_000_000, status: 429, headers: { 'retry-after': '0' } }];
+    const run = startCli(...ingestCommandLine(dir, platform, { now }));
+    platform.onRequest = ({ number }) => {
+      if (number > 300) run.process.kill('SIGKILL');
+    };
+    const { exitCode } = await run.ended;
+    expect({ exitCode, isEndless: platform.requests.length > 300 }).toEqual({ exitCode: 3, isEndless: false });
+  });
+
+  test('is for one account of two; the other is loaded and published', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.accounts = ['acc_one', 'acc_two'];
+    platform.failures = [{ times: 99, hits: ({ account }) => account === 'acc_one', status: 403 }];
+    platform.facts = [
+      ...facts,
+      ...series({ ...box, uuid: 'sbx-2' }, '2026-09-04T01', [8]).map((fact) => ({ ...fact, account: 'acc_two' })),
+    ];
+    await writeFile(
+      join(dir, 'costbook.yaml'),
+      `url: ${platform.url}\ntoken: ${platform.tokens.admin}\nsince: 2026-09-01\naccounts:\n  - id: acc_one\n  - id: acc_two\n`,
+    );
+    const { exitCode, accounts } = await ingest(dir, platform, {
+      now,
+      env: { COSTBOOK_URL: '', COSTBOOK_TOKEN: '', COSTBOOK_ACCOUNT: '', COSTBOOK_SINCE: '' },
+    });
+    expect(exitCode).toBe(3);
+    expect(accounts).toMatchObject([
+      { account: 'acc_one', windows: 0, completeThrough: null, errors: [expect.stringContaining('403')] },
+      { account: 'acc_two', windows: 1, completeThrough: '2026-09-05T10:00:00Z', errors: [] },
+    ]);
+    expect(await costsIn(dir)).toEqual(
+      expectedCosts(
+        platform.facts.filter(({ uuid }) => uuid === 'sbx-2'),
+        'admin',
+      ),
+    );
+    expect(await lastRun(dir)).toMatchObject({ exit_code: 3, error: expect.stringContaining('acc_one') });
+  });
+});
+
+describe.concurrent('exit 5', () => {
+  test('is for a second writer, who is told which process holds the warehouse', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    let second: ReturnType<typeof ingest> | undefined;
+    const first = startCli(...ingestCommandLine(dir, platform, { now }));
+    platform.onRequest = async ({ number }) => {
+      if (number > 1) return;
+      second = ingest(dir, platform, { now });
+      await second;
+    };
+    expect((await first.ended).exitCode).toBe(0);
+    const refused = await second;
+    expect(refused).toMatchObject({ exitCode: 5, stdout: '' });
+    expect(refused?.stderr).toContain(`held by process ${first.process.pid} `);
+    // The one that was refused did nothing: no row of its own, no request.
+    expect(await askSnapshot(dir, 'select run_number, outcome from runs')).toEqual([
+      { run_number: '1', outcome: 'done' },
+    ]);
+    expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
+  });
+
+  test('is for a second writer right after a publish: making the snapshot does not drop the lock', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    const warehouse = await openWarehouse(dir);
+    try {
+      for (let publication = 0; publication < 2; publication += 1) {
+        await warehouse.publish();
+        const refused = await ingest(dir, platform, { now });
+        expect(refused.exitCode).toBe(5);
+        expect(refused.stderr).toContain(`held by process ${process.pid} `);
+      }
+    } finally {
+      warehouse.close();
+    }
+    expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
+  });
+});
+
+describe.concurrent('exit 7', () => {
+  test('is for a place that cannot be written', async () => {
+    const dir = await newProject();
+    await writeFile(join(dir, 'data'), 'a file where the folder should be');
+    const { exitCode, stderr } = await ingest(dir, await startScriptedPlatform(facts), { now });
+    expect(exitCode).toBe(7);
+    expect(stderr).toContain(join(dir, 'data'));
+  });
+});

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { askSnapshot, costsIn, ingest, newProject } from '../support/project.ts';
+import { expectedCosts, type Fact, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+
+/** A day after the last fact, so that everything is claimed. */
+const now = '2026-09-05T12:30:00Z';
+const later = '2026-09-05T13:30:00Z';
+
+const volume = { type: 'volume', uuid: null, dimension: 'volume_storage_gbs' } as const;
+const sandbox = { type: 'sandbox', dimension: 'sandbox_compute_runtime_gbs' } as const;
+
+/** One of everything that is hard: shared names, rows without uuid, cost in no workspace. */
+const facts: readonly Fact[] = [
+  ...series({ ...volume, workspace: 'north', name: 'data' }, '2026-09-03T05', [0.25, 0.5, 0]),
+  ...series({ ...volume, workspace: 'south', name: 'data' }, '2026-09-03T05', [0.125, 0, 0.0625]),
+  ...series({ ...volume, workspace: 'south', name: 'data', uuid: 'vol-1' }, '2026-09-03T05', [1.5, 1.25]),
+  ...series({ ...volume, workspace: null, name: 'data' }, '2026-09-03T06', [0.03125]),
+  ...series({ ...volume, workspace: 'north', name: 'scratch' }, '2026-09-04T00', [0.000000001, 0.75]),
+  ...series({ ...sandbox, workspace: 'north', name: 'data', uuid: 'sbx-1' }, '2026-09-03T05', [2, 2, 2]),
+  ...series({ ...sandbox, workspace: 'south', name: 'data', uuid: 'sbx-2' }, '2026-09-03T05', [3, 3]),
+  ...series({ ...sandbox, workspace: null, name: null, uuid: null }, '2026-09-03T05', [0.5]),
+];
+
+/** Amounts in steps of a billionth, which no double carries exactly. */
+const shares = [0.100000001, 0.200000002, 0.300000003];
+
+describe.concurrent('read by an account admin', () => {
+  test('rows without uuid get their workspace, though several share a name', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    const { exitCode, account } = await ingest(dir, platform, { now });
+    expect({ exitCode, role: account.role, unproven: account.unproven }).toEqual({
+      exitCode: 0,
+      role: 'admin',
+      unproven: [],
+    });
+    expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
+  });
+
+  test('two volumes of one name in two workspaces stay two series, beside one of that name with a uuid', async () => {
+    const dir = await newProject();
+    await ingest(dir, await startScriptedPlatform(facts), { now });
+    const rows = await askSnapshot(
+      dir,
+      `select workspace, resource_uuid, cast(sum(cost) as varchar) as cost from costs
+      where resource_name = 'data' and resource_type = 'volume' group by all order by all`,
+    );
+    expect(rows).toEqual([
+      { workspace: 'north', resource_uuid: null, cost: '0.750000000000' },
+      { workspace: 'south', resource_uuid: 'vol-1', cost: '2.750000000000' },
+      { workspace: 'south', resource_uuid: null, cost: '0.187500000000' },
+      { workspace: null, resource_uuid: null, cost: '0.031250000000' },
+    ]);
+  });
+
+  test('a name that only one workspace uses is asked for all the same: enrichment cannot be told from a merge', async () => {
+    const dir = await newProject();
+    const alone = series({ ...volume, workspace: 'north', name: 'alone' }, '2026-09-03T05', shares);
+    await ingest(dir, await startScriptedPlatform(alone), { now });
+    expect(await costsIn(dir)).toEqual(expectedCosts(alone, 'admin'));
+  });
+});
+
+describe.concurrent('read by somebody who is no account admin', () => {
+  test('rows without uuid have no workspace, and their amounts are the same', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    const { exitCode, account } = await ingest(dir, platform, { now, as: 'member' });
+    expect({ exitCode, role: account.role, unproven: account.unproven }).toEqual({
+      exitCode: 0,
+      role: 'member',
+      unproven: [],
+    });
+    expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'member'));
+  });
+
+  test('workspaces are asked for once a run, not once a window', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    const { account } = await ingest(dir, platform, { now: '2026-09-24T00:00:00Z', as: 'member' });
+    expect(account.windows).toBeGreaterThan(3);
+    expect(platform.requests.filter(({ query }) => query['groupBy']?.includes('workspace'))).toHaveLength(1);
+  });
+});
+
+describe.concurrent('rows that the platform leaves out where resource_uuid is grouped by', () => {
+  describe.concurrent.each(['rows', 'rows and totals'] as const)('of the %s', (leavesOut) => {
+    test.each(['admin', 'member'] as const)('are asked for by name as %s', async (as) => {
+      const dir = await newProject();
+      const platform = await startScriptedPlatform(facts);
+      platform.leavesOut = leavesOut;
+      const { exitCode, account } = await ingest(dir, platform, { now, as });
+      expect({ exitCode, unproven: account.unproven }).toEqual({ exitCode: 0, unproven: [] });
+      expect(await costsIn(dir)).toEqual(expectedCosts(facts, as));
+    });
+  });
+});
+
+describe.concurrent('a window that was read as admin', () => {
+  test('keeps its workspaces when a member confirms its totals', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await ingest(dir, platform, { now });
+    const { exitCode, account } = await ingest(dir, platform, { now: later, as: 'member' });
+    expect({ exitCode, role: account.role, restated: account.restated }).toEqual({
+      exitCode: 0,
+      role: 'member',
+      restated: 0,
+    });
+    expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
+    expect(await askSnapshot(dir, 'select * from restatements')).toEqual([]);
+    // The hour that only the member has seen is the member's.
+    expect(
+      await askSnapshot(
+        dir,
+        `select strftime(max(window_end), '%dT%H') as until, role from coverage group by role order by role`,
+      ),
+    ).toEqual([
+      { until: '05T12', role: 'admin' },
+      { until: '05T13', role: 'member' },
+    ]);
+  });
+
+  test('is replaced by what a member reads when the totals differ, and old and new are kept', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await ingest(dir, platform, { now });
+    const more = series({ ...volume, workspace: 'south', name: 'data' }, '2026-09-04T09', [4]);
+    platform.facts = [...facts, ...more];
+    const { exitCode } = await ingest(dir, platform, { now: later, as: 'member' });
+    expect(exitCode).toBe(0);
+    expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'member'));
+    const [sums] = await askSnapshot(
+      dir,
+      'select cast(sum(old_cost) as varchar) as old, cast(sum(new_cost) as varchar) as new from restatements',
+    );
+    // North's and south's rows go, the nameless ones' sums come, and the new one: the difference is the new one alone.
+    expect(Number(sums?.['new']) - Number(sums?.['old'])).toBe(4);
+  });
+
+  test('gets its workspaces back when an admin reads it again', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await ingest(dir, platform, { now, as: 'member' });
+    await ingest(dir, platform, { now: later, as: 'admin' });
+    expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
+  });
+});

@@ -1,0 +1,173 @@
+import { parse } from 'csv-parse/sync';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { askSnapshot, type Ended, ingest, newProject, runCli } from '../support/project.ts';
+import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
+
+let dir = '';
+beforeAll(async () => {
+  dir = await newProject();
+  const box = { type: 'sandbox', uuid: 'sbx-1', dimension: 'sandbox_compute_runtime_gbs' };
+  const platform = await startScriptedPlatform([
+    ...series({ ...box, workspace: 'north', name: '=SUM(A1)' }, '2026-09-03T05', [0.1, 0.2]),
+    ...series({ ...box, workspace: 'sou"th, east', name: 'two\r\nlines', uuid: 'sbx-2' }, '2026-09-03T05', [1]),
+    ...series({ ...box, workspace: null, name: null, uuid: null }, '2026-09-03T05', [2]),
+  ]);
+  await ingest(dir, platform, { now: '2026-09-05T12:30:00Z' });
+});
+
+const completeness = 'complete through 2026-09-05T10:00:00Z, settled through 2026-09-02T10:00:00Z';
+const byWorkspace = 'select workspace, sum(cost) as cost from costs group by workspace order by workspace nulls last';
+
+function sql(query: string, ...args: string[]): Promise<Ended> {
+  return runCli(['sql', query, '--dir', dir, ...args]);
+}
+
+describe.concurrent('costbook sql', () => {
+  test('answers with a table for a person, and how far it is complete', async () => {
+    expect(await sql(byWorkspace)).toEqual({
+      exitCode: 0,
+      stderr: '',
+      stdout: [
+        'workspace               cost',
+        '────────────  ──────────────',
+        'north         0.300000000000',
+        'sou"th, east  1.000000000000',
+        '              2.000000000000',
+        `(3 rows) ${completeness}`,
+        '',
+      ].join('\n'),
+    });
+  });
+
+  test('shows a row without an s', async () => {
+    expect((await sql('select 1 as one')).stdout).toContain('(1 row) ');
+  });
+
+  test('answers with one JSON value: decimals and great integers as text, instants in UTC, NULL, nested values', async () => {
+    const { exitCode, stdout, stderr } = await sql(
+      `select 0.10::decimal(18,12) as decimal, 9007199254740993 as great, 42 as small, null as nothing,
+        timestamp '2026-10-01 00:00:00' as at, timestamptz '2026-10-01 00:00:00+00' as zoned, date '2026-10-01' as day,
+        {'a': [1.5::decimal(3,1)]} as nested, true as yes`,
+      '--json',
+    );
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toEqual({
+      completeThrough: '2026-09-05T10:00:00Z',
+      settledThrough: '2026-09-02T10:00:00Z',
+      columns: [
+        { name: 'decimal', type: 'DECIMAL(18,12)' },
+        { name: 'great', type: 'BIGINT' },
+        { name: 'small', type: 'INTEGER' },
+        { name: 'nothing', type: expect.any(String) },
+        { name: 'at', type: 'TIMESTAMP' },
+        { name: 'zoned', type: 'TIMESTAMP WITH TIME ZONE' },
+        { name: 'day', type: 'DATE' },
+        { name: 'nested', type: expect.stringContaining('STRUCT') },
+        { name: 'yes', type: 'BOOLEAN' },
+      ],
+      rows: [
+        {
+          decimal: '0.100000000000',
+          great: '9007199254740993',
+          small: 42,
+          nothing: null,
+          at: '2026-10-01T00:00:00Z',
+          zoned: '2026-10-01T00:00:00Z',
+          day: '2026-10-01',
+          nested: { a: ['1.5'] },
+          yes: true,
+        },
+      ],
+    });
+  });
+
+  test('answers without rows with an empty list', async () => {
+    const { stdout } = await sql('select cost from costs where false', '--format', 'json');
+    expect(JSON.parse(stdout)).toMatchObject({ rows: [] });
+  });
+
+  test('answers with many rows as one JSON value', async () => {
+    const { stdout } = await sql('select i from range(10000) t(i)', '--json');
+    const { rows } = JSON.parse(stdout) as { rows: { i: number }[] };
+    expect(rows.map(({ i }) => i)).toEqual(Array.from({ length: 10_000 }, (_, i) => i));
+  });
+
+  test('cannot answer in JSON with two columns of one name', async () => {
+    const { exitCode, stdout, stderr } = await sql('select 1 as a, 2 as a', '--json');
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain('two columns named "a"');
+  });
+
+  test('answers with CSV that a strict reader reads, and says on stderr how far it is complete', async () => {
+    const { exitCode, stdout, stderr } = await sql(
+      'select workspace, resource_name, cost from costs order by cost',
+      '--format',
+      'csv',
+    );
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: `${completeness}\n` });
+    expect(parse(stdout, { record_delimiter: '\r\n' })).toEqual([
+      ['workspace', 'resource_name', 'cost'],
+      ['north', "'=SUM(A1)", '0.100000000000'],
+      ['north', "'=SUM(A1)", '0.200000000000'],
+      ['sou"th, east', 'two\r\nlines', '1.000000000000'],
+      ['', '', '2.000000000000'],
+    ]);
+  });
+
+  test('leaves text as it is with --raw', async () => {
+    const { stdout } = await sql('select distinct resource_name from costs where cost < 1', '--format', 'csv', '--raw');
+    expect(stdout).toBe('resource_name\r\n=SUM(A1)\r\n');
+  });
+
+  test.each([
+    ['a column that is not there', 'select nosuch from costs', 'Binder Error'],
+    ['what is no SQL', 'selct 1', 'Parser Error'],
+    [
+      'what fails in the middle',
+      `select cast(if(i < 5000, '1', 'x') as integer) from range(9000) t(i)`,
+      'Conversion Error',
+    ],
+    ['a file', `select * from read_csv('/etc/passwd')`, 'Permission Error'],
+    ['a change', 'delete from ledger.amounts', 'the books are read-only here'],
+  ])('ends with 2 for %s, in words that help', async (_, query, words) => {
+    const { exitCode, stderr } = await sql(query);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(words);
+    expect(stderr).not.toContain('    at ');
+  });
+
+  test('has a word for each of the public views', async () => {
+    const views = [
+      'costs',
+      'costs_v1',
+      'costs_daily',
+      'costs_monthly',
+      'coverage',
+      'proofs',
+      'restatements',
+      'runs',
+      'accounts',
+    ];
+    const { stdout } = await sql(
+      `select ${views.map((view) => `(select count(*) from ${view}) as ${view}`).join(', ')}`,
+      '--json',
+    );
+    expect(JSON.parse(stdout).rows).toEqual([
+      {
+        costs: 4,
+        costs_v1: 4,
+        costs_daily: 3,
+        costs_monthly: 3,
+        coverage: 1,
+        proofs: expect.any(Number),
+        restatements: 0,
+        runs: 1,
+        accounts: 1,
+      },
+    ]);
+  });
+});
+
+test('nothing that was typed changed the books', async () => {
+  expect(await askSnapshot(dir, 'select count(*) as rows from ledger.amounts')).toEqual([{ rows: '4' }]);
+});

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { orderedQuery, readReports } from '../../src/reports/index.ts';
+import { answer, type Given } from '../support/given-books.ts';
+
+/** What a built-in report says of given books for a month. */
+async function reported(name: string, given: Given, month: string): Promise<unknown[]> {
+  const report = (await readReports('/nowhere')).find((candidate) => candidate.name === name);
+  if (report === undefined) throw new Error(`there is no report ${name}`);
+  return answer(given, orderedQuery(report), { month });
+}
+
+describe('cost_by_workspace', () => {
+  test('adds up a month by workspace and what was billed; cost in no workspace comes last', async () => {
+    const rows = await reported(
+      'cost_by_workspace',
+      {
+        costs: [
+          { bucket_start: '2026-09-01 00:00:00', cost: '0.1', usage: '1' },
+          {
+            bucket_start: '2026-09-30 23:00:00',
+            cost: '0.2',
+            usage: '2',
+            resource_name: 'other',
+            resource_uuid: 'sbx-2',
+          },
+          { bucket_start: '2026-09-10 00:00:00', cost: '7', workspace: 'atlas' },
+          { bucket_start: '2026-09-10 00:00:00', cost: '5', workspace: null, resource_uuid: null },
+          { bucket_start: '2026-09-10 00:00:00', cost: '2', billing_dimension: 'sandbox_image_storage_gbs' },
+          { bucket_start: '2026-08-31 23:00:00', cost: '100' },
+          { bucket_start: '2026-10-01 00:00:00', cost: '100' },
+          { bucket_start: '2026-09-10 00:00:00', cost: '1', account: 'acc_aaa' },
+        ],
+      },
+      '2026-09-01',
+    );
+    function row(cells: Record<string, string | null>): Record<string, string | null> {
+      return {
+        account: 'acc_one',
+        month: '2026-09-01',
+        workspace: 'north',
+        resource_type: 'sandbox',
+        billing_dimension: 'sandbox_compute_runtime_gbs',
+        unit: 'GB-seconds',
+        usage: '0.000000',
+        ...cells,
+      };
+    }
+    expect(rows).toEqual([
+      row({ account: 'acc_aaa', cost: '1.000000000000' }),
+      row({ workspace: 'atlas', cost: '7.000000000000' }),
+      row({ usage: '3.000000', cost: '0.300000000000' }),
+      row({ billing_dimension: 'sandbox_image_storage_gbs', cost: '2.000000000000' }),
+      row({ workspace: null, cost: '5.000000000000' }),
+    ]);
+  });
+
+  test('says nothing of a month without cost', async () => {
+    expect(await reported('cost_by_workspace', { costs: [{ cost: '1' }] }, '2026-10-01')).toEqual([]);
+  });
+});
+
+test('every report is ordered by columns that name its rows: no two rows are alike in them', async () => {
+  for (const report of await readReports('/nowhere')) {
+    const costs = ['north', 'south'].flatMap((workspace) =>
+      ['sbx-1', 'sbx-2', null].map((resource_uuid) => ({ workspace, resource_uuid, cost: '1' })),
+    );
+    const columns = report.grain.join(', ');
+    expect(report.grain.length).toBeGreaterThan(0);
+    expect(
+      await answer(
+        { costs },
+        `select ${columns} from (\n${orderedQuery(report)}\n) as report group by all having count(*) > 1`,
+        { month: '2026-09-01' },
+      ),
+    ).toEqual([]);
+  }
+});

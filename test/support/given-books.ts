@@ -1,0 +1,162 @@
+import { join } from 'node:path';
+import { type Connection, openDatabase } from '../../src/warehouse/connection.ts';
+import { migrate } from '../../src/warehouse/migrate.ts';
+import { newProject } from './project.ts';
+
+type Cell = string | number | boolean | null;
+
+/** Rows of the ledger's tables as a test gives them; what is left out of a row is as in `usual`. */
+export interface Given {
+  readonly accounts?: readonly Readonly<Record<string, Cell>>[];
+  /** Series and amounts together: a row of `costs`. */
+  readonly costs?: readonly Readonly<Record<string, Cell>>[];
+  readonly loads?: readonly Readonly<Record<string, Cell>>[];
+  readonly covered?: readonly Readonly<Record<string, Cell>>[];
+  /** A restatement with the dimensions of its series. */
+  readonly restatements?: readonly Readonly<Record<string, Cell>>[];
+  readonly proofs?: readonly Readonly<Record<string, Cell>>[];
+  readonly runs?: readonly Readonly<Record<string, Cell>>[];
+}
+
+const dimensions = ['workspace', 'resource_type', 'resource_name', 'resource_uuid', 'billing_dimension'] as const;
+
+const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
+  accounts: {
+    account: 'acc_one',
+    name: null,
+    history_start: '2026-09-01',
+    settle_days: 3,
+    lag_hours: 2,
+    role: 'admin',
+    cost_decimals: 9,
+    usage_decimals: 3,
+  },
+  series: {
+    account: 'acc_one',
+    workspace: 'north',
+    resource_type: 'sandbox',
+    resource_name: 'box',
+    resource_uuid: 'sbx-1',
+    billing_dimension: 'sandbox_compute_runtime_gbs',
+  },
+  amounts: { account: 'acc_one', bucket_start: '2026-09-01 00:00:00', cost: '0', usage: '0', load_number: 1 },
+  loads: {
+    load_number: 1,
+    run_number: 1,
+    account: 'acc_one',
+    window_start: '2026-09-01',
+    window_end: '2026-09-08',
+    reason: 'new',
+    role: 'admin',
+    outcome: 'loaded',
+    requests: 2,
+    pages: 2,
+    queries: '[]',
+    amounts: 0,
+    restated: 0,
+    cost: '0',
+    claimed_end: '2026-09-08',
+    seen_at: '2026-09-08 01:00:00',
+    landing: null,
+  },
+  covered: {
+    account: 'acc_one',
+    window_start: '2026-09-01',
+    window_end: '2026-09-08',
+    claimed_end: '2026-09-08',
+    role: 'admin',
+    load_number: 1,
+  },
+  restatements: {
+    account: 'acc_one',
+    bucket_start: '2026-09-01 00:00:00',
+    old_cost: null,
+    new_cost: null,
+    old_usage: null,
+    new_usage: null,
+    old_load_number: 1,
+    load_number: 2,
+    seen_at: '2026-09-09 01:00:00',
+  },
+  proofs: {
+    run_number: 1,
+    load_number: 1,
+    account: 'acc_one',
+    window_start: '2026-09-01',
+    window_end: '2026-09-08',
+    compared: 'rows = the control',
+    measure: 'cost',
+    billing_dimension: null,
+    amounts: 1,
+    ours: '1',
+    theirs: '1',
+    difference: '0',
+    tolerance: 0.5,
+    proven: true,
+    proven_at: '2026-09-08 01:00:00',
+  },
+  runs: {
+    run_number: 1,
+    command: 'ingest',
+    started_at: '2026-09-08 01:00:00',
+    ended_at: '2026-09-08 01:01:00',
+    outcome: 'done',
+    exit_code: 0,
+    error: null,
+  },
+};
+
+/** A warehouse of this program's own schema with these rows in it; the caller closes it. */
+export async function givenBooks(given: Given): Promise<{ connection: Connection; close(): void }> {
+  const database = await openDatabase(join(await newProject(), 'given.duckdb'), { readOnly: false });
+  const connection = await database.connect();
+  await migrate(connection);
+  const ids = new Map<string, number>();
+
+  async function insert(table: string, row: Readonly<Record<string, Cell>>): Promise<void> {
+    const values = { ...usual[table], ...row };
+    const names = Object.keys(values);
+    await connection.run(
+      `insert into ledger.${table} (${names.join(', ')}) values (${names.map((name) => `$${name}`).join(', ')})`,
+      values,
+    );
+  }
+  /** The series of a row, made where it is new; without its dimensions the row is left. */
+  async function seriesOf(row: Readonly<Record<string, Cell>>): Promise<Readonly<Record<string, Cell>>> {
+    const rest: Record<string, Cell> = {};
+    const named: Record<string, Cell> = { account: row['account'] ?? 'acc_one' };
+    for (const [name, value] of Object.entries(row)) {
+      if (dimensions.some((dimension) => dimension === name)) named[name] = value;
+      else rest[name] = value;
+    }
+    const key = JSON.stringify({ ...usual['series'], ...named });
+    let id = ids.get(key);
+    if (id === undefined) {
+      id = ids.size + 1;
+      ids.set(key, id);
+      await insert('series', { ...named, series_id: id });
+    }
+    return { ...rest, series_id: id };
+  }
+
+  for (const row of given.costs ?? []) await insert('amounts', await seriesOf(row));
+  for (const row of given.restatements ?? []) await insert('restatements', await seriesOf(row));
+  for (const table of ['accounts', 'loads', 'covered', 'proofs', 'runs'] as const) {
+    for (const row of given[table] ?? []) await insert(table, row);
+  }
+  return { connection, close: () => database.close() };
+}
+
+/** The rows of a view or query over given books. */
+export async function answer(
+  given: Given,
+  sql: string,
+  parameters: Readonly<Record<string, string>> = {},
+): Promise<unknown[]> {
+  const books = await givenBooks(given);
+  try {
+    return await books.connection.rows(sql, parameters);
+  } finally {
+    books.close();
+  }
+}

@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { afterAll } from 'vitest';
+import type { ScriptedPlatform } from './scripted-platform.ts';
+
+/** The program as a user starts it; another build can be named, so that two can be tested beside each other. */
+export const cli = process.env['COSTBOOK_TEST_CLI'] ?? fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+
+const folders: string[] = [];
+afterAll(async () => {
+  for (const folder of folders) await rm(folder, { recursive: true, force: true });
+});
+
+/** A project folder that is removed when the test file ends. */
+export async function newProject(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'costbook-test-'));
+  folders.push(dir);
+  return dir;
+}
+
+/** What a process said and how it ended. */
+export interface Ended {
+  /** 128 + n where signal n ended it. */
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Started {
+  readonly process: ChildProcess;
+  readonly ended: Promise<Ended>;
+}
+
+/** Starts the program with nothing of this process' environment but the path. */
+export function startCli(args: readonly string[], env: Readonly<Record<string, string>> = {}): Started {
+  const child = spawn(process.execPath, [cli, ...args], {
+    // A zone that is not UTC, so that a calendar slip shows.
+    env: { PATH: process.env['PATH'] ?? '', TZ: 'America/St_Johns', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  child.stdout.on('data', (piece: Buffer) => out.push(piece));
+  child.stderr.on('data', (piece: Buffer) => err.push(piece));
+  const ended = once(child, 'close').then(
+    (): Ended => ({
+      exitCode: child.exitCode ?? (child.signalCode === 'SIGKILL' ? 137 : 143),
+      stdout: Buffer.concat(out).toString(),
+      stderr: Buffer.concat(err).toString(),
+    }),
+  );
+  return { process: child, ended };
+}
+
+export function runCli(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  return startCli(args, env).ended;
+}
+
+/** One account in the JSON answer of an ingest. */
+export interface IngestedAccount {
+  account: string;
+  completeThrough: string | null;
+  settledThrough: string | null;
+  role: string | null;
+  windows: number;
+  pages: number;
+  rows: number;
+  restated: number;
+  requests: { new: number; settle: number; verify: number; repair: number };
+  retries: number;
+  unproven: { start: string; end: string; because: string }[];
+  errors: string[];
+}
+
+export interface IngestOptions {
+  readonly now: string;
+  readonly as?: 'admin' | 'member';
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Ingested extends Ended {
+  readonly accounts: IngestedAccount[];
+  /** The only account. */
+  readonly account: IngestedAccount;
+}
+
+/** The command line and environment of an ingest of `acc_one`, whose books begin with September 2026. */
+export function ingestCommandLine(
+  dir: string,
+  platform: ScriptedPlatform,
+  { now, as = 'admin', args = [], env = {} }: IngestOptions,
+): [string[], Record<string, string>] {
+  return [
+    ['ingest', '--dir', dir, '--now', now, '--json', '--log-format', 'json', ...args],
+    {
+      COSTBOOK_URL: platform.url,
+      COSTBOOK_TOKEN: platform.tokens[as],
+      COSTBOOK_ACCOUNT: 'acc_one',
+      COSTBOOK_SINCE: '2026-09-01',
+      ...env,
+    },
+  ];
+}
+
+/** Runs an ingest to its end and reads its answer. */
+export async function ingest(dir: string, platform: ScriptedPlatform, options: IngestOptions): Promise<Ingested> {
+  const ended = await runCli(...ingestCommandLine(dir, platform, options));
+  const { accounts } = (ended.stdout === '' ? { accounts: [] } : JSON.parse(ended.stdout)) as Pick<
+    Ingested,
+    'accounts'
+  >;
+  return {
+    ...ended,
+    accounts,
+    get account(): IngestedAccount {
+      const [only] = accounts;
+      if (only === undefined) throw new Error(`no answer, exit ${ended.exitCode}: ${ended.stderr}`);
+      return only;
+    },
+  };
+}
+
+/** The published snapshot asked by DuckDB itself, not through our code; values as JSON, decimals as text. */
+export async function askSnapshot(dir: string, sql: string): Promise<Record<string, unknown>[]> {
+  return askFile(join(dir, 'data', 'costbook.duckdb'), sql);
+}
+
+export async function askFile(file: string, sql: string): Promise<Record<string, unknown>[]> {
+  const instance = await DuckDBInstance.create(file, { access_mode: 'READ_ONLY', threads: '1' });
+  try {
+    const connection = await instance.connect();
+    try {
+      const reader = await connection.runAndReadAll(sql);
+      return reader.getRowObjectsJson() as Record<string, unknown>[];
+    } finally {
+      connection.closeSync();
+    }
+  } finally {
+    instance.closeSync();
+  }
+}
+
+/** The rows of `costs` in the form of `expectedCosts`. */
+export async function costsIn(dir: string): Promise<string[]> {
+  const rows = await askSnapshot(
+    dir,
+    `select concat_ws('|', coalesce(workspace, '-'), resource_type, coalesce(resource_name, '-'),
+      coalesce(resource_uuid, '-'), billing_dimension, strftime(bucket_start, '%Y-%m-%dT%H:%M:%SZ'), cost, usage) as line
+    from costs`,
+  );
+  return rows.map((row) => String(row['line'])).sort();
+}

@@ -1,0 +1,366 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { afterAll } from 'vitest';
+
+/**
+ * A platform that says what a test tells it to say: real HTTP, written from platform-interface.md by hand. It shares
+ * no line with src, so that a misreading of ours shows.
+ */
+
+/** One hour of one series as the platform knows it. Amounts have at most twelve decimals (cost) and three (usage). */
+export interface Fact {
+  /** `acc_one` unless told otherwise. */
+  readonly account?: string;
+  readonly workspace: string | null;
+  readonly type: string;
+  readonly name: string | null;
+  readonly uuid: string | null;
+  readonly dimension: string;
+  /** `2026-09-03T05` */
+  readonly hour: string;
+  readonly cost: number;
+  readonly usage: number;
+}
+
+/** A request as it came in. */
+export interface Seen {
+  /** 1 for the first one. */
+  readonly number: number;
+  readonly path: string;
+  /** `acc_one`; undefined where the path names none. */
+  readonly account: string | undefined;
+  readonly query: Readonly<Record<string, string>>;
+  readonly token: string;
+  /** The window asked for, milliseconds; NaN where none was. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Something that goes wrong for some requests, so many times. */
+export interface Failure {
+  times: number;
+  readonly hits?: (request: Seen) => boolean;
+  /** Undefined resets the connection before any answer. */
+  readonly status: number | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Text, or what is made into JSON. */
+  readonly body?: unknown;
+}
+
+export interface ScriptedPlatform {
+  readonly url: string;
+  tokens: { admin: string; member: string };
+  /** Everything asked so far, oldest first. */
+  readonly requests: Seen[];
+  /** The truth; change it between runs. */
+  facts: Fact[];
+  accounts: string[];
+  /** Groups on a page, where fewer than were asked for. */
+  pageSize: number;
+  /** Whether rows without uuid are missing where resource_uuid is grouped by: of the rows only, or of the totals too. */
+  leavesOut: 'nothing' | 'rows' | 'rows and totals';
+  /** What of the truth a request gets to see. */
+  tells: (request: Seen, facts: readonly Fact[]) => readonly Fact[];
+  /** USD by which summary.totalCost is off for a request. */
+  lie: (request: Seen) => number;
+  /** The start and end that an answer claims to be about. */
+  echo: (request: Seen) => { startTime: string; endTime: string };
+  failures: Failure[];
+  /** Called when a request has come in; it is answered when this resolves. */
+  onRequest: (request: Seen) => unknown;
+  close(): Promise<void>;
+}
+
+/** A refusal has a status of its own; everything else is the body of a 200. */
+interface Answer {
+  readonly status?: number;
+  readonly error?: string;
+  readonly message?: string;
+  readonly [field: string]: unknown;
+}
+
+const dimensions = ['workspace', 'resource_type', 'resource_name', 'resource_uuid', 'billing_dimension'];
+const knownParameters = [
+  ...['startTime', 'endTime', 'resolution', 'groupBy', 'workspace', 'resourceType', 'resourceName', 'resourceUuid'],
+  ...['billingDimension', 'limit', 'cursor'],
+];
+const hourMs = 3_600_000;
+/** Totals are rounded to so many decimals, hours are not. */
+const totalDecimals = 9;
+
+/** `2026-10-01T00:00:00Z` of milliseconds. */
+export function instantText(ms: number): string {
+  return new Date(ms).toISOString().replace('.000Z', 'Z');
+}
+
+const started: ScriptedPlatform[] = [];
+afterAll(async () => {
+  for (const platform of started) await platform.close();
+});
+
+/** Starts a scripted platform on a free port of 127.0.0.1; it ends when the test file ends. */
+export async function startScriptedPlatform(facts: readonly Fact[] = []): Promise<ScriptedPlatform> {
+  const server = createServer((request, response) => {
+    response.on('error', () => undefined);
+    void handle(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+
+  const platform: ScriptedPlatform = {
+    url: `http://127.0.0.1:${address.port}`,
+    tokens: { admin: 'tok-admin-5f2b9c', member: 'tok-member-77aa01' },
+    requests: [],
+    facts: [...facts],
+    accounts: ['acc_one'],
+    pageSize: 100,
+    leavesOut: 'nothing',
+    tells: (_, truth) => truth,
+    lie: () => 0,
+    echo: ({ start, end }) => ({ startTime: instantText(start), endTime: instantText(end) }),
+    failures: [],
+    onRequest: () => undefined,
+    async close() {
+      if (!server.listening) return;
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+  started.push(platform);
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', platform.url);
+    const query = Object.fromEntries(url.searchParams);
+    const seen: Seen = {
+      number: platform.requests.length + 1,
+      path: url.pathname,
+      account: /^\/v0\/accounts\/([^/]+)\/metrics$/.exec(url.pathname)?.[1],
+      query,
+      token: /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '',
+      start: Date.parse(query['startTime'] ?? ''),
+      end: Date.parse(query['endTime'] ?? ''),
+    };
+    platform.requests.push(seen);
+    await platform.onRequest(seen);
+    const failure = platform.failures.find(({ times, hits }) => times > 0 && (hits?.(seen) ?? true));
+    if (failure !== undefined) {
+      failure.times -= 1;
+      if (failure.status === undefined) {
+        request.socket.resetAndDestroy();
+        return;
+      }
+      const body = failure.body ?? { error: `failure ${failure.status}`, code: failure.status, message: 'as scripted' };
+      send(response, failure.status, body, failure.headers);
+      return;
+    }
+    const answer = answerTo(seen);
+    const { status } = answer;
+    if (typeof status === 'number')
+      send(response, status, { error: answer.error, code: status, message: answer.message });
+    else send(response, 200, answer);
+  }
+
+  function send(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(text);
+  }
+
+  function answerTo(seen: Seen): Answer {
+    const { admin, member } = platform.tokens;
+    if (seen.token !== admin && seen.token !== member) {
+      return { status: 401, error: 'unauthorized', message: 'Invalid credentials' };
+    }
+    if (seen.path === '/v0/accounts') return { data: platform.accounts.map((id) => ({ id })) };
+    if (seen.account === undefined || !platform.accounts.includes(seen.account)) {
+      return { status: 404, error: 'not_found', message: 'No such account' };
+    }
+    return metrics(seen, seen.account, seen.token === admin);
+  }
+
+  function metrics(seen: Seen, account: string, isAdmin: boolean): Answer {
+    const { query, start, end } = seen;
+    const groupBy = query['groupBy'] === undefined ? [] : query['groupBy'].split(',');
+    const resolution = query['resolution'] ?? 'none';
+    const wrong = [
+      ...Object.keys(query).filter((name) => !knownParameters.includes(name)),
+      ...groupBy.filter((dimension) => !dimensions.includes(dimension)),
+      ...(groupBy.length > 3 ? ['more than three dimensions'] : []),
+      ...(new Set(groupBy).size < groupBy.length ? ['a dimension twice'] : []),
+      ...(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(query['startTime'] ?? '') ? [] : ['startTime']),
+      ...(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(query['endTime'] ?? '') ? [] : ['endTime']),
+      ...(start < end ? [] : ['an empty window']),
+      ...(['hourly', 'monthly'].includes(resolution) ? [] : [`resolution ${resolution} is not scripted`]),
+      ...(resolution === 'hourly' && end - start > 7 * 24 * hourMs ? ['hourly beyond 7 days'] : []),
+    ];
+    if (wrong.length > 0) return { status: 400, error: 'invalid_request', message: wrong.join(', ') };
+    if (!isAdmin && (groupBy.includes('workspace') || query['workspace'] !== undefined)) {
+      return { status: 403, error: 'forbidden', message: 'Access denied' };
+    }
+
+    const asked = platform
+      .tells(seen, platform.facts)
+      .filter(
+        (fact) =>
+          (fact.account ?? 'acc_one') === account &&
+          instantOf(fact) >= start &&
+          instantOf(fact) < end &&
+          (query['workspace'] === undefined || fact.workspace === query['workspace']) &&
+          (query['resourceType'] === undefined || fact.type === query['resourceType']) &&
+          (query['resourceName'] === undefined || fact.name === query['resourceName']) &&
+          (query['resourceUuid'] === undefined || fact.uuid === query['resourceUuid']) &&
+          (query['billingDimension'] === undefined || fact.dimension === query['billingDimension']),
+      );
+    const isShort = platform.leavesOut !== 'nothing' && groupBy.includes('resource_uuid');
+    const shown = isShort ? asked.filter((fact) => fact.uuid !== null) : asked;
+    const counted = isShort && platform.leavesOut === 'rows' ? asked : shown;
+
+    const groups = new Map<string, Fact[]>();
+    for (const fact of shown) {
+      const key = JSON.stringify(groupBy.map((dimension) => dimensionOf(fact, dimension)));
+      groups.set(key, [...(groups.get(key) ?? []), fact]);
+    }
+    const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, members]) => members);
+    const { cursor: sentCursor = '', ...rest } = query;
+    const binding = JSON.stringify(rest);
+    let first = 0;
+    if (sentCursor !== '') {
+      const [bound, offset] = JSON.parse(Buffer.from(sentCursor, 'base64url').toString()) as [string, number];
+      if (bound !== binding) return { status: 400, error: 'invalid_cursor', message: 'of another query' };
+      first = offset;
+    }
+    const size = Math.min(100, platform.pageSize, Number(query['limit'] ?? 100));
+    const page = groupBy.length === 0 ? [shown] : sorted.slice(first, first + size);
+    const hasMore = groupBy.length > 0 && first + size < sorted.length;
+    const buckets = resolution === 'hourly' ? hoursOf(start, end) : monthsOf(start, end);
+    return {
+      ...platform.echo(seen),
+      resolution,
+      summary: {
+        totalCost: Number((picos(counted) / 1e12 + platform.lie(seen)).toFixed(totalDecimals)),
+        ...(groupBy.includes('billing_dimension') ? { totalUsage: millis(counted) / 1e3 } : {}),
+      },
+      data: page.map((members) => entryOf(members, groupBy, buckets)),
+      meta: {
+        hasMore,
+        nextCursor: hasMore ? Buffer.from(JSON.stringify([binding, first + size])).toString('base64url') : '',
+      },
+    };
+  }
+
+  return platform;
+}
+
+function entryOf(members: readonly Fact[], groupBy: readonly string[], buckets: readonly number[]): unknown {
+  const [first] = members;
+  const withUsage = groupBy.includes('billing_dimension');
+  function has(...names: string[]): boolean {
+    return names.some((name) => groupBy.includes(name));
+  }
+  // The table "Entry fields populated by groupBy dimension" of 2.15.
+  const fields = {
+    workspace: has('workspace', 'resource_uuid', 'resource_name') ? first?.workspace : null,
+    resourceType: has('resource_type', 'resource_uuid', 'resource_name', 'billing_dimension') ? first?.type : null,
+    resourceName: has('resource_name', 'resource_uuid') ? first?.name : null,
+    resourceUuid: has('resource_uuid') ? first?.uuid : null,
+    billingDimension: has('billing_dimension') ? first?.dimension : null,
+  };
+  function amounts(of: readonly Fact[]): { cost: number; usage?: number } {
+    return { cost: picos(of) / 1e12, ...(withUsage ? { usage: millis(of) / 1e3 } : {}) };
+  }
+  const total = amounts(members);
+  const byBucket: Fact[][] = buckets.map(() => []);
+  for (const fact of members) byBucket[buckets.findLastIndex((bucket) => bucket <= instantOf(fact))]?.push(fact);
+  return {
+    ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)),
+    summary: { ...total, cost: Number(total.cost.toFixed(totalDecimals)) },
+    timeseries: buckets.map((bucket, index) => ({ timestamp: instantText(bucket), ...amounts(byBucket[index] ?? []) })),
+  };
+}
+
+function dimensionOf(fact: Fact, dimension: string): string | null {
+  switch (dimension) {
+    case 'workspace':
+      return fact.workspace;
+    case 'resource_type':
+      return fact.type;
+    case 'resource_name':
+      return fact.name;
+    case 'resource_uuid':
+      return fact.uuid;
+    default:
+      return fact.dimension;
+  }
+}
+
+function instantOf(fact: Fact): number {
+  return Date.parse(`${fact.hour}:00:00Z`);
+}
+
+function hoursOf(start: number, end: number): number[] {
+  return Array.from({ length: (end - start) / hourMs }, (_, index) => start + index * hourMs);
+}
+
+function monthsOf(start: number, end: number): number[] {
+  const first = new Date(start);
+  const months: number[] = [];
+  for (let month = first.getUTCMonth(); ; month += 1) {
+    const instant = Date.UTC(first.getUTCFullYear(), month);
+    if (instant >= end) return months;
+    months.push(instant);
+  }
+}
+
+/** Sums in whole numbers, so that the platform's own totals are right to the last digit. */
+function picos(facts: readonly Fact[]): number {
+  return facts.reduce((sum, fact) => sum + Math.round(fact.cost * 1e12), 0);
+}
+
+function millis(facts: readonly Fact[]): number {
+  return facts.reduce((sum, fact) => sum + Math.round(fact.usage * 1e3), 0);
+}
+
+/** A series' facts for hours that follow one another: cost in USD, usage a thousand times as much. */
+export function series(
+  dimensionsOf: Omit<Fact, 'hour' | 'cost' | 'usage'>,
+  firstHour: string,
+  costs: readonly number[],
+): Fact[] {
+  const start = Date.parse(`${firstHour}:00:00Z`);
+  return costs.map((cost, index) => ({
+    ...dimensionsOf,
+    hour: instantText(start + index * hourMs).slice(0, 13),
+    cost,
+    usage: Math.round(cost * 1e6) / 1e3,
+  }));
+}
+
+/**
+ * What the books must hold of these facts, a line a row, sorted: workspace, type, name, uuid, dimension, hour, cost,
+ * usage. A member cannot tell the workspaces of rows without uuid apart.
+ */
+export function expectedCosts(facts: readonly Fact[], role: 'admin' | 'member'): string[] {
+  const sums = new Map<string, Fact[]>();
+  for (const fact of facts) {
+    const workspace = role === 'member' && fact.uuid === null ? null : fact.workspace;
+    const key = [workspace, fact.type, fact.name, fact.uuid, fact.dimension, `${fact.hour}:00:00Z`]
+      .map((value) => value ?? '-')
+      .join('|');
+    sums.set(key, [...(sums.get(key) ?? []), fact]);
+  }
+  return [...sums]
+    .filter(([, members]) => picos(members) !== 0 || millis(members) !== 0)
+    .map(([key, members]) => `${key}|${fixed(picos(members), 12, 12)}|${fixed(millis(members), 3, 6)}`)
+    .sort();
+}
+
+/** A whole number of 10^-decimals as text with so many digits. */
+function fixed(scaled: number, decimals: number, digits: number): string {
+  const sign = scaled < 0 ? '-' : '';
+  const text = String(Math.abs(scaled)).padStart(decimals + 1, '0');
+  return `${sign}${text.slice(0, -decimals)}.${text.slice(-decimals).padEnd(digits, '0')}`;
+}

@@ -1,0 +1,551 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { PlatformError, RefusedAnswerError, UsageError } from '../../src/errors.ts';
+import { type Client, operations, parseBody } from '../../src/platform/index.ts';
+import { asJson, never, rejection, type TestEffects, testClient, testEffects } from '../support/http-client.ts';
+import {
+  answer,
+  cutShort,
+  dripping,
+  gzipped,
+  inTurn,
+  type Reply,
+  refuse,
+  reset,
+  startServer,
+} from '../support/http-server.ts';
+
+const about = 'account acc_one, window 2026-10-01T00:00:00Z/2026-10-08T00:00:00Z, detail, page 3';
+const values = { accountId: 'acc_one', startTime: '2026-10-01T00:00:00Z', endTime: '2026-10-08T00:00:00Z' };
+const nothingChanged = 'Nothing was changed; the next run asks again.';
+
+function ask(client: Client, signal = never()): Promise<unknown> {
+  return client.call(operations.metrics, values, about, asJson, signal);
+}
+
+/** The message of what a call against a server with this reply is rejected with. */
+async function failure(reply: Reply): Promise<PlatformError> {
+  const server = await startServer(reply);
+  const error = await rejection(ask(testClient(server.url)));
+  expect(error).toBeInstanceOf(PlatformError);
+  return error as PlatformError;
+}
+
+/** Effects that call back when somebody begins to wait. */
+function watched(effects: TestEffects, onSleep: () => void): TestEffects {
+  return {
+    ...effects,
+    sleep(ms, signal) {
+      const slept = effects.sleep(ms, signal);
+      onSleep();
+      return slept;
+    },
+  };
+}
+
+describe('what is sent', () => {
+  test('token, version, user agent and the only encoding that is understood', async () => {
+    const server = await startServer(answer({}));
+    await ask(testClient(server.url));
+    expect(server.seen).toHaveLength(1);
+    expect(server.seen[0]?.url).toBe(
+      '/v0/accounts/acc_one/metrics?startTime=2026-10-01T00:00:00Z&endTime=2026-10-08T00:00:00Z',
+    );
+    expect(server.seen[0]?.headers).toMatchObject({
+      authorization: 'Bearer tok-1',
+      'service-version': '2026-04-16',
+      'user-agent': 'costbook/0.0.0-test',
+      accept: 'application/json',
+      'accept-encoding': 'gzip',
+    });
+  });
+
+  test('under the header names that the settings give', async () => {
+    const server = await startServer(answer({}));
+    const settings = {
+      authorizationHeader: 'X-Service-Authorization',
+      versionHeader: 'Acme-Version',
+      apiVersion: '2026-04-28',
+    };
+    await ask(testClient(server.url, { settings }));
+    const headers = server.seen[0]?.headers;
+    expect(headers).toMatchObject({ 'x-service-authorization': 'Bearer tok-1', 'acme-version': '2026-04-28' });
+    expect(headers).not.toHaveProperty('authorization');
+    expect(headers).not.toHaveProperty('service-version');
+  });
+
+  test('through the proxy that the environment names, except to hosts that NO_PROXY names', async () => {
+    const server = await startServer(answer({ through: true }));
+    const tunnels: string[] = [];
+    const proxy = createServer().on('connect', (request, socket, head) => {
+      tunnels.push(request.url ?? '');
+      const onward = connect(Number(new URL(server.url).port), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        onward.write(head);
+        onward.pipe(socket).pipe(onward);
+      });
+      socket.on('error', () => onward.destroy());
+      onward.on('error', () => socket.destroy());
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const address = proxy.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const env = { HTTP_PROXY: `http://127.0.0.1:${port}` };
+    try {
+      expect(await ask(testClient(server.url, { env }))).toEqual({ through: true });
+      expect(tunnels).toEqual([new URL(server.url).host]);
+      expect(await ask(testClient(server.url, { env: { ...env, NO_PROXY: '127.0.0.1' } }))).toEqual({ through: true });
+      expect(tunnels).toHaveLength(1);
+    } finally {
+      proxy.close();
+      proxy.closeAllConnections();
+    }
+  });
+});
+
+describe('what is read', () => {
+  test('a gzipped body reaches the reader as it came, and is unpacked by parseBody', async () => {
+    const server = await startServer(gzipped({ ok: 1 }));
+    const raw = await testClient(server.url).call(operations.metrics, values, about, async (body) => body, never());
+    expect(raw.gzipped).toBe(true);
+    expect(raw.bytes).toEqual(gzipSync('{"ok":1}'));
+    expect(await parseBody(raw)).toEqual({ ok: 1 });
+  });
+
+  test('a plain body reaches the reader as it came', async () => {
+    const server = await startServer(answer('{ "ok" : 1 }'));
+    const raw = await testClient(server.url).call(operations.metrics, values, about, async (body) => body, never());
+    expect(raw).toEqual({ gzipped: false, bytes: Buffer.from('{ "ok" : 1 }') });
+  });
+
+  test.each(['GZIP', 'x-gzip', ' gzip '])('content-encoding %j is gzip', async (encoding) => {
+    const server = await startServer((response) => {
+      response.writeHead(200, { 'content-encoding': encoding });
+      response.end(gzipSync('[1]'));
+    });
+    expect(await ask(testClient(server.url))).toEqual([1]);
+  });
+
+  test('content-encoding identity is plain', async () => {
+    const server = await startServer(answer([1], 200, { 'content-encoding': 'identity' }));
+    expect(await ask(testClient(server.url))).toEqual([1]);
+  });
+
+  test('a byte order mark does not make a body unreadable', async () => {
+    const server = await startServer(answer('\uFEFF{"ok":1}'));
+    expect(await ask(testClient(server.url))).toEqual({ ok: 1 });
+  });
+
+  test('a body that drips is waited for', async () => {
+    const server = await startServer(dripping({ slow: true }, 15));
+    const effects = testEffects();
+    expect(await ask(testClient(server.url, { effects }))).toEqual({ slow: true });
+    expect(server.seen).toHaveLength(1);
+    expect(effects.slept).toEqual([]);
+  });
+
+  test('a content-encoding that was not offered is refused at once', async () => {
+    const server = await startServer((response) => {
+      response.writeHead(200, { 'content-encoding': 'br' });
+      response.end(brotliCompressSync('{}'));
+    });
+    const error = await rejection(ask(testClient(server.url)));
+    expect(error).toMatchObject({
+      message: `metrics API failed with a body with content-encoding br, though only gzip was offered (${about}). ${nothingChanged}`,
+    });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('what the reader throws of its own is thrown as it is and not tried again', async () => {
+    const server = await startServer(answer({}));
+    for (const thrown of [new RefusedAnswerError('wrong window'), new TypeError('a bug')]) {
+      const client = testClient(server.url);
+      const read = async () => {
+        throw thrown;
+      };
+      expect(await rejection(client.call(operations.metrics, values, about, read, never()))).toBe(thrown);
+      expect(client.counters).toEqual({ requests: 1, retries: 0 });
+    }
+    expect(server.seen).toHaveLength(2);
+  });
+});
+
+describe('what passes is tried again', () => {
+  test.each([
+    ['a 500', refuse(500, 'internal', 'oops')],
+    ['a 502 of a proxy', answer('<html>Bad Gateway</html>', 502, { 'content-type': 'text/html' })],
+    ['a 503', refuse(503, 'busy', 'later')],
+    ['a 408', refuse(408, 'timeout', 'too slow')],
+    ['a 429', refuse(429, 'rate_limited', 'slow down')],
+    ['a plain body that was cut short', cutShort({ data: 'x'.repeat(1000) })],
+    ['a gzipped body that was cut short', gzipped({ data: 'x'.repeat(1000) }, 30)],
+    ['a gzipped body without a byte', gzipped({}, 0)],
+    ['a connection that was reset', reset],
+    ['a 200 that is no JSON', answer('<html>Welcome</html>', 200, { 'content-type': 'text/html' })],
+    ['a 200 that is half a JSON text', answer('{"data":[')],
+    ['a 200 without a body', answer('')],
+    ['a 200 that is no UTF-8', (response) => response.end(Buffer.from('7b2261223a22ff227d', 'hex'))],
+  ] satisfies [string, Reply][])('%s, and the second answer is taken', async (_, first) => {
+    const server = await startServer(inTurn(first, answer({ second: true })));
+    const effects = testEffects();
+    const client = testClient(server.url, { effects });
+    expect(await ask(client)).toEqual({ second: true });
+    expect(server.seen).toHaveLength(2);
+    expect(client.counters).toEqual({ requests: 1, retries: 1 });
+    expect(effects.logged).toMatchObject([
+      { event: 'request is tried again', fields: { about, attempt: 2, waitMs: 0 } },
+    ]);
+  });
+
+  test('waits double and are jittered', async () => {
+    const server = await startServer(inTurn(...Array(5).fill(refuse(500, 'internal', 'oops')), answer({})));
+    const effects = testEffects({ random: () => 0.5 });
+    await ask(testClient(server.url, { effects }));
+    expect(effects.slept).toEqual([250, 500, 1000, 2000, 4000]);
+  });
+
+  test('what does not pass is given up after eight attempts and says so', async () => {
+    const server = await startServer(refuse(503, 'busy', 'later'));
+    const error = await rejection(ask(testClient(server.url)));
+    expect(error).toMatchObject({
+      message: `metrics API answered 503: busy: later after 8 attempts (${about}). ${nothingChanged}`,
+    });
+    expect(error).toMatchObject({ status: 503, code: 'busy', exitCode: 3 });
+    expect(server.seen).toHaveLength(8);
+  });
+
+  test('a body that stays cut is told by its size, a body that is no JSON by its beginning', async () => {
+    expect((await failure(gzipped({ data: 'x'.repeat(1000) }, 30))).message).toBe(
+      `metrics API failed with a body that cannot be unpacked (unexpected end of file; 30 bytes arrived): truncated on its way? after 8 attempts (${about}). ${nothingChanged}`,
+    );
+    expect((await failure(answer('<html>Welcome</html>'))).message).toBe(
+      `metrics API failed with a body of 20 characters that is not JSON, beginning "<html>Welcome</html>" after 8 attempts (${about}). ${nothingChanged}`,
+    );
+  });
+
+  test('a host that is not there is given up after four attempts', async () => {
+    const server = await startServer(answer({}));
+    await server.close();
+    const effects = testEffects({ random: () => 1 });
+    const error = await rejection(ask(testClient(server.url, { effects })));
+    expect(error).toMatchObject({
+      message: `metrics API failed with no answer: connection refused (ECONNREFUSED) after 4 attempts (${about}). Check the URL, the network and the proxy settings.`,
+    });
+    expect(error).toMatchObject({ status: undefined, code: 'unreachable' });
+    expect(effects.slept).toEqual([500, 1000, 2000]);
+  });
+});
+
+describe('Retry-After', () => {
+  test('of a 503 is waited for, however little random says', async () => {
+    const server = await startServer(inTurn(refuse(503, 'busy', 'later', { 'retry-after': '77' }), answer({})));
+    const effects = testEffects();
+    await ask(testClient(server.url, { effects }));
+    expect(effects.slept).toEqual([77_000]);
+  });
+
+  test('as a date is taken against the date of the answer', async () => {
+    const headers = { 'retry-after': 'Tue, 01 Jan 2030 00:00:42 GMT', date: 'Tue, 01 Jan 2030 00:00:00 GMT' };
+    const server = await startServer(inTurn(refuse(503, 'busy', 'later', headers), answer({})));
+    const effects = testEffects();
+    await ask(testClient(server.url, { effects }));
+    expect(effects.slept).toEqual([42_000]);
+  });
+
+  test('beyond the budget gives up at once', async () => {
+    const server = await startServer(refuse(429, 'rate_limited', 'tomorrow', { 'retry-after': '86400' }));
+    const effects = testEffects();
+    expect(await rejection(ask(testClient(server.url, { effects })))).toMatchObject({
+      message: `metrics API answered 429: rate_limited: tomorrow (${about}). ${nothingChanged}`,
+    });
+    expect(server.seen).toHaveLength(1);
+    expect(effects.slept).toEqual([]);
+  });
+
+  test('puts a request off more often than it may fail, until the budget is used up', async () => {
+    const server = await startServer(refuse(503, 'busy', 'later', { 'retry-after': '60' }));
+    const effects = testEffects();
+    await rejection(ask(testClient(server.url, { effects })));
+    expect(effects.slept).toEqual(Array(15).fill(60_000));
+    expect(server.seen).toHaveLength(16);
+  });
+
+  test.each(['0', 'Thu, 01 Jan 1970 00:00:00 GMT', '-1', '1.5'])('of %s does not ask for ever', async (retryAfter) => {
+    const enough = new AbortController();
+    const server = await startServer((response, request) => {
+      if (server.seen.length > 40) enough.abort(new Error('more than 40 requests'));
+      refuse(503, 'busy', 'now', { 'retry-after': retryAfter })(response, request);
+    });
+    const error = await rejection(ask(testClient(server.url), enough.signal));
+    expect(error).toMatchObject({ status: 503 });
+    expect(server.seen.length).toBeLessThanOrEqual(40);
+  });
+});
+
+describe('a 429 pauses the whole client', () => {
+  test('a request that comes during the pause is sent after it', async () => {
+    const server = await startServer(inTurn(refuse(429, 'rate_limited', 'slow down'), answer({})));
+    let waiting = () => {};
+    const paused = new Promise<void>((resolve) => {
+      waiting = resolve;
+    });
+    const effects = watched(testEffects({ random: () => 0.3, sleeps: true }), () => waiting());
+    const client = testClient(server.url, { effects });
+    const first = ask(client);
+    await paused;
+    await Promise.all([first, ask(client), ask(client)]);
+    expect(server.seen).toHaveLength(4);
+    const [refused = 0, ...later] = server.seen.map(({ atMs }) => atMs);
+    // The pause is 150 ms from when the refusal came in.
+    for (const atMs of later) expect(atMs - refused).toBeGreaterThanOrEqual(145);
+  });
+
+  test('so do requests that were waiting for their turn under a rate limit', async () => {
+    const server = await startServer(inTurn(refuse(429, 'rate_limited', 'slow down'), answer({})));
+    const effects = testEffects({ random: () => 0.8, sleeps: true });
+    const client = testClient(server.url, { effects, settings: { maxRequestsPerMinute: 600 } });
+    await Promise.all([ask(client), ask(client), ask(client)]);
+    const [refused = 0, ...later] = server.seen.map(({ atMs }) => atMs);
+    expect(later).toHaveLength(3);
+    for (const atMs of later) expect(atMs - refused).toBeGreaterThanOrEqual(395);
+  });
+});
+
+describe('maxRequestsPerMinute', () => {
+  test('spaces what waited out a pause together as well', async () => {
+    const server = await startServer(inTurn(refuse(429, 'rate_limited', 'slow down'), answer({})));
+    const effects = testEffects({ random: () => 0.8, sleeps: true });
+    const client = testClient(server.url, { effects, settings: { maxRequestsPerMinute: 600 } });
+    await Promise.all([ask(client), ask(client), ask(client)]);
+    const [, first = 0, , last = 0] = server.seen.map(({ atMs }) => atMs);
+    // One in 100 ms: two such gaps between the first and the third after the pause.
+    expect(last - first).toBeGreaterThanOrEqual(150);
+  });
+
+  test('spaces requests that come together', async () => {
+    const server = await startServer(answer({}));
+    const effects = testEffects({ sleeps: true });
+    const client = testClient(server.url, { effects, settings: { maxRequestsPerMinute: 1500 } });
+    const began = Date.now();
+    await Promise.all([ask(client), ask(client), ask(client), ask(client)]);
+    // One in 40 ms: the n-th comes in 40 ms × (n - 1) after the first was sent, or later; timers waver by one.
+    for (const [index, { atMs }] of server.seen.entries()) expect(atMs - began).toBeGreaterThanOrEqual(40 * index - 2);
+  });
+
+  test('lets the first one through at once', async () => {
+    const server = await startServer(answer({}));
+    const effects = testEffects();
+    await ask(testClient(server.url, { effects, settings: { maxRequestsPerMinute: 1 } }));
+    expect(effects.slept).toEqual([]);
+  });
+
+  test('counts what is tried again', async () => {
+    const server = await startServer(inTurn(refuse(500, 'internal', 'oops'), answer({})));
+    const effects = testEffects();
+    await ask(testClient(server.url, { effects, settings: { maxRequestsPerMinute: 1 } }));
+    expect(effects.slept[0]).toBe(0); // our own back-off, jittered to nothing
+    expect(effects.slept[1]).toBeGreaterThan(55_000);
+    expect(effects.slept[1]).toBeLessThanOrEqual(60_000);
+  });
+});
+
+describe('a 401', () => {
+  const refused = 'metrics API answered 401: unauthorized: Invalid credentials';
+  const check =
+    "The token was refused: check COSTBOOK_TOKEN (or the account's token, tokenFile or tokenCommand); it may have expired or been revoked.";
+
+  /** Takes the tokens given, and none else. */
+  function taking(...tokens: string[]): Reply {
+    return (response, request) => {
+      const isGood = tokens.some((token) => request.headers.authorization === `Bearer ${token}`);
+      const reply = isGood ? answer({ good: true }) : refuse(401, 'unauthorized', 'Invalid credentials');
+      reply(response, request);
+    };
+  }
+  /** Gives tok-1, tok-2, … and counts how often it was asked. */
+  function tokenSource(): { token: () => Promise<string>; asked: () => number } {
+    let asked = 0;
+    return {
+      asked: () => asked,
+      token: async () => {
+        asked += 1;
+        return `tok-${asked}`;
+      },
+    };
+  }
+
+  test('is final where the token is fixed', async () => {
+    const server = await startServer(taking());
+    const { token, asked } = tokenSource();
+    const error = await rejection(ask(testClient(server.url, { settings: { token } })));
+    expect(error).toMatchObject({ message: `${refused} (${about}). ${check}` });
+    expect(server.seen).toHaveLength(1);
+    expect(asked()).toBe(1);
+  });
+
+  test('has the token asked for again where its source may give another', async () => {
+    const server = await startServer(taking('tok-2'));
+    const { token, asked } = tokenSource();
+    const effects = testEffects();
+    const client = testClient(server.url, { effects, settings: { token, canRefreshToken: true } });
+    expect(await ask(client)).toEqual({ good: true });
+    expect(await ask(client)).toEqual({ good: true });
+    expect(server.seen.map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer tok-1',
+      'Bearer tok-2',
+      'Bearer tok-2',
+    ]);
+    expect(asked()).toBe(2);
+    expect(effects.slept).toEqual([]);
+  });
+
+  test('is final when the other token is refused as well', async () => {
+    const server = await startServer(taking());
+    const { token, asked } = tokenSource();
+    const error = await rejection(ask(testClient(server.url, { settings: { token, canRefreshToken: true } })));
+    expect(error).toMatchObject({ message: `${refused} after 2 attempts (${about}). ${check}` });
+    expect(server.seen).toHaveLength(2);
+    expect(asked()).toBe(2);
+  });
+
+  test('of several requests at once has the token asked for again once', async () => {
+    const server = await startServer(taking('tok-2'));
+    const { token, asked } = tokenSource();
+    const client = testClient(server.url, { settings: { token, canRefreshToken: true } });
+    await Promise.all([ask(client), ask(client), ask(client), ask(client)]);
+    expect(asked()).toBe(2);
+  });
+
+  test('the token is asked for once for many requests', async () => {
+    const server = await startServer(taking('tok-1'));
+    const { token, asked } = tokenSource();
+    const client = testClient(server.url, { settings: { token, canRefreshToken: true } });
+    await Promise.all([ask(client), ask(client)]);
+    await ask(client);
+    expect(asked()).toBe(1);
+  });
+
+  test('a token source that fails is told as it is, and nothing is sent', async () => {
+    const server = await startServer(taking('tok-1'));
+    const broken = new UsageError('tokenCommand ended with 1');
+    const token = async () => {
+      throw broken;
+    };
+    expect(await rejection(ask(testClient(server.url, { settings: { token } })))).toBe(broken);
+    expect(server.seen).toHaveLength(0);
+  });
+});
+
+describe('what does not pass says what was asked and what to do', () => {
+  test.each<[said: string, todo: string, Reply]>([
+    [
+      '400: invalid_request: resolution hourly allows at most 7 days',
+      'The platform does not take this request; Costbook and the platform disagree about its rules.',
+      refuse(400, 'invalid_request', 'resolution hourly allows at most 7 days'),
+    ],
+    [
+      '400: invalid_api_version: unknown version 2020-01-01, valid: 2026-04-16',
+      'Set apiVersion (COSTBOOK_API_VERSION) to a version that the platform lists.',
+      refuse(400, 'invalid_api_version', 'unknown version 2020-01-01, valid: 2026-04-16'),
+    ],
+    [
+      '403: forbidden: Access denied',
+      'The token may not read this: ask an account admin for a token that may read the metrics of this account.',
+      refuse(403, 'forbidden', 'Access denied'),
+    ],
+    [
+      '404: not_found: No such account',
+      'Check the account id and the URL.',
+      refuse(404, 'not_found', 'No such account'),
+    ],
+    ['404', 'Check the account id and the URL.', answer('', 404)],
+    ['302', nothingChanged, answer('', 302, { location: '/elsewhere' })],
+    ['410: gone', nothingChanged, answer({ error: 'gone' }, 410)],
+  ])('%s', async (said, todo, reply) => {
+    const server = await startServer(reply);
+    const error = await rejection(ask(testClient(server.url)));
+    expect(error).toMatchObject({ message: `metrics API answered ${said} (${about}). ${todo}` });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test.each<[string, Reply]>([
+    ['no body', answer('', 400)],
+    ['HTML', answer('<html>', 400)],
+    ['a list', answer([], 400)],
+    ['null', answer('null', 400)],
+    ['a number as error', answer({ error: 5 }, 400)],
+    ['a body that is called gzip but is none', answer('hello', 400, { 'content-encoding': 'gzip' })],
+    ['an encoding that was not offered', answer('hello', 400, { 'content-encoding': 'br' })],
+  ])('an error body that is %s leaves the status to speak', async (_, reply) => {
+    const error = await failure(reply);
+    expect(error.status).toBe(400);
+    expect(error.message).toMatch(/^metrics API answered 400 \(account acc_one, window /);
+  });
+
+  test('a gzipped error body is read', async () => {
+    const bytes = gzipSync(JSON.stringify({ error: 'invalid_request', message: 'limit' }));
+    const error = await failure((response) => {
+      response.writeHead(400, { 'content-encoding': 'gzip' });
+      response.end(bytes);
+    });
+    expect(error).toMatchObject({ status: 400, code: 'invalid_request' });
+    expect(error.message).toContain('answered 400: invalid_request: limit (');
+  });
+
+  test('an error body that echoes a whole request is told in part', async () => {
+    const error = await failure(refuse(400, 'invalid_request', 'x'.repeat(1_000_000)));
+    // Cut between words, so that half a token in the platform's words is never shown.
+    expect(error.message).toContain('answered 400: invalid_request:… (');
+    expect(error.message.length).toBeLessThan(1000);
+  });
+});
+
+describe('an abort ends a call at once with its own reason', () => {
+  const reason = new Error('the person at the keyboard left');
+
+  test('before anything was sent', async () => {
+    const server = await startServer(answer({}));
+    expect(await rejection(ask(testClient(server.url), AbortSignal.abort(reason)))).toBe(reason);
+    expect(server.seen).toHaveLength(0);
+  });
+
+  test('while the answer is awaited', async () => {
+    const abort = new AbortController();
+    const server = await startServer(() => abort.abort(reason));
+    expect(await rejection(ask(testClient(server.url), abort.signal))).toBe(reason);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('in the middle of a body', async () => {
+    const abort = new AbortController();
+    const server = await startServer((response) => {
+      response.writeHead(200, { 'content-length': 100 });
+      response.write('{"data":', () => abort.abort(reason));
+    });
+    expect(await rejection(ask(testClient(server.url), abort.signal))).toBe(reason);
+  });
+
+  test.each([503, 429])('while it waits to try again after a %i', async (status) => {
+    const server = await startServer(refuse(status, 'busy', 'later', { 'retry-after': '600' }));
+    const abort = new AbortController();
+    const effects = watched(testEffects({ sleeps: true }), () => abort.abort(reason));
+    const began = Date.now();
+    expect(await rejection(ask(testClient(server.url, { effects }), abort.signal))).toBe(reason);
+    expect(Date.now() - began).toBeLessThan(5000);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('while it waits for its turn', async () => {
+    const server = await startServer(answer({}));
+    const abort = new AbortController();
+    const effects = watched(testEffects({ sleeps: true }), () => abort.abort(reason));
+    const client = testClient(server.url, { effects, settings: { maxRequestsPerMinute: 1 } });
+    await ask(client);
+    expect(await rejection(ask(client, abort.signal))).toBe(reason);
+    expect(server.seen).toHaveLength(1);
+  });
+});

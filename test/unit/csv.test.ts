@@ -1,0 +1,88 @@
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { csvPieces } from '../../src/reports/index.ts';
+
+type Cell = string | null;
+
+/** An answer of text columns, in pieces of two rows. */
+async function csvOf(names: readonly string[], rows: readonly (readonly Cell[])[], raw = true): Promise<string> {
+  async function* pieces(): AsyncGenerator<readonly (readonly Cell[])[]> {
+    for (let from = 0; from < rows.length; from += 2) yield rows.slice(from, from + 2);
+  }
+  const columns = names.map((name) => ({ name, type: 'VARCHAR' }));
+  let text = '';
+  for await (const piece of csvPieces({ columns, pieces: pieces() }, { raw })) text += piece;
+  return text;
+}
+
+const cell = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: fc.constantFrom(',', '"', '\r', '\n', ';', ' ', "'", '=', 'é', '\0') }),
+);
+
+describe('csvPieces(result, { raw })', () => {
+  test('is CSV that a strict reader reads back as it was', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc
+          .integer({ min: 1, max: 4 })
+          .chain((width) =>
+            fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 6 }),
+          ),
+        async (rows) => {
+          const names = (rows[0] ?? []).map((_, index) => `column ${index}`);
+          const text = await csvOf(names, rows);
+          expect(parse(text, { record_delimiter: '\r\n', bom: false })).toEqual([names, ...rows]);
+        },
+      ),
+    );
+  });
+
+  test('ends every line with CRLF, doubles quotes, and quotes only what needs it', async () => {
+    const text = await csvOf(
+      ['a', 'b,c'],
+      [
+        ['plain text', 'say "no"'],
+        ['two\r\nlines', ' spaces '],
+      ],
+    );
+    expect(text).toBe('a,"b,c"\r\nplain text,"say ""no"""\r\n"two\r\nlines", spaces \r\n');
+  });
+
+  test('keeps NULL and the empty text apart', async () => {
+    expect(await csvOf(['a', 'b', 'c'], [[null, '', 'x']])).toBe('a,b,c\r\n,"",x\r\n');
+  });
+
+  test('has a header also where nothing follows', async () => {
+    expect(await csvOf(['a', 'b'], [])).toBe('a,b\r\n');
+  });
+
+  describe('text that a spreadsheet would run', () => {
+    const dangerous = ['=1+1', '+1', '-1', '@sum', '\tx', '\rx', '\nx', '\0x', '＝1', '＋1', '－1', '＠x'];
+
+    test.each(dangerous)('%j gets a leading apostrophe', async (text) => {
+      const [, row] = parse(await csvOf(['a', 'b'], [[text, 'b']], false), { record_delimiter: '\r\n' }) as string[][];
+      expect(row).toEqual([`'${text}`, 'b']);
+    });
+
+    test('is left as it is with raw', async () => {
+      const rows = dangerous.map((text) => [text]);
+      expect(parse(await csvOf(['a'], rows, true), { record_delimiter: '\r\n' })).toEqual([['a'], ...rows]);
+    });
+
+    test('is nothing but text: a negative number stays a number', async () => {
+      async function* pieces(): AsyncGenerator<readonly (readonly number[])[]> {
+        yield [[-1.5]];
+      }
+      let text = '';
+      const columns = [{ name: 'cost', type: 'DECIMAL(38,12)' }];
+      for await (const piece of csvPieces({ columns, pieces: pieces() }, { raw: false })) text += piece;
+      expect(text).toBe('cost\r\n-1.5\r\n');
+    });
+
+    test('is no text that only has such a sign within', async () => {
+      expect(await csvOf(['a'], [['a=b']], false)).toBe('a\r\na=b\r\n');
+    });
+  });
+});

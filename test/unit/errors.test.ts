@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  CostbookError,
+  exitCodes,
+  InterruptedError,
+  LockedError,
+  MachineError,
+  messageOf,
+  PlatformError,
+  RefusedAnswerError,
+  UnprovenError,
+  UsageError,
+  worstExitCode,
+} from '../../src/errors.ts';
+
+describe('exit codes', () => {
+  test.each([
+    [new UsageError('x'), 2],
+    [new PlatformError('x'), 3],
+    [new RefusedAnswerError('x'), 4],
+    [new UnprovenError('x'), 4],
+    [new LockedError('x'), 5],
+    [new MachineError('x'), 7],
+    [new InterruptedError('SIGINT'), 130],
+    [new InterruptedError('SIGTERM'), 143],
+  ])('%s ends with %i', (error, code) => {
+    expect(error).toBeInstanceOf(CostbookError);
+    expect(error.exitCode).toBe(code);
+  });
+
+  test('are those of the README', () => {
+    expect(exitCodes).toEqual({
+      done: 0,
+      bug: 1,
+      usage: 2,
+      platform: 3,
+      unproven: 4,
+      locked: 5,
+      overBudget: 6,
+      machine: 7,
+      undelivered: 8,
+    });
+  });
+});
+
+describe('worstExitCode', () => {
+  test('nothing happened: done', () => {
+    expect(worstExitCode([])).toBe(0);
+    expect(worstExitCode([0, 0])).toBe(0);
+  });
+
+  test('where several hold the order is a bug, 2, 5, 7, 3, 4, 8, 6', () => {
+    const order = [1, 2, 5, 7, 3, 4, 8, 6, 0];
+    for (const [index, code] of order.entries()) {
+      const rest = order.slice(index);
+      expect(worstExitCode(rest)).toBe(code);
+      expect(worstExitCode(rest.reverse())).toBe(code);
+    }
+  });
+
+  test('a signal beats everything', () => {
+    expect(worstExitCode([1, 2, 143, 0])).toBe(143);
+    expect(worstExitCode([130])).toBe(130);
+  });
+
+  test('only a run in which nothing happened is done, in whatever order it is told', () => {
+    const anyCode = fc.constantFrom(0, 1, 2, 3, 4, 5, 6, 7, 8, 130, 143);
+    fc.assert(
+      fc.property(fc.array(anyCode), (codes) => {
+        const worst = worstExitCode(codes);
+        expect(worst === 0).toBe(codes.every((code) => code === 0));
+        expect([0, ...codes]).toContain(worst);
+      }),
+    );
+  });
+});
+
+describe('errors', () => {
+  test('carry their class as name', () => {
+    expect(new UsageError('x').name).toBe('UsageError');
+    expect(String(new PlatformError('503'))).toBe('PlatformError: 503');
+  });
+
+  test('a platform error is not retryable unless it says so, and keeps its cause', () => {
+    const cause = new Error('reset');
+    expect(new PlatformError('x')).toMatchObject({ retryable: false, status: undefined, retryAfterMs: undefined });
+    expect(
+      new PlatformError('x', { status: 503, code: 'busy', retryable: true, retryAfterMs: 5, cause }),
+    ).toMatchObject({ status: 503, code: 'busy', retryable: true, retryAfterMs: 5, cause });
+  });
+
+  test('an answer that cannot be understood is no platform error: asking again is pointless', () => {
+    expect(new RefusedAnswerError('x')).not.toBeInstanceOf(PlatformError);
+  });
+
+  test('anything thrown has a text', () => {
+    expect(messageOf(new Error('broken'))).toBe('broken');
+    expect(messageOf('broken')).toBe('broken');
+    expect(messageOf(undefined)).toBe('undefined');
+    expect(messageOf({ toString: () => 'odd' })).toBe('odd');
+  });
+});

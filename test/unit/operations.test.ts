@@ -1,0 +1,147 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  billingDimensions,
+  defaultResolutions,
+  groupByDimensions,
+  maxWindowDays,
+  metricsLimits,
+  operations,
+  populatedBy,
+  requestPath,
+  resolutions,
+} from '../../src/platform/index.ts';
+
+describe('requestPath', () => {
+  test('the four operations have the paths of 4.6', () => {
+    expect(requestPath(operations.metrics, { accountId: 'a1' })).toBe('/v0/accounts/a1/metrics');
+    expect(requestPath(operations.groupByEnum, { accountId: 'a1' })).toBe('/v0/accounts/a1/metrics/enums/group-by');
+    expect(
+      requestPath(operations.resourceTypesEnum, {
+        accountId: 'a1',
+        startTime: '2026-10-01T00:00:00Z',
+        endTime: '2026-10-02T00:00:00Z',
+      }),
+    ).toBe('/v0/accounts/a1/metrics/enums/resource-types?startTime=2026-10-01T00:00:00Z&endTime=2026-10-02T00:00:00Z');
+    expect(requestPath(operations.accounts, {})).toBe('/v0/accounts');
+  });
+
+  test('equal requests have equal paths, in whichever order their values stand', () => {
+    const values = {
+      cursor: 'c',
+      limit: '100',
+      groupBy: 'workspace,billing_dimension',
+      resolution: 'hourly',
+      endTime: '2026-10-08T00:00:00Z',
+      startTime: '2026-10-01T00:00:00Z',
+      accountId: 'a1',
+    };
+    const reversed = Object.fromEntries(Object.entries(values).reverse());
+    const path =
+      '/v0/accounts/a1/metrics?startTime=2026-10-01T00:00:00Z&endTime=2026-10-08T00:00:00Z&resolution=hourly&groupBy=workspace,billing_dimension&limit=100&cursor=c';
+    expect(requestPath(operations.metrics, values)).toBe(path);
+    expect(requestPath(operations.metrics, reversed)).toBe(path);
+  });
+
+  test('whatever a value holds, it arrives as that value and nothing else', () => {
+    const text = fc.string({ unit: 'grapheme', minLength: 1 }).filter((value) => !['.', '..'].includes(value));
+    fc.assert(
+      fc.property(text, text, text, (accountId, resourceType, cursor) => {
+        const url = new URL(requestPath(operations.metrics, { accountId, resourceType, cursor }), 'http://localhost');
+        const segments = url.pathname.split('/');
+        expect(segments).toHaveLength(5);
+        expect(decodeURIComponent(segments[3] ?? '')).toBe(accountId);
+        expect(Object.fromEntries(url.searchParams)).toEqual({ resourceType, cursor });
+        expect(url.hash).toBe('');
+      }),
+    );
+  });
+
+  test('a path without its account, or a parameter that is none of the operation, is a bug of the caller', () => {
+    expect(() => requestPath(operations.metrics, {})).toThrow(new TypeError('metrics needs accountId'));
+    expect(() => requestPath(operations.accounts, { limit: '5' })).toThrow(
+      new TypeError('accounts has no parameter limit'),
+    );
+  });
+});
+
+describe("the interface's numbers, written out by hand from 2.15, 4.6 and 8", () => {
+  test('limits', () => {
+    expect(metricsLimits).toEqual({
+      maxGroupByDimensions: 3,
+      maxPageSize: 100,
+      defaultPageSize: 100,
+      maxHourlyWindowMs: 604_800_000,
+      cursorLifetimeMs: 86_400_000,
+    });
+    expect(resolutions).toEqual(['hourly', 'daily', 'weekly', 'monthly']);
+    expect(maxWindowDays).toEqual({ hourly: 7, daily: 90, weekly: 365, monthly: Number.POSITIVE_INFINITY });
+    expect(defaultResolutions.map(({ underDays, resolution }) => [underDays, resolution])).toEqual([
+      [7, 'hourly'],
+      [90, 'daily'],
+      [365, 'weekly'],
+      [Number.POSITIVE_INFINITY, 'monthly'],
+    ]);
+  });
+
+  test('dimensions and what each fills', () => {
+    expect(groupByDimensions).toEqual([
+      'workspace',
+      'resource_type',
+      'resource_name',
+      'resource_uuid',
+      'billing_dimension',
+    ]);
+    const fills = (dimension: (typeof groupByDimensions)[number]) =>
+      Object.entries(populatedBy)
+        .filter(([, by]) => by.includes(dimension))
+        .map(([field]) => field);
+    expect(fills('workspace')).toEqual(['workspace']);
+    expect(fills('resource_type')).toEqual(['resourceType']);
+    expect(fills('resource_name')).toEqual(['workspace', 'resourceType', 'resourceName']);
+    expect(fills('resource_uuid')).toEqual(['workspace', 'resourceType', 'resourceName', 'resourceUuid']);
+    expect(fills('billing_dimension')).toEqual(['resourceType', 'billingDimension']);
+  });
+
+  test('twelve billing dimensions, each with its unit', () => {
+    expect(billingDimensions.map(({ name, resourceType, unit }) => `${name} ${resourceType} ${unit}`)).toEqual([
+      'sandbox_compute_runtime_gbs sandbox GB-seconds',
+      'sandbox_image_storage_gbs sandbox GB-seconds',
+      'sandbox_snapshot_storage_gbs sandbox GB-seconds',
+      'agent_compute_runtime_gbs agent GB-seconds',
+      'agent_image_storage_gbs agent GB-seconds',
+      'agent_async_requests_count agent count',
+      'job_compute_runtime_gbs job GB-seconds',
+      'job_image_storage_gbs job GB-seconds',
+      'mcp_server_compute_runtime_gbs mcp_server GB-seconds',
+      'mcp_server_image_storage_gbs mcp_server GB-seconds',
+      'volume_storage_gbs volume GB-seconds',
+      'custom_domain_active_time_hours custom_domain hours',
+    ]);
+  });
+
+  test('the metrics operation takes the eleven query parameters, two of them required', () => {
+    const query = operations.metrics.parameters.filter((parameter) => parameter.in === 'query');
+    expect(query.map(({ name, required }) => (required ? `${name}!` : name))).toEqual([
+      'startTime!',
+      'endTime!',
+      'resolution',
+      'groupBy',
+      'workspace',
+      'resourceType',
+      'resourceName',
+      'resourceUuid',
+      'billingDimension',
+      'limit',
+      'cursor',
+    ]);
+  });
+
+  test('every path parameter is in its path, and the other way round', () => {
+    for (const operation of Object.values(operations)) {
+      const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const declared = operation.parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
+      expect(declared).toEqual(inPath);
+    }
+  });
+});

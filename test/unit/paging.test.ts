@@ -1,0 +1,262 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { PlatformError, RefusedAnswerError } from '../../src/errors.ts';
+import { askQuery, type DecodedPage, detailQuery, type LandingFolder, openLanding } from '../../src/fetch/index.ts';
+import { CursorRefusedError, type Page, pages } from '../../src/platform/index.ts';
+import { never, rejection, type TestEffects, testClient, testEffects } from '../support/http-client.ts';
+import { bodyOf, group, windowOf } from '../support/http-metrics.ts';
+import { answer, gzipped, inTurn, type Reply, refuse, startServer } from '../support/http-server.ts';
+
+const about = 'account acc_one, window 2026-10-01T00:00:00Z/2026-10-01T02:00:00Z, detail';
+
+describe('pages', () => {
+  /** Pages by the cursors that lead to the next; '' ends the chain. */
+  async function follow(nextCursors: readonly (string | undefined)[]): Promise<(string | undefined)[]> {
+    const sent: (string | undefined)[] = [];
+    const ask = async (page: number, cursor: string | undefined): Promise<Page> => {
+      sent.push(cursor);
+      const nextCursor = nextCursors[page - 1];
+      return { hasMore: nextCursor !== '', nextCursor: nextCursor === '' ? undefined : nextCursor };
+    };
+    for await (const _ of pages(about, ask));
+    return sent;
+  }
+
+  test('are asked with the cursor of the page before, until there are no more', async () => {
+    expect(await follow(['a', 'b', ''])).toEqual([undefined, 'a', 'b']);
+    expect(await follow([''])).toEqual([undefined]);
+  });
+
+  test('a cursor that a last page carries nonetheless is not followed', async () => {
+    let asked = 0;
+    const ask = async (): Promise<Page> => {
+      asked += 1;
+      return { hasMore: false, nextCursor: 'more' };
+    };
+    for await (const _ of pages(about, ask));
+    expect(asked).toBe(1);
+  });
+
+  test('a cursor that was given before is refused with the page that gave it', async () => {
+    const circle = new RefusedAnswerError(
+      `${about}, page 3: meta.nextCursor was given before; the pages go in a circle`,
+    );
+    expect(await rejection(follow(['a', 'b', 'a', 'b']))).toEqual(circle);
+    expect(await rejection(follow(['a', 'b', 'b']))).toEqual(circle);
+  });
+
+  test('more pages without a cursor are refused', async () => {
+    const error = await rejection(follow(['a', undefined]));
+    expect(error).toEqual(
+      new RefusedAnswerError(`${about}, page 2: meta.hasMore is true but meta.nextCursor is empty`),
+    );
+  });
+
+  test('the pages before a broken link are handed over', async () => {
+    const handed: number[] = [];
+    const chain = pages(about, async (number) => ({ hasMore: true, nextCursor: undefined, number }));
+    const run = async () => {
+      for await (const page of chain) handed.push(page.number);
+    };
+    expect(await rejection(run())).toBeInstanceOf(RefusedAnswerError);
+    expect(handed).toEqual([1]);
+  });
+
+  /** What a chain is rejected with whose given page is answered with an error. */
+  function refusedAt(page: number, error: Error): Promise<unknown> {
+    return rejection(
+      (async () => {
+        const ask = async (number: number): Promise<Page> => {
+          if (number === page) throw error;
+          return { hasMore: true, nextCursor: `c${number}` };
+        };
+        for await (const _ of pages(about, ask));
+      })(),
+    );
+  }
+
+  test.each([400, 404, 410, 422])('a %i to a request with a cursor is a refused cursor', async (status) => {
+    const said = new PlatformError('what it said', { status, code: 'bad_cursor' });
+    const error = await refusedAt(2, said);
+    expect(error).toBeInstanceOf(CursorRefusedError);
+    expect(error).toMatchObject({ message: 'what it said', status, code: 'bad_cursor', cause: said });
+  });
+
+  test.each([401, 403, 429, 500, 503, undefined])('a status of %s with a cursor is not', async (status) => {
+    const said = new PlatformError('what it said', { status });
+    expect(await refusedAt(2, said)).toBe(said);
+  });
+
+  test('a 400 to the first page, which has no cursor, is not', async () => {
+    const said = new PlatformError('what it said', { status: 400 });
+    expect(await refusedAt(1, said)).toBe(said);
+  });
+
+  test('a bug is thrown as it is', async () => {
+    const bug = new TypeError('x is undefined');
+    expect(await refusedAt(2, bug)).toBe(bug);
+  });
+});
+
+describe('askQuery', () => {
+  const query = detailQuery(windowOf(2));
+  let root = '';
+  let landing: LandingFolder;
+  beforeEach(async () => {
+    root = mkdtempSync(join(tmpdir(), 'costbook-paging-'));
+    landing = await openLanding(root).begin('acc_one', query.window, 0);
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  /** A page with one group, named, that leads to a cursor ('' for none). */
+  function page(name: string, nextCursor: string): Reply {
+    return answer(onePage(name, nextCursor));
+  }
+  function onePage(name: string, nextCursor: string): object {
+    const groups = [
+      group(
+        [
+          [0.5, 2],
+          [0, 0],
+        ],
+        { resourceName: name },
+      ),
+    ];
+    return bodyOf(2, groups, { meta: { hasMore: nextCursor !== '', nextCursor } });
+  }
+
+  interface Told {
+    /** `page a`, `restart`, in order. */
+    readonly events: string[];
+    readonly effects: TestEffects;
+    readonly cursors: () => (string | null)[];
+    readonly result: Promise<number>;
+  }
+  async function askFor(reply: Reply): Promise<Told> {
+    const server = await startServer(reply);
+    const effects = testEffects();
+    const events: string[] = [];
+    const result = askQuery({
+      account: 'acc_one',
+      query,
+      client: testClient(server.url, { effects }),
+      landing,
+      sink: {
+        page: (decoded: DecodedPage) => void events.push(`page ${decoded.entries[0]?.resourceName}`),
+        restart: () => void events.push('restart'),
+      },
+      log: effects.log,
+      signal: never(),
+    });
+    result.catch(() => undefined);
+    return { events, effects, result, cursors: () => server.seen.map((seen) => seen.query.get('cursor')) };
+  }
+
+  test('hands over and lands every page in order', async () => {
+    const told = await askFor(inTurn(page('a', 'c1'), gzipped(onePage('b', 'c2')), page('c', '')));
+    expect(await told.result).toBe(3);
+    expect(told.events).toEqual(['page a', 'page b', 'page c']);
+    expect(told.cursors()).toEqual([null, 'c1', 'c2']);
+    expect(readdirSync(landing.path).sort()).toEqual(['detail-0001.json', 'detail-0002.json.gz', 'detail-0003.json']);
+    expect(JSON.parse(readFileSync(join(landing.path, 'detail-0003.json'), 'utf8'))).toEqual(onePage('c', ''));
+  });
+
+  test('sends the same parameters with every page', async () => {
+    const server = await startServer(inTurn(page('a', 'c&1 '), page('b', '')));
+    const effects = testEffects();
+    const sink = { page: () => undefined, restart: () => undefined };
+    const client = testClient(server.url, { effects });
+    await askQuery({ account: 'acc_one', query, client, landing, sink, log: effects.log, signal: never() });
+    const sent = server.seen.map((seen) => Object.fromEntries(seen.query));
+    const parameters = {
+      startTime: '2026-10-01T00:00:00Z',
+      endTime: '2026-10-01T02:00:00Z',
+      resolution: 'hourly',
+      groupBy: 'resource_name,resource_uuid,billing_dimension',
+      limit: '100',
+    };
+    expect(sent).toEqual([parameters, { ...parameters, cursor: 'c&1 ' }]);
+  });
+
+  test('begins anew where a cursor is refused, and the pages of the void pass are gone', async () => {
+    const told = await askFor(
+      inTurn(page('a', 'c1'), page('b', 'c2'), refuse(410, 'cursor_expired', 'too old'), page('whole', '')),
+    );
+    expect(await told.result).toBe(1);
+    expect(told.events).toEqual(['page a', 'page b', 'restart', 'page whole']);
+    expect(told.cursors()).toEqual([null, 'c1', 'c2', null]);
+    expect(readdirSync(landing.path)).toEqual(['detail-0001.json']);
+    expect(JSON.parse(readFileSync(join(landing.path, 'detail-0001.json'), 'utf8'))).toEqual(onePage('whole', ''));
+    expect(told.effects.logged).toMatchObject([
+      { event: 'the platform refused a cursor; the query begins anew', fields: { about } },
+    ]);
+  });
+
+  test('the void pages are gone before the sink hears of it', async () => {
+    const server = await startServer(inTurn(page('a', 'c1'), refuse(400, 'bad_cursor', 'no'), page('b', '')));
+    const effects = testEffects();
+    let landedAtRestart: string[] | undefined;
+    const sink = {
+      page: () => undefined,
+      restart: () => {
+        landedAtRestart = readdirSync(landing.path);
+      },
+    };
+    const client = testClient(server.url, { effects });
+    await askQuery({ account: 'acc_one', query, client, landing, sink, log: effects.log, signal: never() });
+    expect(landedAtRestart).toEqual([]);
+  });
+
+  test('begins anew three times at most', async () => {
+    const told = await askFor((response, request) => {
+      const reply = request.query.has('cursor') ? refuse(400, 'bad_cursor', 'no such cursor') : page('a', 'c1');
+      reply(response, request);
+    });
+    const error = await rejection(told.result);
+    expect(error).toBeInstanceOf(CursorRefusedError);
+    expect(error).toMatchObject({
+      message: `metrics API answered 400: bad_cursor: no such cursor (${about}, page 2). The platform does not take this request; Costbook and the platform disagree about its rules.`,
+    });
+    expect(told.events.filter((event) => event === 'restart')).toHaveLength(3);
+    expect(told.cursors()).toHaveLength(8);
+  });
+
+  test('does not begin anew where the first page is refused', async () => {
+    const told = await askFor(refuse(400, 'invalid_request', 'no'));
+    expect(await rejection(told.result)).toMatchObject({ status: 400 });
+    expect(told.events).toEqual([]);
+    expect(told.cursors()).toHaveLength(1);
+  });
+
+  test('a page that is refused is landed all the same, and is not handed over', async () => {
+    const wrong = bodyOf(2, [], { resolution: 'daily' });
+    const told = await askFor(inTurn(page('a', 'c1'), answer(wrong)));
+    expect(await rejection(told.result)).toEqual(
+      new RefusedAnswerError(`${about}, page 2: resolution: found "daily", expected "hourly"`),
+    );
+    expect(told.events).toEqual(['page a']);
+    expect(JSON.parse(readFileSync(join(landing.path, 'detail-0002.json'), 'utf8'))).toEqual(wrong);
+  });
+
+  test('a circle of cursors is refused with account, window and page', async () => {
+    const told = await askFor(inTurn(page('a', 'c1'), page('b', 'c1')));
+    expect(await rejection(told.result)).toEqual(
+      new RefusedAnswerError(`${about}, page 2: meta.nextCursor was given before; the pages go in a circle`),
+    );
+  });
+
+  test('a page that came broken first is handed over once', async () => {
+    const told = await askFor(inTurn(gzipped(onePage('a', ''), 40), gzipped(onePage('a', ''))));
+    expect(await told.result).toBe(1);
+    expect(told.events).toEqual(['page a']);
+    expect(existsSync(join(landing.path, 'detail-0001.json.gz'))).toBe(true);
+  });
+
+  test('a page that came as a page of HTML first and gzipped then is landed once', async () => {
+    const told = await askFor(inTurn(answer('<html>Welcome</html>'), gzipped(onePage('a', ''))));
+    expect(await told.result).toBe(1);
+    expect(readdirSync(landing.path)).toEqual(['detail-0001.json.gz']);
+  });
+});

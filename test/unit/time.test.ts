@@ -1,0 +1,270 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { UsageError } from '../../src/errors.ts';
+import {
+  addCalendarMonths,
+  dayMs,
+  floorDay,
+  floorHour,
+  floorMonth,
+  formatInstant,
+  formatMonth,
+  formatWindow,
+  hourMs,
+  hoursIn,
+  intersectWindows,
+  parseInstant,
+  parseMonth,
+  parseRfc3339,
+  subtractWindows,
+  unionWindows,
+  type Window,
+} from '../../src/time.ts';
+
+const now = Date.UTC(2026, 9, 21, 3, 30);
+
+test('these tests run in a zone that is not UTC and has daylight saving time', () => {
+  expect(new Date(2026, 0, 1).getTimezoneOffset()).toBe(210);
+  expect(new Date(2026, 6, 1).getTimezoneOffset()).toBe(150);
+});
+
+describe('instants as text', () => {
+  test('whole seconds carry no milliseconds, others do', () => {
+    expect(formatInstant(Date.UTC(2026, 9, 1))).toBe('2026-10-01T00:00:00Z');
+    expect(formatInstant(Date.UTC(2026, 9, 1, 0, 0, 0, 250))).toBe('2026-10-01T00:00:00.250Z');
+  });
+
+  test('a window is written as an ISO 8601 interval', () => {
+    expect(formatWindow({ start: Date.UTC(2026, 9, 1), end: Date.UTC(2026, 9, 8) })).toBe(
+      '2026-10-01T00:00:00Z/2026-10-08T00:00:00Z',
+    );
+  });
+
+  test('the month of an instant is its UTC month, though the local one differs', () => {
+    expect(formatMonth(Date.UTC(2026, 9, 1, 1))).toBe('2026-10');
+    expect(formatMonth(Date.UTC(2026, 9, 1) - 1)).toBe('2026-09');
+  });
+});
+
+describe('parseInstant', () => {
+  test.each([
+    ['2026-10-01', Date.UTC(2026, 9, 1)],
+    ['2026-10', Date.UTC(2026, 9, 1)],
+    ['2026-01', Date.UTC(2026, 0, 1)],
+    ['2026-10-01T05:00:00Z', Date.UTC(2026, 9, 1, 5)],
+    ['2026-10-01t05:00:00z', Date.UTC(2026, 9, 1, 5)],
+    ['2026-10-01 05:00:00Z', Date.UTC(2026, 9, 1, 5)],
+    ['2026-10-01T05:00:00.5Z', Date.UTC(2026, 9, 1, 5, 0, 0, 500)],
+    ['2026-10-01T05:00:00.123999999Z', Date.UTC(2026, 9, 1, 5, 0, 0, 123)],
+    ['2026-10-01T05:00:00+00:00', Date.UTC(2026, 9, 1, 5)],
+    ['2026-10-01T05:00:00-00:00', Date.UTC(2026, 9, 1, 5)],
+    ['2026-10-01T05:00:00-02:30', Date.UTC(2026, 9, 1, 7, 30)],
+    ['2026-10-01T01:00:00+02:00', Date.UTC(2026, 8, 30, 23)],
+    ['2028-02-29', Date.UTC(2028, 1, 29)],
+    ['-7d', Date.UTC(2026, 9, 14)],
+    ['-0d', Date.UTC(2026, 9, 21)],
+    ['-365d', Date.UTC(2025, 9, 21)],
+    // The clocks in the tests' own zone change on 2026-03-08 and 2026-11-01.
+    ['2026-03-08', Date.UTC(2026, 2, 8)],
+    ['2026-11-01T02:30:00Z', Date.UTC(2026, 10, 1, 2, 30)],
+  ])('%s is read', (text, instant) => {
+    expect(parseInstant(text, '--from', now)).toBe(instant);
+  });
+
+  test.each([
+    '2026-02-30',
+    '2027-02-29',
+    '2026-13',
+    '2026-00',
+    '2026-10-00',
+    '2026-10-32',
+    '2026-1-1',
+    '26-10-01',
+    '2026',
+    '2026-10-01T05:00:00',
+    '2026-10-01T05:00Z',
+    '2026-10-01T25:00:00Z',
+    '2026-10-01T05:60:00Z',
+    '2026-10-01T05:00:60Z',
+    '2026-10-01T05:00:00+24:00',
+    '2026-02-30T05:00:00Z',
+    '2026-10-01T05:00:00.Z',
+    '01.10.2026',
+    '10/01/2026',
+    'yesterday',
+    '7d',
+    '-d',
+    '-1.5d',
+    '--7d',
+    '-123456d',
+    ' 2026-10-01',
+    '2026-10-01\n',
+    '',
+  ])('%j is refused with a sentence that says what is expected', (text) => {
+    const act = () => parseInstant(text, '--from', now);
+    expect(act).toThrow(UsageError);
+    expect(act).toThrow(
+      new UsageError(
+        `--from: "${text}" is no date; expected 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)`,
+      ),
+    );
+  });
+
+  test('an hour of 24 is none: RFC 3339 ends at 23', () => {
+    expect(() => parseInstant('2026-10-01T24:00:00Z', '--from', now)).toThrow(UsageError);
+  });
+});
+
+describe('parseRfc3339', () => {
+  test('reads back whatever formatInstant writes', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: Date.UTC(1, 0, 1), max: Date.UTC(9999, 11, 31) }), (instant) => {
+        expect(parseRfc3339(formatInstant(instant))).toBe(instant);
+      }),
+    );
+  });
+
+  test('a text without an offset names no instant', () => {
+    expect(parseRfc3339('2026-10-01T00:00:00')).toBeUndefined();
+    expect(parseRfc3339('2026-10-01')).toBeUndefined();
+  });
+});
+
+describe('parseMonth', () => {
+  test.each([
+    ['2026-10', Date.UTC(2026, 9, 1), Date.UTC(2026, 10, 1)],
+    ['2026-12', Date.UTC(2026, 11, 1), Date.UTC(2027, 0, 1)],
+    ['2028-02', Date.UTC(2028, 1, 1), Date.UTC(2028, 2, 1)],
+    ['2026-03', Date.UTC(2026, 2, 1), Date.UTC(2026, 3, 1)],
+    ['2026-11', Date.UTC(2026, 10, 1), Date.UTC(2026, 11, 1)],
+  ])('%s is its UTC month, also where the local clocks change in it', (text, start, end) => {
+    expect(parseMonth(text, '--month')).toEqual({ start, end });
+  });
+
+  test.each(['2026-13', '2026-00', '2026-1', '2026-10-01', 'October', ''])('%j is refused', (text) => {
+    expect(() => parseMonth(text, '--month')).toThrow(
+      new UsageError(`--month: "${text}" is no month; expected for example 2026-10`),
+    );
+  });
+});
+
+describe('calendar arithmetic', () => {
+  test('months have their own lengths, whatever the local clocks do', () => {
+    const months = Array.from({ length: 13 }, (_, index) => addCalendarMonths(Date.UTC(2026, 0, 1), index));
+    expect(months.map(formatInstant)).toEqual([
+      ...Array.from({ length: 12 }, (_, index) => `2026-${String(index + 1).padStart(2, '0')}-01T00:00:00Z`),
+      '2027-01-01T00:00:00Z',
+    ]);
+  });
+
+  test('a month after the 31st is the last day of the shorter month', () => {
+    expect(formatInstant(addCalendarMonths(Date.UTC(2026, 0, 31), 1))).toBe('2026-02-28T00:00:00Z');
+    expect(formatInstant(addCalendarMonths(Date.UTC(2026, 2, 31), -1))).toBe('2026-02-28T00:00:00Z');
+  });
+
+  test('hour, day and month begin in UTC', () => {
+    const instant = Date.UTC(2026, 10, 1, 1, 59, 59, 999);
+    expect(formatInstant(floorHour(instant))).toBe('2026-11-01T01:00:00Z');
+    expect(formatInstant(floorDay(instant))).toBe('2026-11-01T00:00:00Z');
+    expect(formatInstant(floorMonth(instant))).toBe('2026-11-01T00:00:00Z');
+  });
+
+  test('before 1970 hours and days begin earlier, not later', () => {
+    expect(formatInstant(floorHour(-1))).toBe('1969-12-31T23:00:00Z');
+    expect(formatInstant(floorDay(-1))).toBe('1969-12-31T00:00:00Z');
+    expect(formatInstant(floorMonth(-1))).toBe('1969-12-01T00:00:00Z');
+  });
+
+  test('a day on which local clocks change has 24 hours', () => {
+    expect(hoursIn({ start: Date.UTC(2026, 2, 8), end: Date.UTC(2026, 2, 9) })).toBe(24);
+    expect(dayMs).toBe(24 * hourMs);
+  });
+});
+
+describe('windows as sets of instants', () => {
+  const anyWindow = fc
+    .tuple(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 30 }))
+    .map(([start, end]): Window => ({ start, end }));
+  const anyWindows = fc.array(anyWindow, { maxLength: 8 });
+
+  /** The instants in some windows, one by one. */
+  function members(windows: readonly Window[]): number[] {
+    return Array.from({ length: 31 }, (_, instant) => instant).filter((instant) =>
+      windows.some(({ start, end }) => start <= instant && instant < end),
+    );
+  }
+  function expectSortedAndApart(windows: readonly Window[]): void {
+    for (const [index, window] of windows.entries()) {
+      expect(window.start).toBeLessThan(window.end);
+      const before = windows[index - 1];
+      if (before !== undefined) expect(before.end).toBeLessThan(window.start);
+    }
+  }
+
+  test('a union holds what any of its windows holds, in pieces that do not touch', () => {
+    fc.assert(
+      fc.property(anyWindows, (windows) => {
+        const union = unionWindows(windows);
+        expectSortedAndApart(union);
+        expect(members(union)).toEqual(members(windows));
+      }),
+    );
+  });
+
+  test('windows that touch become one', () => {
+    expect(
+      unionWindows([
+        { start: 5, end: 9 },
+        { start: 1, end: 5 },
+      ]),
+    ).toEqual([{ start: 1, end: 9 }]);
+  });
+
+  test('a difference holds exactly what is in the first and not in the second', () => {
+    fc.assert(
+      fc.property(anyWindows, anyWindows, (windows, others) => {
+        const rest = subtractWindows(windows, others);
+        expectSortedAndApart(rest);
+        const taken = new Set(members(others));
+        expect(members(rest)).toEqual(members(windows).filter((instant) => !taken.has(instant)));
+      }),
+    );
+  });
+
+  test('an intersection of two windows holds exactly what is in both, and is undefined where nothing is', () => {
+    fc.assert(
+      fc.property(anyWindow, anyWindow, (a, b) => {
+        const both = intersectWindows(a, b);
+        const inB = new Set(members([b]));
+        expect(members(both === undefined ? [] : [both])).toEqual(members([a]).filter((instant) => inB.has(instant)));
+        if (both !== undefined) expect(both.start).toBeLessThan(both.end);
+      }),
+    );
+  });
+
+  test('what is taken away and what is left are apart, and together are the original', () => {
+    fc.assert(
+      fc.property(anyWindows, anyWindows, (windows, others) => {
+        const left = subtractWindows(windows, others);
+        const taken = unionWindows(windows).flatMap((window) =>
+          unionWindows(others).flatMap((other) => intersectWindows(window, other) ?? []),
+        );
+        for (const a of left) for (const b of taken) expect(intersectWindows(a, b)).toBeUndefined();
+        expect(unionWindows([...left, ...taken])).toEqual(unionWindows(windows));
+      }),
+    );
+  });
+
+  test('the windows given are left as they were', () => {
+    const windows = [
+      { start: 5, end: 9 },
+      { start: 1, end: 6 },
+    ];
+    unionWindows(windows);
+    subtractWindows(windows, [{ start: 2, end: 3 }]);
+    expect(windows).toEqual([
+      { start: 5, end: 9 },
+      { start: 1, end: 6 },
+    ]);
+  });
+});

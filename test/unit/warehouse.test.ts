@@ -1,0 +1,394 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { UsageError } from '../../src/errors.ts';
+import { type Connection, type Database, openDatabase } from '../../src/warehouse/connection.ts';
+import { openBooks, openWarehouse, readSqlFolder, type Stage } from '../../src/warehouse/index.ts';
+import { migrate } from '../../src/warehouse/migrate.ts';
+import { newProject } from '../support/project.ts';
+
+const open: { close(): void }[] = [];
+afterAll(() => {
+  for (const each of open) each.close();
+});
+
+async function newDatabase(): Promise<{ database: Database; connection: Connection }> {
+  const database = await openDatabase(join(await newProject(), 'a.duckdb'), { readOnly: false });
+  open.push(database);
+  return { database, connection: await database.connect() };
+}
+
+describe('a connection', () => {
+  test('runs the statements of a text in order, each with the parameters that it names', async () => {
+    const { connection } = await newDatabase();
+    await connection.run('create table t (a integer); insert into t values ($one); insert into t values ($two)', {
+      one: 1,
+      two: 2,
+      unused: 3,
+    });
+    expect(await connection.rows('select a from t order by a')).toEqual([{ a: 1 }, { a: 2 }]);
+  });
+
+  test('refuses a statement that names a parameter which is not given', async () => {
+    const { connection } = await newDatabase();
+    await expect(connection.rows('select $missing')).rejects.toThrow(new TypeError('statement needs $missing'));
+  });
+
+  test('takes values that look like SQL as what they are', async () => {
+    const { connection } = await newDatabase();
+    const text = `'; drop table t; --`;
+    expect(await connection.rows('select $text as text', { text })).toEqual([{ text }]);
+  });
+
+  test('rolls a transaction back when its work throws, and can be used again', async () => {
+    const { connection } = await newDatabase();
+    await connection.run('create table t (a integer)');
+    const failure = new Error('no');
+    await expect(
+      connection.transaction(async () => {
+        await connection.run('insert into t values (1)');
+        throw failure;
+      }),
+    ).rejects.toBe(failure);
+    await connection.transaction(() => connection.run('insert into t values (2)'));
+    expect(await connection.rows('select a from t')).toEqual([{ a: 2 }]);
+  });
+
+  test('answers statements that are asked at once as if one after another', async () => {
+    const { connection } = await newDatabase();
+    await connection.run('create table t (a integer)');
+    await Promise.all(Array.from({ length: 50 }, (_, a) => connection.run('insert into t values ($a)', { a })));
+    expect(await connection.rows('select count(*) as n, sum(a) as sum from t')).toEqual([{ n: '50', sum: '1225' }]);
+  });
+
+  test('refuses to cut a stream short by another statement, and hands it out whole', async () => {
+    const { connection } = await newDatabase();
+    const { pieces } = await connection.stream('select * from range(10000)');
+    let count = 0;
+    for await (const rows of pieces) {
+      if (count === 0) await expect(connection.rows('select 1')).rejects.toThrow('a stream is still open');
+      count += rows.length;
+    }
+    expect(count).toBe(10_000);
+    expect(await connection.rows('select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  test('can be used again after a stream that nobody read to its end', async () => {
+    const { connection } = await newDatabase();
+    const { pieces } = await connection.stream('select * from range(10000)');
+    for await (const _ of pieces) break;
+    expect(await connection.rows('select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  test('appends points beyond one vector without loss', async () => {
+    const { connection } = await newDatabase();
+    const count = 5000;
+    await connection.run('create temp table points (e integer, b integer, c decimal(18,12), u decimal(18,6))');
+    await connection.appendPoints('points', count, {
+      first: Int32Array.from({ length: count }, (_, index) => index),
+      second: new Int32Array(count).fill(7),
+      third: { values: BigInt64Array.from({ length: count }, (_, index) => BigInt(index) - 2500n), scale: 12 },
+      fourth: { values: new BigInt64Array(count).fill(999_999_999_999_999_999n), scale: 6 },
+    });
+    expect(
+      await connection.rows(
+        'select count(distinct e) as n, sum(c) as c, min(c) as low, min(u) as u, max(b) as b from points',
+      ),
+    ).toEqual([{ n: '5000', c: '-0.000000002500', low: '-0.000000002500', u: '999999999999.999999', b: 7 }]);
+  });
+});
+
+describe('a database file', () => {
+  test('has one owner in a process: DuckDB itself would let two lose rows', async () => {
+    const { database } = await newDatabase();
+    await expect(openDatabase(database.file, { readOnly: false })).rejects.toThrow('already open in this process');
+  });
+
+  test('can be opened again once it is closed', async () => {
+    const { database } = await newDatabase();
+    database.close();
+    const again = await openDatabase(database.file, { readOnly: false });
+    again.close();
+    expect(again.file).toBe(database.file);
+  });
+
+  test('whose path has a quote in it is opened all the same', async () => {
+    const file = join(await newProject(), "it's", 'a.duckdb');
+    const database = await openDatabase(file, { readOnly: false });
+    expect(await (await database.connect()).rows('select 1 as one')).toEqual([{ one: 1 }]);
+    database.close();
+  });
+
+  test('that a reader does not find is a UsageError that says what to do', async () => {
+    const dir = await newProject();
+    await expect(openBooks(dir, { lockedDown: true })).rejects.toThrow(
+      /does not exist yet: run "costbook ingest" first/,
+    );
+    await expect(openBooks(dir, { lockedDown: true })).rejects.toBeInstanceOf(UsageError);
+  });
+
+  test('counts in UTC wherever the process is', async () => {
+    const { connection } = await newDatabase();
+    expect(
+      await connection.rows(
+        `select current_setting('TimeZone') as zone, cast(timestamptz '2026-10-01 00:00:00+00' as varchar) as at`,
+      ),
+    ).toEqual([{ zone: 'UTC', at: '2026-10-01 00:00:00+00' }]);
+  });
+});
+
+describe('SQL that somebody typed', () => {
+  async function publishedBooks(): Promise<Connection> {
+    const dir = await newProject();
+    const warehouse = await openWarehouse(dir);
+    await warehouse.beginRun('test', Date.UTC(2026, 8, 1));
+    await warehouse.publish();
+    warehouse.close();
+    const books = await openBooks(dir, { lockedDown: true });
+    open.push(books);
+    return books.connection;
+  }
+
+  test('can read, and nothing else', async () => {
+    const connection = await publishedBooks();
+    const refused = [
+      `insert into ledger.runs values (9, 'x', now(), null, 'x', null, null)`,
+      `update ledger.runs set command = 'x'`,
+      'delete from ledger.runs',
+      'drop table ledger.runs',
+      'create table t (a integer)',
+      'create temp table t (a integer)',
+      'create or replace temp view costs as select 1',
+      'create macro m() as 1',
+      `attach '/tmp/x.duckdb' as x`,
+      `attach ':memory:' as x`,
+      'detach wh',
+      `copy (select 1) to '/tmp/costbook-test-x.csv'`,
+      `copy ledger.runs from '/etc/passwd'`,
+      `export database '/tmp/costbook-test-x'`,
+      `import database '/tmp/costbook-test-x'`,
+      'install httpfs',
+      'load httpfs',
+      `set memory_limit = '1GB'`,
+      'reset memory_limit',
+      `pragma threads = 4`,
+      'use memory',
+      'begin transaction',
+      'checkpoint',
+      'vacuum',
+      'call pragma_version()',
+      'prepare p as select 1',
+      'select 1; select 2',
+      `select 1; copy (select 1) to '/tmp/costbook-test-x.csv'`,
+      'select $1',
+      '',
+      '-- nothing',
+      `select * from read_csv('/etc/passwd')`,
+      `select * from read_text('/etc/passwd')`,
+      `select * from read_blob('/proc/self/environ')`,
+      `select * from '/etc/passwd'`,
+      `select * from glob('/etc/*')`,
+      `select * from read_json('http://127.0.0.1:9/')`,
+      `select * from sniff_csv('/etc/passwd')`,
+      `with x as (select * from read_csv('/etc/passwd')) select * from x`,
+      `explain analyze insert into ledger.runs values (9, 'x', now(), null, 'x', null, null)`,
+    ];
+    const taken: string[] = [];
+    for (const sql of refused) {
+      try {
+        const { pieces } = await connection.query(sql);
+        for await (const _ of pieces);
+        taken.push(sql);
+      } catch (error) {
+        if (!(error instanceof UsageError)) taken.push(`${sql}: ${String(error)}`);
+      }
+    }
+    expect(taken).toEqual([]);
+    expect(await connection.rows('select run_number, command from runs')).toEqual([
+      { run_number: '1', command: 'test' },
+    ]);
+  });
+
+  test.each([
+    'select 1 as a',
+    'from runs',
+    'with x as (select 1 as a) select a from x',
+    'explain select 1',
+    'select 1 as a;',
+  ])('%s is a question', async (sql) => {
+    const connection = await publishedBooks();
+    const { columns, pieces } = await connection.query(sql);
+    for await (const _ of pieces);
+    expect(columns.length).toBeGreaterThan(0);
+  });
+
+  test('that is wrong is the typist’s to mend, whatever words are in it', async () => {
+    const connection = await publishedBooks();
+    for (const sql of [
+      `select "Permission denied"`,
+      `select error('No space left on device')`,
+      `select cast('Out of Memory' as integer)`,
+    ]) {
+      const failure = connection.query(sql).then(async ({ pieces }) => {
+        for await (const _ of pieces);
+      });
+      await expect(failure, sql).rejects.toBeInstanceOf(UsageError);
+    }
+  });
+});
+
+describe('migrate(connection)', () => {
+  test('is done once: a second time nothing is applied', async () => {
+    const { connection } = await newDatabase();
+    await migrate(connection);
+    const before = await connection.rows('select * from ledger.applied_files order by all');
+    await migrate(connection);
+    expect(await connection.rows('select * from ledger.applied_files order by all')).toEqual(before);
+    expect(before.length).toBeGreaterThan(1);
+  });
+
+  test('refuses a warehouse whose migration was edited after it had been applied', async () => {
+    const { connection } = await newDatabase();
+    await migrate(connection);
+    await connection.run(`update ledger.applied_files set hash = 'another' where folder = 'migrations'`);
+    await expect(migrate(connection)).rejects.toThrow(/0001_ledger\.sql was edited after it had been applied/);
+    await expect(migrate(connection)).rejects.toBeInstanceOf(UsageError);
+  });
+
+  test('refuses a warehouse that a newer program wrote', async () => {
+    const { connection } = await newDatabase();
+    await migrate(connection);
+    await connection.run(`insert into ledger.applied_files values ('migrations', '9999_future', 'x')`);
+    await expect(migrate(connection)).rejects.toThrow(/newer Costbook \(migration 9999_future/);
+  });
+
+  test('makes the views again when one of their files has changed', async () => {
+    const { connection } = await newDatabase();
+    await migrate(connection);
+    await connection.run(`create or replace view runs as select 1 as broken`);
+    await connection.run(`update ledger.applied_files set hash = 'another' where folder = 'views'`);
+    await migrate(connection);
+    expect(await connection.rows('select outcome from runs')).toEqual([]);
+  });
+});
+
+describe('the warehouse', () => {
+  test('calls a run interrupted that was under way when another one begins', async () => {
+    const dir = await newProject();
+    const warehouse = await openWarehouse(dir);
+    const first = await warehouse.beginRun('ingest', Date.UTC(2026, 8, 1));
+    const second = await warehouse.beginRun('ingest', Date.UTC(2026, 8, 2));
+    await second.end(0, undefined, Date.UTC(2026, 8, 2, 1));
+    await warehouse.publish();
+    warehouse.close();
+    const books = await openBooks(dir, { lockedDown: true });
+    open.push(books);
+    expect([first.number, second.number]).toEqual([1, 2]);
+    expect(await books.connection.rows('select outcome, exit_code from runs order by run_number')).toEqual([
+      { outcome: 'interrupted', exit_code: null },
+      { outcome: 'done', exit_code: 0 },
+    ]);
+  });
+});
+
+describe('a stage', () => {
+  async function staged(): Promise<{ stage: Stage; connection: Connection; close(): void }> {
+    const { database, connection } = await newDatabase();
+    await migrate(connection);
+    const { openStage } = await import('../../src/warehouse/load.ts');
+    return { stage: await openStage(await database.connect()), connection, close: () => database.close() };
+  }
+
+  test('gives series ids that never change: they are in the books for good', async () => {
+    const { connection } = await newDatabase();
+    const macros = (await readSqlFolder('load')).find(({ name }) => name === 'macros');
+    await connection.run(macros?.text ?? '');
+    const [row] = await connection.rows(
+      `select
+        series_id_of('acc', 'north', 'sandbox', 'box', 'sbx-1', 'sandbox_compute_runtime_gbs') as whole,
+        series_id_of('acc', null, null, null, null, null) as bare`,
+    );
+    // md5 of ["acc","north","sandbox","box","sbx-1","sandbox_compute_runtime_gbs"] and of ["acc",null,…]: see below.
+    const { createHash } = await import('node:crypto');
+    function lowerHalf(list: readonly (string | null)[]): string {
+      return createHash('md5').update(JSON.stringify(list)).digest().readBigUInt64LE(8).toString();
+    }
+    const expected = {
+      whole: lowerHalf(['acc', 'north', 'sandbox', 'box', 'sbx-1', 'sandbox_compute_runtime_gbs']),
+      bare: lowerHalf(['acc', null, null, null, null, null]),
+    };
+    expect(row).toEqual(expected);
+  });
+
+  test('keeps dimensions apart that would join to the same text', async () => {
+    const { connection } = await newDatabase();
+    const macros = (await readSqlFolder('load')).find(({ name }) => name === 'macros');
+    await connection.run(macros?.text ?? '');
+    const [row] = await connection.rows(
+      `select count(distinct id) as ids from (values
+        (series_id_of('a', 'b', 'c', null, null, null)),
+        (series_id_of('a', 'b,c', null, null, null, null)),
+        (series_id_of('a', 'b","c', null, null, null, null)),
+        (series_id_of('a', 'null', 'c', null, null, null)),
+        (series_id_of('a', null, 'c', null, null, null)),
+        (series_id_of('a', '', 'c', null, null, null)),
+        (series_id_of('a', null, null, 'c', null, null))) as t(id)`,
+    );
+    expect(row).toEqual({ ids: '7' });
+  });
+
+  test('refuses a total that changes from one page to the next', async () => {
+    const { stage } = await staged();
+    await stage.begin('acc', { start: Date.UTC(2026, 8, 1), end: Date.UTC(2026, 8, 2) });
+    const sink = stage.addQuery(1, 'detail');
+    const points = {
+      count: 0,
+      entry: new Int32Array(),
+      bucket: new Int32Array(),
+      cost: new BigInt64Array(),
+      usage: new BigInt64Array(),
+    };
+    const page = { totalCost: '1.5', costDecimals: 1, usageDecimals: 0, entries: [], points };
+    await sink.page(page);
+    await expect(sink.page({ ...page, totalCost: '1.6' })).rejects.toThrow(/was 1\.5 on the first page and is 1\.6/);
+  });
+});
+
+describe('readSqlFolder(folder, overlay)', () => {
+  async function overlayWith(files: Readonly<Record<string, string>>): Promise<string> {
+    const overlay = join(await newProject(), 'sql');
+    await mkdir(join(overlay, 'reports'), { recursive: true });
+    for (const [name, text] of Object.entries(files)) await writeFile(join(overlay, 'reports', name), text);
+    return overlay;
+  }
+
+  test('lays a user’s files over the built-in ones by name', async () => {
+    const overlay = await overlayWith({
+      'cost_by_workspace.sql': '--! about: mine\nselect 1',
+      'another.sql': '--! about: new\n--! about: and long\nselect 2',
+      'notes.txt': 'no SQL',
+    });
+    const files = await readSqlFolder('reports', overlay);
+    expect(files.find(({ name }) => name === 'cost_by_workspace')?.text).toBe('--! about: mine\nselect 1');
+    expect(files.find(({ name }) => name === 'another')?.header).toEqual({ about: 'new and long' });
+    expect(files.map(({ name }) => name)).not.toContain('notes');
+  });
+
+  test('tells everything that is wrong with headers, with file and line', async () => {
+    const overlay = await overlayWith({
+      'one.sql': '--! about: x\n--! abuot: y\nselect 1',
+      'two.sql': 'select 1',
+      'three.sql': '--! about: x\n--! grain\nselect 1',
+    });
+    const failure = await readSqlFolder('reports', overlay).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(UsageError);
+    const { message } = failure as UsageError;
+    expect(message).toContain(`${join(overlay, 'reports', 'one.sql')}:2:1: unknown header key "abuot"`);
+    expect(message).toContain(`${join(overlay, 'reports', 'two.sql')}:1:1: the header has no "--! about:" line`);
+    expect(message).toContain(`${join(overlay, 'reports', 'three.sql')}:2:1: found "--! grain"`);
+  });
+
+  test('reads the text whole, so that lines are those of the file', async () => {
+    for (const { path, text } of await readSqlFolder('views')) expect(text).toBe(await readFile(path, 'utf8'));
+  });
+});
