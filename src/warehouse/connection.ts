@@ -324,7 +324,7 @@ async function exists(file: string): Promise<boolean> {
 
 /** DuckDB's own words for what the machine lacks; words in somebody's data come behind another kind of error. */
 const machineFailure =
-  /^Out of Memory Error|^(IO|FATAL) Error[^]*(No space left on device|Read-only file system|Permission denied|Could not (write|read|open)|Cannot open file)/i;
+  /^Out of Memory Error|^(IO|FATAL) Error.*(No space left on device|Read-only file system|Permission denied|Could not (write|read|open)|Cannot open file)/is;
 
 /** DuckDB's failures as ours: who holds the lock, what the machine lacks; anything else keeps DuckDB's own words. */
 function asOurError(file: string): (error: unknown) => never {
