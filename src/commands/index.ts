@@ -4,6 +4,7 @@ import { emulatorCommand } from './emulator.ts';
 import { ingestCommand } from './ingest.ts';
 import { planCommand } from './plan.ts';
 import { reportCommand } from './report.ts';
+import { restatementsCommand } from './restatements.ts';
 import { sqlCommand } from './sql.ts';
 import { statusCommand } from './status.ts';
 
@@ -15,6 +16,7 @@ export const commands: readonly Command[] = [
   reportCommand,
   sqlCommand,
   statusCommand,
+  restatementsCommand,
   planCommand,
   demoCommand,
   emulatorCommand,

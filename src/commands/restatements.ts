@@ -1,0 +1,118 @@
+import { completenessOf, describeCompleteness, formatTable } from '../reports/index.ts';
+import { formatInstant, parseInstant } from '../time.ts';
+import { type Connection, openBooks, type SqlRow } from '../warehouse/index.ts';
+import type { Command } from './command.ts';
+
+export const restatementsCommand: Command = {
+  name: 'restatements',
+  summary: 'Show what changed in the past after it had been loaded, by month and driver.',
+  options: [{ flags: '--since <date>', summary: 'only what was seen at or after this; by default everything' }],
+  examples: ['costbook restatements', 'costbook restatements --since -7d', 'costbook restatements --json'],
+  async run(input, context) {
+    const since = input.options['since'];
+    const seenFrom = typeof since === 'string' ? parseInstant(since, '--since', context.effects.now()) : 0;
+    const books = await openBooks(context.dir, { lockedDown: true });
+    try {
+      const { connection } = books;
+      const state = await completenessOf(connection);
+      const parameters = { seen_from: formatInstant(seenFrom) };
+      const months = await readMonths(connection, parameters);
+      if (context.json) {
+        const buckets = await connection.rows(bucketsQuery, parameters);
+        await context.write(`${JSON.stringify({ completeThrough: state.completeThrough, months, buckets })}\n`);
+      } else {
+        await context.write(`${describe(months)}${describeCompleteness(state)}\n`);
+      }
+      return 0;
+    } finally {
+      books.close();
+    }
+  },
+};
+
+/** A month of an account that was restated; amounts are decimal text in USD. */
+interface RestatedMonth {
+  readonly account: string;
+  readonly month: string;
+  readonly difference: string;
+  /** The resources that moved most, largest first. */
+  readonly drivers: readonly SqlRow[];
+}
+
+/** How many resources are named as the drivers of a month's change. */
+const maxDrivers = 5;
+
+async function readMonths(connection: Connection, parameters: { seen_from: string }): Promise<RestatedMonth[]> {
+  const months = await connection.rows(
+    `select
+      account,
+      strftime(bucket_start, '%Y-%m') as month,
+      sum(coalesce(new_cost, 0) - coalesce(old_cost, 0)) as difference
+    from restatements
+    where seen_at >= cast($seen_from as timestamp)
+    group by account, month
+    order by account, month`,
+    parameters,
+  );
+  const drivers = await connection.rows(
+    `with moved as (
+      select
+        account, strftime(bucket_start, '%Y-%m') as month,
+        workspace, resource_type, resource_name, billing_dimension,
+        sum(coalesce(new_cost, 0) - coalesce(old_cost, 0)) as difference
+      from restatements
+      where seen_at >= cast($seen_from as timestamp)
+      group by all
+    )
+    select account, month, workspace, resource_type, resource_name, billing_dimension, difference
+    from moved
+    qualify row_number() over (
+      partition by account, month
+      order by abs(difference) desc, workspace, resource_type, resource_name, billing_dimension
+    ) <= ${maxDrivers}
+    order by account, month, abs(difference) desc, workspace, resource_type, resource_name, billing_dimension`,
+    parameters,
+  );
+  return months.map((row) => ({
+    account: String(row['account']),
+    month: String(row['month']),
+    difference: String(row['difference']),
+    drivers: drivers
+      .filter((driver) => driver['account'] === row['account'] && driver['month'] === row['month'])
+      .map(({ account: _account, month: _month, ...driver }) => driver),
+  }));
+}
+
+const bucketsQuery = `
+  select
+    account, strftime(bucket_start, '%Y-%m-%dT%H:%M:%SZ') as bucket_start,
+    workspace, resource_type, resource_name, resource_uuid, billing_dimension,
+    old_cost, new_cost, old_usage, new_usage,
+    strftime(seen_at, '%Y-%m-%dT%H:%M:%SZ') as seen_at
+  from restatements
+  where seen_at >= cast($seen_from as timestamp)
+  order by
+    restatements.seen_at, account, restatements.bucket_start,
+    workspace, resource_type, resource_name, resource_uuid, billing_dimension`;
+
+function describe(months: readonly RestatedMonth[]): string {
+  if (months.length === 0) return 'Nothing was restated.\n';
+  const rows = months.flatMap((month) => [
+    [month.account, month.month, month.difference, ''],
+    ...month.drivers.map((driver) => [
+      '',
+      '',
+      String(driver['difference']),
+      ['workspace', 'resource_type', 'resource_name', 'billing_dimension']
+        .map((name) => driver[name] ?? '(none)')
+        .join(' · '),
+    ]),
+  ]);
+  const columns = [
+    { name: 'account', type: 'VARCHAR' },
+    { name: 'month', type: 'VARCHAR' },
+    { name: 'USD', type: 'DECIMAL' },
+    { name: 'driver', type: 'VARCHAR' },
+  ];
+  return `${formatTable(columns, rows)}\n`;
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { ingest, newProject, runCli } from '../support/project.ts';
+import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
+
+const box = {
+  workspace: 'north',
+  type: 'sandbox',
+  name: 'box',
+  uuid: 'sbx-1',
+  dimension: 'sandbox_compute_runtime_gbs',
+};
+const disk = { workspace: 'south', type: 'volume', name: 'disk', dimension: 'volume_storage_gbs' };
+const facts = [...series(box, '2026-09-08T00', [1, 1, 1]), ...series(disk, '2026-09-08T00', [0.5])];
+const now = '2026-09-09T12:00:00Z';
+const later = '2026-09-10T12:00:00Z';
+
+test('restatements tells what changed, by month and driver and by hour, and --since when it was seen', async () => {
+  const dir = await newProject();
+  const platform = await startScriptedPlatform(facts);
+  await ingest(dir, platform, { now });
+  platform.facts = [...series(box, '2026-09-08T00', [1, 3, 1])];
+  await ingest(dir, platform, { now: later });
+
+  const told = await runCli(['restatements', '--dir', dir, '--json']);
+  const { completeThrough, months, buckets } = JSON.parse(told.stdout);
+  expect(completeThrough).toBe('2026-09-10T10:00:00Z');
+  expect(months).toEqual([
+    {
+      account: 'acc_one',
+      month: '2026-09',
+      difference: '1.500000000000',
+      drivers: [
+        expect.objectContaining({ workspace: 'north', resource_name: 'box', difference: '2.000000000000' }),
+        expect.objectContaining({ workspace: 'south', resource_name: 'disk', difference: '-0.500000000000' }),
+      ],
+    },
+  ]);
+  expect(buckets).toMatchObject([
+    { bucket_start: '2026-09-08T00:00:00Z', resource_name: 'disk', old_cost: '0.500000000000', new_cost: null },
+    {
+      bucket_start: '2026-09-08T01:00:00Z',
+      resource_name: 'box',
+      old_cost: '1.000000000000',
+      new_cost: '3.000000000000',
+    },
+  ]);
+  expect(buckets[0].seen_at).toBe(later);
+
+  const since = await runCli(['restatements', '--dir', dir, '--since', '2026-09-11', '--json']);
+  expect(JSON.parse(since.stdout)).toMatchObject({ months: [], buckets: [] });
+  const text = await runCli(['restatements', '--dir', dir, '--since', '2026-09-11']);
+  expect(text.stdout).toContain('Nothing was restated.');
+});
