@@ -9,7 +9,13 @@ const box = {
   uuid: 'sbx-1',
   dimension: 'sandbox_compute_runtime_gbs',
 };
-const disk = { workspace: 'south', type: 'volume', name: 'disk', dimension: 'volume_storage_gbs' };
+const disk = {
+  workspace: 'south',
+  type: 'volume',
+  name: 'disk',
+  uuid: null,
+  dimension: 'volume_storage_gbs',
+};
 const facts = [...series(box, '2026-09-08T00', [1, 1, 1]), ...series(disk, '2026-09-08T00', [0.5])];
 const now = '2026-09-09T12:00:00Z';
 const later = '2026-09-10T12:00:00Z';
