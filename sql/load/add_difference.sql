@@ -1,5 +1,5 @@
 --! about: What a query by name shows beyond the rows that are there already, added as rows without uuid.
---! about: $resource_type or $billing_dimension is what the query was filtered by; the other one is null.
+--! about: $resource_type and $billing_dimension are what the query was filtered by; null where it was not.
 insert into differences
 with asked as (
   select
@@ -45,8 +45,8 @@ select
 from both_sides
 group by workspace, resource_type, resource_name, billing_dimension, bucket
 -- Less than rounding can explain is no row. A total's own rounding does not count here: these are amounts.
-having abs(sum(cost)) > tolerance_of(count(*), sum(abs(cost)), 1e-12, 0)
-  or abs(sum(usage)) > tolerance_of(count(*), sum(abs(usage)), 1e-6, 0);
+having abs(sum(cost)) > tolerance_of(count(*), sum(abs(cost)), 1e-12, 0, null)
+  or abs(sum(usage)) > tolerance_of(count(*), sum(abs(usage)), 1e-6, 0, null);
 
 insert into incoming
 select

@@ -36,8 +36,8 @@ select
   sum(their_cost) as their_cost,
   sum(our_usage) as our_usage,
   sum(their_usage) as their_usage,
-  tolerance_of(sum(is_ours), sum(abs(our_cost)), 1e-12, $cost_half_unit) as cost_tolerance,
-  tolerance_of(sum(is_ours), sum(abs(our_usage)), 1e-6, $usage_half_unit) as usage_tolerance,
+  tolerance_of(sum(is_ours), sum(abs(our_cost)), 1e-12, $cost_half_unit, $agreed) as cost_tolerance,
+  tolerance_of(sum(is_ours), sum(abs(our_usage)), 1e-6, $usage_half_unit, null) as usage_tolerance,
   sum(is_ours) as amounts
 from sides
 group by billing_dimension, workspace, bucket;

@@ -1,4 +1,4 @@
---! about: Takes out the rows without uuid of a resource type or of a billing dimension (the other one is null), before
+--! about: Takes out the rows without uuid of a resource type, a billing dimension, or both (null where any is meant), before
 --! about: rows that were asked for by name stand in their place.
 delete from incoming
 where series_id in (

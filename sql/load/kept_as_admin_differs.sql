@@ -22,6 +22,6 @@ both_sides as (
 select billing_dimension, bucket_start
 from both_sides
 group by billing_dimension, bucket_start
-having abs(sum(cost)) > tolerance_of(count(*), sum(abs(cost)), 1e-12, $cost_half_unit)
-  or abs(sum(usage)) > tolerance_of(count(*), sum(abs(usage)), 1e-6, $usage_half_unit)
+having abs(sum(cost)) > tolerance_of(count(*), sum(abs(cost)), 1e-12, $cost_half_unit, $agreed)
+  or abs(sum(usage)) > tolerance_of(count(*), sum(abs(usage)), 1e-6, $usage_half_unit, null)
 limit 1;

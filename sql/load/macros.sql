@@ -9,7 +9,11 @@ create or replace temp macro series_id_of(account, workspace, resource_type, res
 --   amounts × kept_unit: each amount is rounded once to the last decimal that we keep;
 --   (amounts + 1) × 2^-53 × sum of |amount|: the platform adds doubles and writes a double;
 --   half_unit: half of the last decimal that the platform's own totals carry, as it rounds them.
-create or replace temp macro tolerance_of(amounts, sum_of_magnitudes, kept_unit, half_unit) as
-  cast(amounts as double) * cast(kept_unit as double)
-  + (cast(amounts as double) + 1) * 1.1102230246251565e-16 * cast(sum_of_magnitudes as double)
-  + cast(half_unit as double);
+-- What was agreed by hand (proof.tolerance, USD; null where nothing was) stands instead of all three.
+create or replace temp macro tolerance_of(amounts, sum_of_magnitudes, kept_unit, half_unit, agreed) as
+  coalesce(
+    cast(agreed as double),
+    cast(amounts as double) * cast(kept_unit as double)
+    + (cast(amounts as double) + 1) * 1.1102230246251565e-16 * cast(sum_of_magnitudes as double)
+    + cast(half_unit as double)
+  );

@@ -20,13 +20,14 @@ query_sums as (
   select
     staged_queries.query,
     staged_queries.purpose,
+    staged_queries.name,
     staged_queries.total_cost,
     count(entry_sums.entry) as amounts,
     coalesce(sum(entry_sums.group_cost), 0) as cost,
     coalesce(sum(abs(entry_sums.group_cost)), 0) as cost_magnitude
   from staged_queries
   left join entry_sums using (query)
-  group by staged_queries.query, staged_queries.purpose, staged_queries.total_cost
+  group by staged_queries.query, staged_queries.purpose, staged_queries.name, staged_queries.total_cost
 ),
 rows_sum as (
   select
@@ -36,31 +37,42 @@ rows_sum as (
   from incoming
 ),
 -- The pages of a query add up to its own total. Rows without uuid that the detail left out may be in its total all
--- the same: then it is all rows together that must meet it.
+-- the same: where that is known of the platform ($leaves_out), all rows together may meet the total in their place.
 pages_to_total as (
   select
-    'pages of ' || query_sums.purpose || ' = their total' as compared,
+    case
+      when meets_with_all_rows then 'all rows = the total of detail, which leaves some out'
+      else 'pages of ' || name || ' = their total'
+    end as compared,
     'cost' as measure,
     cast(null as varchar) as billing_dimension,
-    greatest(query_sums.amounts, case when query_sums.purpose = 'detail' then rows_sum.amounts else 0 end) as amounts,
-    case
-      when query_sums.purpose = 'detail'
-        and abs(rows_sum.cost - query_sums.total_cost) < abs(query_sums.cost - query_sums.total_cost)
-        then rows_sum.cost
-      else query_sums.cost
-    end as ours,
-    query_sums.total_cost as theirs,
-    tolerance_of(
-      query_sums.amounts, query_sums.cost_magnitude, 1e-12, $cost_half_unit
-    ) as tolerance
-  from query_sums
-  cross join rows_sum
+    case when meets_with_all_rows then rows_amounts else amounts end as amounts,
+    case when meets_with_all_rows then rows_cost else cost end as ours,
+    total_cost as theirs,
+    case when meets_with_all_rows then rows_tolerance else tolerance end as tolerance
+  from (
+    select
+      query_sums.name,
+      query_sums.amounts,
+      query_sums.cost,
+      query_sums.total_cost,
+      rows_sum.amounts as rows_amounts,
+      rows_sum.cost as rows_cost,
+      tolerance_of(query_sums.amounts, query_sums.cost_magnitude, 1e-12, $cost_half_unit, $agreed) as tolerance,
+      tolerance_of(rows_sum.amounts, rows_sum.cost_magnitude, 1e-12, $cost_half_unit, $agreed) as rows_tolerance,
+      $leaves_out
+        and query_sums.purpose = 'detail'
+        and abs(query_sums.cost - query_sums.total_cost) > tolerance
+        and abs(rows_sum.cost - query_sums.total_cost) <= rows_tolerance as meets_with_all_rows
+    from query_sums
+    cross join rows_sum
+  )
 ),
 -- A UNION of DECIMAL(38,12) and DECIMAL(38,6) has six decimals in DuckDB: usage is cast, or costs would be rounded.
 -- A group's buckets add up to the group; of all groups of a query the one that is furthest off is told.
 groups_to_buckets as (
   select
-    'hours of a group = the group (' || staged_queries.purpose || ')' as compared,
+    'hours of a group = the group (' || staged_queries.name || ')' as compared,
     compared_entries.measure,
     cast(null as varchar) as billing_dimension,
     count(*) as amounts,
@@ -73,7 +85,7 @@ groups_to_buckets as (
       'cost' as measure,
       cost as ours,
       group_cost as theirs,
-      tolerance_of(amounts, cost_magnitude, 1e-12, $cost_half_unit) as tolerance,
+      tolerance_of(amounts, cost_magnitude, 1e-12, $cost_half_unit, $agreed) as tolerance,
       cast(abs(cost - group_cost) as double) - tolerance as excess
     from entry_sums
     union all
@@ -82,12 +94,12 @@ groups_to_buckets as (
       'usage',
       cast(usage as decimal(38, 12)),
       cast(group_usage as decimal(38, 12)),
-      tolerance_of(amounts, usage_magnitude, 1e-6, $usage_half_unit) as tolerance,
+      tolerance_of(amounts, usage_magnitude, 1e-6, $usage_half_unit, null) as tolerance,
       cast(abs(usage - group_usage) as double) - tolerance
     from entry_sums
   ) as compared_entries
   join staged_queries using (query)
-  group by staged_queries.purpose, staged_queries.query, compared_entries.measure
+  group by staged_queries.name, staged_queries.query, compared_entries.measure
 ),
 -- Of all hours of a dimension the one that is furthest off is told.
 hours_to_control as (
@@ -131,7 +143,7 @@ rows_to_control as (
     rows_sum.amounts,
     rows_sum.cost as ours,
     query_sums.total_cost as theirs,
-    tolerance_of(rows_sum.amounts, rows_sum.cost_magnitude, 1e-12, $cost_half_unit) as tolerance
+    tolerance_of(rows_sum.amounts, rows_sum.cost_magnitude, 1e-12, $cost_half_unit, $agreed) as tolerance
   from rows_sum
   cross join query_sums
   where query_sums.purpose = 'control'
@@ -139,7 +151,7 @@ rows_to_control as (
 -- An answer that names one group twice counts it twice.
 repeated_groups as (
   select
-    'groups are named once (' || purpose || ')' as compared,
+    'groups are named once (' || name || ')' as compared,
     'groups' as measure,
     cast(null as varchar) as billing_dimension,
     count(*) as amounts,
@@ -148,7 +160,7 @@ repeated_groups as (
     0 as tolerance
   from staged_entries
   join staged_queries using (query)
-  group by query, purpose
+  group by query, name
 ),
 -- Rows made by subtraction below zero usage would mean that the answers speak of different moments.
 negative_differences as (
@@ -160,7 +172,14 @@ negative_differences as (
     cast(min(usage) as decimal(38, 12)) as ours,
     0 as theirs,
     0 as tolerance
-  from differences
+  from (
+    select incoming_series.billing_dimension, sum(incoming.usage) as usage
+    from incoming
+    join incoming_series using (series_id)
+    where incoming_series.resource_uuid is null
+      and incoming_series.billing_dimension in (select billing_dimension from differences)
+    group by incoming.series_id, incoming_series.billing_dimension, incoming.bucket
+  )
   where usage < 0
   group by billing_dimension
 ),

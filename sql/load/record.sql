@@ -1,4 +1,4 @@
---! about: The ledger's row of a load, its proofs, and the hours for which it speaks from now on.
+--! about: The ledger's row of a load, and the hours that it speaks for no longer as they were.
 insert into ledger.loads
 select
   cast($load_number as bigint),
@@ -19,32 +19,28 @@ select
   cast($seen_at as timestamp),
   $landing;
 
-insert into ledger.proofs
-select
-  cast($run_number as bigint), cast($load_number as bigint), $account,
-  cast($window_start as timestamp), cast($window_end as timestamp),
-  compared, measure, billing_dimension, amounts, ours, theirs, difference, tolerance, proven,
-  cast($seen_at as timestamp)
-from window_proofs;
-
 create or replace temp table pieces_beside as
 select account, window_start, cast($window_start as timestamp) as window_end, claimed_end, role, load_number
 from ledger.covered
 where account = $account
+  and replaced_by is null
   and window_start < cast($window_start as timestamp)
   and window_end > cast($window_start as timestamp)
 union all
 select account, cast($window_end as timestamp), window_end, claimed_end, role, load_number
 from ledger.covered
 where account = $account
+  and replaced_by is null
   and window_start < cast($window_end as timestamp)
   and window_end > cast($window_end as timestamp);
 
-delete from ledger.covered
+update ledger.covered
+set replaced_by = cast($load_number as bigint)
 where account = $account
+  and replaced_by is null
   and window_start < cast($window_end as timestamp)
   and window_end > cast($window_start as timestamp);
 
 insert into ledger.covered
-select account, window_start, window_end, claimed_end, role, load_number
+select account, window_start, window_end, claimed_end, role, load_number, cast($load_number as bigint), null
 from pieces_beside;

@@ -2,4 +2,4 @@
 insert into ledger.covered
 select
   $account, cast($piece_start as timestamp), cast($piece_end as timestamp), cast($claimed_end as timestamp), $role,
-  cast($load_number as bigint);
+  cast($load_number as bigint), cast($load_number as bigint), null;

@@ -1,4 +1,5 @@
---! about: What differs goes to the restatements, then the window is replaced whole, also when nothing is in it.
+--! about: The window becomes what was read, also when nothing is in it: rows that differ are replaced, and those of hours
+--! about: that were loaded before go to the restatements. Rows that are as they were stay as they were written.
 insert into ledger.series
 select series_id, account, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 from incoming_series
@@ -9,13 +10,18 @@ insert into ledger.restatements
 select
   $account, series_id, bucket_start, old_cost, new_cost, old_usage, new_usage, old_load_number,
   cast($load_number as bigint), cast($seen_at as timestamp)
-from changes;
+from changes
+where was_covered;
 
 delete from ledger.amounts
-where account = $account
-  and bucket_start >= cast($window_start as timestamp)
-  and bucket_start < cast($window_end as timestamp);
+using changes
+where amounts.account = $account
+  and amounts.bucket_start >= cast($window_start as timestamp)
+  and amounts.bucket_start < cast($window_end as timestamp)
+  and amounts.series_id = changes.series_id
+  and amounts.bucket_start = changes.bucket_start;
 
 insert into ledger.amounts
-select $account, series_id, bucket_start, cost, usage, cast($load_number as bigint)
-from loaded;
+select $account, series_id, bucket_start, new_cost, new_usage, cast($load_number as bigint)
+from changes
+where new_cost is not null;

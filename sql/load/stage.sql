@@ -2,6 +2,8 @@
 create or replace temp table staged_queries (
   query integer not null,
   purpose varchar not null,
+  -- How messages and proofs call it: the purpose and what it was filtered by.
+  name varchar not null,
   total_cost decimal(38, 12)
 );
 create or replace temp table staged_entries (

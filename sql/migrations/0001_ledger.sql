@@ -1,16 +1,19 @@
 --! about: The ledger: what was loaded, from whom, how it was proven, and how it changed. No table has a key or an
 --! about: index: uniqueness is kept by the one writer and by sql/checks, and the file can move to a shared lake.
--- Who pays. history_start is where the books begin; the two day and hour counts are those of the last ingest.
+-- Who pays, a row for each state that was ever true: replaced_at is null in the present one. history_start is where the
+-- books begin, null while that is not known yet; the two day and hour counts are those of the last ingest.
 create table ledger.accounts (
   account varchar not null,
   name varchar,
-  history_start timestamp not null,
+  history_start timestamp,
   settle_days integer not null,
   lag_hours integer not null,
   role varchar,
   -- The most decimals that the platform's own totals were seen to carry.
   cost_decimals integer not null,
-  usage_decimals integer not null
+  usage_decimals integer not null,
+  recorded_at timestamp not null,
+  replaced_at timestamp
 );
 
 -- One combination of account and the five dimensions; an absent dimension is null.
@@ -24,7 +27,8 @@ create table ledger.series (
   billing_dimension varchar
 );
 
--- One hour of one series. Hours without cost and usage are not stored.
+-- One hour of one series, written by the load that gave it its present value: a load that finds the same value leaves
+-- the row alone. Hours without cost and usage are not stored.
 create table ledger.amounts (
   account varchar not null,
   series_id ubigint not null,
@@ -34,7 +38,8 @@ create table ledger.amounts (
   load_number bigint not null
 );
 
--- An hour of a series that changed after it had been loaded; null where the series had no row.
+-- An hour of a series that changed after it had been loaded; null where the series had no row. old_load_number is the
+-- load that had given it its old value: with it the amounts as of any load can be told without the history.
 create table ledger.restatements (
   account varchar not null,
   series_id ubigint not null,
@@ -71,19 +76,26 @@ create table ledger.loads (
   landing varchar
 );
 
--- Which load speaks for which hours now: disjoint windows. Hours from claimed_end on were too young to be claimed.
+-- Which load spoke for which hours: those that speak now (replaced_by is null) are disjoint windows. Hours from
+-- claimed_end on were too young to be claimed.
 create table ledger.covered (
   account varchar not null,
   window_start timestamp not null,
   window_end timestamp not null,
   claimed_end timestamp not null,
   role varchar not null,
-  load_number bigint not null
+  load_number bigint not null,
+  -- The load since which this row came to be, and the one that put another in its place.
+  since_load bigint not null,
+  replaced_by bigint
 );
 
--- Every comparison with the platform's own totals. load_number is null where the window did not prove.
+-- Every comparison with the platform's own totals. load_number is null where no load came of it: the window did not
+-- prove, or what is in the books was verified.
 create table ledger.proofs (
   run_number bigint not null,
+  -- Which reading of the window within the run: a window that does not prove is read again.
+  reading integer not null,
   load_number bigint,
   account varchar not null,
   window_start timestamp not null,
@@ -100,12 +112,14 @@ create table ledger.proofs (
   proven_at timestamp not null
 );
 
--- Windows that did not prove the last time they were asked for; their last proven state, if any, stands.
+-- Windows that did not prove the last time they were asked for; their last proven state, if any, stands. Where only
+-- young hours are concerned, whose numbers may have been changing while they were read, the next run asks for them.
 create table ledger.unproven (
   account varchar not null,
   window_start timestamp not null,
   window_end timestamp not null,
   because varchar not null,
+  is_young boolean not null,
   run_number bigint not null,
   seen_at timestamp not null
 );
@@ -118,6 +132,20 @@ create table ledger.runs (
   outcome varchar not null,
   exit_code integer,
   error varchar
+);
+
+-- What a run did for one account.
+create table ledger.account_runs (
+  run_number bigint not null,
+  account varchar not null,
+  exit_code integer not null,
+  error varchar,
+  windows integer not null,
+  pages integer not null,
+  amounts bigint not null,
+  restated bigint not null,
+  requests integer not null,
+  retries integer not null
 );
 
 -- The platform's own list of billing dimensions, with their units.

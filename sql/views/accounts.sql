@@ -9,7 +9,9 @@ with claimed as (
     least(covered.window_end, covered.claimed_end) as piece_end
   from ledger.accounts as accounts
   join ledger.covered as covered using (account)
-  where least(covered.window_end, covered.claimed_end) > greatest(covered.window_start, accounts.history_start)
+  where accounts.replaced_at is null
+    and covered.replaced_by is null
+    and least(covered.window_end, covered.claimed_end) > greatest(covered.window_start, accounts.history_start)
 ),
 in_order as (
   select
@@ -40,6 +42,7 @@ complete as (
 first_hours as (
   select account, min(window_start) as first_covered
   from ledger.covered
+  where replaced_by is null
   group by account
 )
 select
@@ -56,12 +59,13 @@ select
   end as settled_through
 from ledger.accounts as accounts
 left join first_hours using (account)
-left join complete using (account);
-comment on view accounts is 'Accounts, and through when their books are complete (every hour loaded and proven) and settled';
+left join complete using (account)
+where accounts.replaced_at is null;
+comment on view accounts is 'Accounts of the configuration, also those of which nothing was loaded yet, and through when their books are complete (every hour loaded and proven) and settled';
 comment on column accounts.account is 'Account that pays';
 comment on column accounts.name is 'Name of the account from the configuration';
 comment on column accounts.role is 'As whom the platform was last asked: admin or member';
-comment on column accounts.history_start is 'Where the account''s books begin, UTC';
+comment on column accounts.history_start is 'Where the account''s books begin, UTC; null where the platform never told';
 comment on column accounts.first_covered is 'First hour that is in the books, UTC';
 comment on column accounts.complete_through is 'Every hour before this instant is loaded and proven, without a hole; null where none is';
 comment on column accounts.settled_through is 'Hours before this instant are no longer expected to change';

@@ -10,7 +10,8 @@ select
   covered.load_number,
   loads.seen_at
 from ledger.covered as covered
-join ledger.loads as loads using (load_number);
+join ledger.loads as loads using (load_number)
+where covered.replaced_by is null;
 comment on view coverage is 'Which hours are in the books, by which load: disjoint windows, one row each';
 comment on column coverage.account is 'Account that pays';
 comment on column coverage.window_start is 'First hour, UTC';

@@ -1,8 +1,9 @@
 --! about: Every comparison with the platform's own totals.
---! grain: run_number, account, window_start, compared, measure, billing_dimension
+--! grain: run_number, account, window_start, reading, compared, measure, billing_dimension
 create or replace view proofs as
 select
   run_number,
+  reading,
   load_number,
   account,
   window_start,
@@ -20,7 +21,8 @@ select
 from ledger.proofs;
 comment on view proofs is 'Every comparison of a window with the totals of the platform, passed or not';
 comment on column proofs.run_number is 'Run that compared';
-comment on column proofs.load_number is 'Load that the proof let through; null where the window did not prove';
+comment on column proofs.reading is 'Which reading of the window within the run: what does not prove is read again';
+comment on column proofs.load_number is 'Load that the proof let through; null where the window did not prove, or where the books were verified without a load';
 comment on column proofs.account is 'Account that pays';
 comment on column proofs.window_start is 'First hour of the window, UTC';
 comment on column proofs.window_end is 'End of the window, UTC, exclusive';

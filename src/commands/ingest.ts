@@ -7,6 +7,7 @@ import { type Client, openClient } from '../platform/index.ts';
 import { readToken } from '../secrets.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import { version } from '../version.ts';
+import type { UnprovenWindow } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 import { writingRun } from './writing-run.ts';
@@ -18,6 +19,7 @@ export const ingestCommand: Command = {
     { flags: '--from <date>', summary: 'look only at hours from here on (inclusive)' },
     { flags: '--to <date>', summary: 'look only at hours before this (exclusive)' },
     { flags: '--refetch', summary: 'fetch everything in the range again' },
+    { flags: '--accept-sight', summary: 'the token is meant to see less than the one before it' },
   ],
   examples: ['costbook ingest', 'costbook ingest --from 2026-09 --to 2026-10 --refetch', 'costbook ingest --json'],
   async run(input, context) {
@@ -35,7 +37,7 @@ export const ingestCommand: Command = {
       await landing.removeUnfinished(await warehouse.lastLoadNumber());
       const progress = liveLine(context);
       const summaries = await ingest(
-        { config, from, to, refetch: options.flag('refetch'), runNumber },
+        { config, from, to, refetch: options.flag('refetch'), acceptSight: options.flag('acceptSight'), runNumber },
         {
           warehouse,
           landing,
@@ -114,13 +116,14 @@ function toJson(summary: AccountSummary): Record<string, unknown> {
     restated: summary.restated,
     requests: summary.requests,
     retries: summary.retries,
-    unproven: summary.unproven.map(({ window, because }) => ({
-      start: formatInstant(window.start),
-      end: formatInstant(window.end),
-      because,
-    })),
+    unproven: summary.unproven.filter(({ isYoung }) => !isYoung).map(unprovenToJson),
+    postponed: summary.unproven.filter(({ isYoung }) => isYoung).map(unprovenToJson),
     errors: summary.errors,
   };
+}
+
+function unprovenToJson({ window, because }: UnprovenWindow): Record<string, string> {
+  return { start: formatInstant(window.start), end: formatInstant(window.end), because };
 }
 
 function instantOrNull(instant: Instant | undefined): string | null {
@@ -134,8 +137,9 @@ function describe(summary: AccountSummary): string {
       `${summary.restated > 0 ? `, ${summary.restated} hours of series restated` : ''}`,
     `  complete through ${instantOrNull(summary.completeThrough) ?? 'nothing yet'}, settled through ${instantOrNull(summary.settledThrough) ?? 'nothing yet'}`,
   ];
-  for (const { window, because } of summary.unproven) {
-    lines.push(`  UNPROVEN ${formatInstant(window.start)}/${formatInstant(window.end)}: ${because}`);
+  for (const { window, because, isYoung } of summary.unproven) {
+    const word = isYoung ? 'not yet proven, the next run asks again' : 'UNPROVEN';
+    lines.push(`  ${word} ${formatInstant(window.start)}/${formatInstant(window.end)}: ${because}`);
   }
   for (const error of summary.errors) lines.push(`  FAILED ${error}`);
   return lines.join('\n');

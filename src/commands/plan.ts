@@ -12,6 +12,7 @@ import {
   type Role,
   repairQuery,
   residualQuery,
+  typesQuery,
 } from '../fetch/index.ts';
 import { historyParameters, operations, requestPath } from '../platform/index.ts';
 import { floorHour, formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
@@ -169,6 +170,7 @@ const purposes: Readonly<Record<Purpose, string>> = {
   control: 'the totals that prove the window',
   residual: 'rows without uuid, by workspace',
   repair: 'rows that the detail left out',
+  types: 'the resource types that share a billing dimension',
 };
 
 /** The queries of a window: detail and control for certain, those that light the blind spots where they were asked last time. */
@@ -193,14 +195,22 @@ function requestsOf(
   });
 }
 
-function likelyQuery(window: Window, { purpose, filter }: LoadedQuery, role: Role): Query | undefined {
-  if (filter === null) return undefined;
-  if (purpose === 'residual' && role === 'admin') return residualQuery(window, filter);
-  return purpose === 'repair' ? repairQuery(window, filter, role) : undefined;
+function likelyQuery(window: Window, last: LoadedQuery, role: Role): Query | undefined {
+  const { purpose, resourceType, billingDimension } = last;
+  if (purpose === 'residual' && role === 'admin' && resourceType !== null) {
+    return residualQuery(window, resourceType, billingDimension ?? undefined);
+  }
+  if (billingDimension === null) return undefined;
+  if (purpose === 'types') return typesQuery(window, billingDimension);
+  return purpose === 'repair' ? repairQuery(window, billingDimension, role) : undefined;
 }
 
 function isSame(loaded: LoadedQuery, query: Query): boolean {
-  return loaded.purpose === query.purpose && loaded.filter === (query.resourceType ?? query.billingDimension ?? null);
+  return (
+    loaded.purpose === query.purpose &&
+    loaded.resourceType === (query.resourceType ?? null) &&
+    loaded.billingDimension === (query.billingDimension ?? null)
+  );
 }
 
 function describe(plan: AccountPlan): string {

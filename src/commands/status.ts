@@ -46,7 +46,7 @@ async function readStatus(connection: Connection): Promise<Status> {
         on covered.account = amounts.account
         and amounts.bucket_start >= covered.window_start
         and amounts.bucket_start < covered.window_end
-      where covered.role = 'member' and series.workspace is null
+      where covered.role = 'member' and covered.replaced_by is null and series.workspace is null
       group by amounts.account
     )
     select

@@ -10,8 +10,9 @@ export type Role = 'admin' | 'member';
  * - `control`: totals asked for separately, at a coarser grain, to prove the window.
  * - `residual`: by workspace, the rows of one resource type that carry no uuid.
  * - `repair`: the rows of one billing dimension of which the detail left some out.
+ * - `types`: the resource types among those rows, where several may share the dimension.
  */
-export type Purpose = 'detail' | 'control' | 'residual' | 'repair';
+export type Purpose = 'detail' | 'control' | 'residual' | 'repair' | 'types';
 
 /** One grouped question about one window, answered in pages. */
 export interface Query {
@@ -36,13 +37,17 @@ export function controlQuery(window: Window, role: Role): Query {
   return { purpose: 'control', window, groupBy };
 }
 
-/** As admin: all of one resource type by workspace; less its rows with uuid, it gives those without. */
-export function residualQuery(window: Window, resourceType: string): Query {
+/**
+ * As admin: all of one resource type (and one billing dimension, where given) by workspace; less its rows with uuid, it
+ * gives those without.
+ */
+export function residualQuery(window: Window, resourceType: string, billingDimension?: string): Query {
   return {
     purpose: 'residual',
     window,
     groupBy: ['workspace', 'resource_name', 'billing_dimension'],
     resourceType,
+    ...(billingDimension === undefined ? {} : { billingDimension }),
   };
 }
 
@@ -54,6 +59,11 @@ export function repairQuery(window: Window, billingDimension: string, role: Role
     groupBy: [role === 'admin' ? 'workspace' : 'resource_type', 'resource_name', 'billing_dimension'],
     billingDimension,
   };
+}
+
+/** As admin: which resource types share a billing dimension, so that each can be asked for by workspace. */
+export function typesQuery(window: Window, billingDimension: string): Query {
+  return { ...repairQuery(window, billingDimension, 'member'), purpose: 'types' };
 }
 
 /** The parameters of the metrics operation that ask a query's first page; `resolution` and `limit` are always sent. */
@@ -70,7 +80,7 @@ export function queryParameters(account: string, query: Query): Record<string, s
   };
 }
 
-/** `detail`, `control`, `residual volume`: a query as messages name it. */
+/** `detail`, `control`, `residual volume`: a query as messages name it; no two of one window have one name. */
 export function describeQuery(query: Query): string {
-  return [query.purpose, query.resourceType ?? query.billingDimension].filter(Boolean).join(' ');
+  return [query.purpose, query.resourceType, query.billingDimension].filter(Boolean).join(' ');
 }

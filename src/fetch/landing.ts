@@ -125,8 +125,8 @@ function safeName(text: string): string {
 }
 
 function pageFile(query: Query, number: number): string {
-  const filter = query.resourceType ?? query.billingDimension;
-  const stem = filter === undefined ? query.purpose : `${query.purpose}-${safeName(filter)}`;
+  const filters = [query.resourceType, query.billingDimension].filter((filter) => filter !== undefined);
+  const stem = [query.purpose, ...filters.map(safeName)].join('-');
   return `${stem}-${String(number).padStart(4, '0')}.json`;
 }
 

@@ -1,9 +1,17 @@
 import type { AccountConfig } from '../config.ts';
-import { type CostbookError, exitCodes, PlatformError, RefusedAnswerError, UsageError } from '../errors.ts';
+import {
+  type CostbookError,
+  exitCodes,
+  PlatformError,
+  RefusedAnswerError,
+  UnprovenError,
+  UsageError,
+  worstExitCode,
+} from '../errors.ts';
 import { planWindows, type Role } from '../fetch/index.ts';
 import { type Client, discoverAccounts, discoverHistoryStart } from '../platform/index.ts';
 import { floorHour, floorMonth, formatInstant, formatWindow, hourMs, type Instant } from '../time.ts';
-import type { UnprovenWindow } from '../warehouse/index.ts';
+import type { TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
 import { ingestWindows } from './windows.ts';
 
@@ -35,11 +43,45 @@ export interface AccountSummary {
  */
 export async function ingest(request: IngestRequest, tools: IngestTools): Promise<AccountSummary[]> {
   const summaries: AccountSummary[] = [];
+  await registerAccounts(request, tools);
   for (const account of request.config.accounts) {
     tools.signal.throwIfAborted();
-    summaries.push(await ingestAccount(account, request, tools));
+    const summary = await ingestAccount(account, request, tools);
+    summaries.push(summary);
+    if (summary.account === '') continue;
+    const { account: id, windows, pages, rows, restated, retries } = summary;
+    await tools.warehouse.recordAccountRun({
+      runNumber: request.runNumber,
+      account: id,
+      exitCode: worstExitCode(summary.exitCodes),
+      error: whatFailed(summary, tools),
+      windows,
+      pages,
+      rows,
+      restated,
+      requests: Object.values(summary.requests).reduce((sum, count) => sum + count, 0),
+      retries,
+    });
   }
   return summaries;
+}
+
+/**
+ * Every configured account is in the books before anything is asked of it: one that never answers must be missed, not
+ * overlooked. An account that was never loaded and is configured no longer is nothing to wait for.
+ */
+async function registerAccounts({ config }: IngestRequest, { warehouse, effects }: IngestTools): Promise<void> {
+  const ids = config.accounts.flatMap(({ id }) => id ?? []);
+  if (ids.length > 0) await warehouse.forgetAccountsNeverLoaded(ids);
+  for (const { id, name, since } of config.accounts) {
+    if (id === undefined || (await warehouse.accountLedger(id)) !== undefined) continue;
+    const { settleDays, lagHours } = config;
+    const unknown = { role: undefined, decimals: { cost: 0, usage: 0 } };
+    await warehouse.saveAccount(
+      { account: id, name, historyStart: since, settleDays, lagHours, ...unknown },
+      effects.now(),
+    );
+  }
 }
 
 async function ingestAccount(
@@ -54,7 +96,6 @@ async function ingestAccount(
   const codes: number[] = [];
   const totals = { windows: 0, pages: 0, rows: 0, restated: 0 };
   const unproven: UnprovenWindow[] = [];
-  let postponed = false;
   let role: Role | undefined;
   let id = config.id ?? '';
 
@@ -80,8 +121,11 @@ async function ingestAccount(
       settleDays: request.config.settleDays,
       lagHours: request.config.lagHours,
     };
-    const known = before?.decimals ?? { cost: 0, usage: 0 };
-    await warehouse.saveAccount({ ...facts, role: before?.role, decimals: known });
+    const known: TotalsKnown = {
+      decimals: before?.decimals ?? { cost: 0, usage: 0 },
+      agreedTolerance: request.config.proofTolerance,
+    };
+    await warehouse.saveAccount({ ...facts, role: before?.role, decimals: known.decimals }, now);
 
     const planned = planWindows({
       now,
@@ -93,22 +137,32 @@ async function ingestAccount(
       covered: await warehouse.coveredPieces(id),
       unproven: (await warehouse.unproven(id)).map(({ window }) => window),
     });
-    const result = await ingestWindows({ account: id, planned, client, requests, known, now, request, tools, totals });
+    const result = await ingestWindows({
+      account: id,
+      planned,
+      client,
+      requests,
+      known,
+      roleBefore: before?.role,
+      role: undefined,
+      now,
+      request,
+      tools,
+      totals,
+    });
     role = result.role;
     unproven.push(...result.unproven);
-    postponed = result.postponed;
     for (const failure of result.failures) note(failure);
-    if (role !== undefined) await warehouse.saveAccount({ ...facts, role, decimals: result.decimals });
+    if (role !== undefined) await warehouse.saveAccount({ ...facts, role, decimals: result.decimals }, now);
   } catch (error) {
-    if (!(error instanceof PlatformError || error instanceof RefusedAnswerError || error instanceof UsageError))
-      throw error;
+    if (!isAccountsOwn(error)) throw error;
     note(error);
   }
 
   const complete = await warehouse.completeness(id);
   const tooOldBefore = effects.now() - request.config.freshnessHours * hourMs;
-  if (unproven.length > 0 || (postponed && (complete?.completeThrough ?? 0) < tooOldBefore))
-    codes.push(exitCodes.unproven);
+  const isTooOld = (complete?.completeThrough ?? 0) < tooOldBefore;
+  if (unproven.some(({ isYoung }) => !isYoung || isTooOld)) codes.push(exitCodes.unproven);
   return {
     account: id,
     completeThrough: complete?.completeThrough,
@@ -121,6 +175,16 @@ async function ingestAccount(
     errors,
     exitCodes: codes,
   };
+}
+
+/** True for a failure that concerns one account; anything else ends the run. */
+function isAccountsOwn(error: unknown): error is CostbookError {
+  return (
+    error instanceof PlatformError ||
+    error instanceof RefusedAnswerError ||
+    error instanceof UnprovenError ||
+    error instanceof UsageError
+  );
 }
 
 /** The one account that the token can see, for a configuration that names none. */
@@ -152,7 +216,13 @@ async function findHistoryStart(
   return start;
 }
 
-/** The message of an account's first error, for the run's row. */
+/** What failed first for an account, in a sentence; undefined where nothing did. */
+function whatFailed(summary: AccountSummary, tools: IngestTools): string | undefined {
+  const because = firstError([summary]);
+  return because && tools.redact(because);
+}
+
+/** The message of the first error of any account, for the run's row. */
 export function firstError(summaries: readonly AccountSummary[]): string | undefined {
   const failed = summaries.find((summary) => summary.exitCodes.length > 0);
   if (failed === undefined) return undefined;

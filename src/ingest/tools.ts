@@ -13,6 +13,8 @@ export interface IngestRequest {
   readonly to: Instant | undefined;
   /** Fetch everything in the range again, also what is there and settled. */
   readonly refetch: boolean;
+  /** A token that sees less than before is meant to. */
+  readonly acceptSight: boolean;
   readonly runNumber: number;
 }
 

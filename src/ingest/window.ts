@@ -4,16 +4,18 @@ import {
   askQuery,
   controlQuery,
   type DecodedPage,
+  describeQuery,
   detailQuery,
   type LandingFolder,
   type Query,
   type Role,
   repairQuery,
   residualQuery,
+  typesQuery,
 } from '../fetch/index.ts';
 import type { Client } from '../platform/index.ts';
 import { formatWindow, type Instant, type Window } from '../time.ts';
-import type { LoadedQuery, Proof, Stage, TotalDecimals } from '../warehouse/index.ts';
+import type { LoadedQuery, Proof, Stage, TotalsKnown } from '../warehouse/index.ts';
 
 /** What reading one window takes. */
 export interface WindowReading {
@@ -24,8 +26,13 @@ export interface WindowReading {
   readonly landing: LandingFolder;
   /** The role if it is known; otherwise it is found out by asking for the control as admin. */
   readonly role: Role | undefined;
-  /** How many decimals earlier totals of this account carried. */
-  readonly knownDecimals: TotalDecimals;
+  /** What earlier answers taught about this account's totals. */
+  readonly known: TotalsKnown;
+  /**
+   * Whether the platform is known to leave rows of these billing dimensions out of the detail while they stay in its
+   * total. Anything else that the pages lack may be a page that was lost.
+   */
+  leavesOut(billingDimensions: readonly string[]): boolean;
   /** Runs work on the warehouse while no other does. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
   /** Called as soon as the role is known. */
@@ -44,6 +51,8 @@ export interface WindowRead {
   readonly because: string | undefined;
   /** The first hour in which rows and control differ. */
   readonly firstUnprovenHour: Instant | undefined;
+  /** The billing dimensions of which the detail left out rows that stood in its total; empty where it did not. */
+  readonly leftOut: readonly string[];
 }
 
 /**
@@ -62,7 +71,7 @@ export async function readWindow(reading: WindowReading): Promise<WindowRead> {
   async function ask(query: Query): Promise<number> {
     queries += 1;
     const number = queries;
-    const sink = stage.addQuery(number, query.purpose);
+    const sink = stage.addQuery(number, query.purpose, describeQuery(query));
     async function page(decoded: DecodedPage): Promise<void> {
       reading.onPage(decoded);
       await sink.page(decoded);
@@ -78,7 +87,12 @@ export async function readWindow(reading: WindowReading): Promise<WindowRead> {
         log,
         signal,
       });
-      answered.push({ purpose: query.purpose, filter: query.resourceType ?? query.billingDimension ?? null, pages });
+      answered.push({
+        purpose: query.purpose,
+        resourceType: query.resourceType ?? null,
+        billingDimension: query.billingDimension ?? null,
+        pages,
+      });
     } catch (error) {
       await sink.restart();
       throw error;
@@ -132,18 +146,20 @@ export async function readWindow(reading: WindowReading): Promise<WindowRead> {
     });
     const numbers = await askAll(types.map((type) => residualQuery(window, type)));
     await exclusively(async () => {
-      for (const [index, type] of types.entries()) await stage.takeResidual(numbers[index] ?? 0, type);
+      for (const [index, resourceType] of types.entries()) {
+        await stage.takeResidual(numbers[index] ?? 0, { resourceType, billingDimension: undefined });
+      }
     });
   } else {
     await exclusively(() => stage.takeDetail());
   }
 
   const readAs = role;
-  const incomplete = await exclusively(async () => {
-    const short = await stage.shortDimensions(reading.knownDecimals);
+  const { short, incomplete } = await exclusively(async () => {
+    const short = await stage.shortDimensions(reading.known);
     // As admin the rows of a type were asked for by that type already.
     const ambiguous = readAs === 'admin' ? [] : await stage.ambiguousDimensions();
-    return [...new Set([...short, ...ambiguous])];
+    return { short, incomplete: [...new Set([...short, ...ambiguous])] };
   });
   if (incomplete.length > 0) {
     reading.log.info('the detail does not tell all of some billing dimensions; they are asked for by name', {
@@ -151,17 +167,48 @@ export async function readWindow(reading: WindowReading): Promise<WindowRead> {
       window: formatWindow(window),
       billingDimensions: incomplete,
     });
-    const numbers = await askAll(incomplete.map((dimension) => repairQuery(window, dimension, readAs)));
+    const shared = readAs === 'admin' ? await repairByType(incomplete) : [];
+    const byName = incomplete.filter((dimension) => !shared.includes(dimension));
+    const numbers = await askAll(byName.map((dimension) => repairQuery(window, dimension, readAs)));
     await exclusively(async () => {
-      for (const [index, dimension] of incomplete.entries()) await stage.takeRepair(numbers[index] ?? 0, dimension);
+      for (const [index, dimension] of byName.entries()) await stage.takeRepair(numbers[index] ?? 0, dimension);
     });
   }
-  return exclusively(async () => ({
-    role: readAs,
-    queries: answered,
-    because: describeFailures(await stage.prove(reading.knownDecimals)),
-    firstUnprovenHour: await stage.firstUnprovenHour(),
-  }));
+  return exclusively(async () => {
+    const { proofs, leftOut } = await stage.prove(reading.known, reading.leavesOut(short));
+    return {
+      role: readAs,
+      queries: answered,
+      because: describeFailures(proofs),
+      firstUnprovenHour: await stage.firstUnprovenHour(),
+      leftOut: leftOut ? short : [],
+    };
+  });
+
+  /**
+   * As admin, the dimensions that several resource types may share are asked for by type: by workspace and name alone,
+   * resources of two types and one name would come as one row. Returns the dimensions that it repaired.
+   */
+  async function repairByType(dimensions: readonly string[]): Promise<string[]> {
+    const certain = await exclusively(() => stage.dimensionsOfOneType());
+    const shared = dimensions.filter((dimension) => !certain.includes(dimension));
+    const numbers = await askAll(shared.map((dimension) => typesQuery(window, dimension)));
+    const filters: { resourceType: string; billingDimension: string }[] = [];
+    for (const [index, billingDimension] of shared.entries()) {
+      const types = await exclusively(() => stage.typesAsked(numbers[index] ?? 0));
+      const named = types.filter((type) => type !== undefined);
+      // Rows of no type cannot be asked for by type; then the dimension is repaired by name as a whole.
+      if (named.length < types.length) continue;
+      filters.push(...named.map((resourceType) => ({ resourceType, billingDimension })));
+    }
+    const residuals = await askAll(
+      filters.map(({ resourceType, billingDimension }) => residualQuery(window, resourceType, billingDimension)),
+    );
+    await exclusively(async () => {
+      for (const [index, filter] of filters.entries()) await stage.takeResidual(residuals[index] ?? 0, filter);
+    });
+    return [...new Set(filters.map(({ billingDimension }) => billingDimension))];
+  }
 }
 
 /** What did not prove, in a sentence. Undefined where everything did. */

@@ -1,10 +1,10 @@
 import pLimit from 'p-limit';
 import type { Effects } from '../effects.ts';
-import { type CostbookError, PlatformError, RefusedAnswerError } from '../errors.ts';
+import { type CostbookError, PlatformError, RefusedAnswerError, UnprovenError } from '../errors.ts';
 import type { DecodedPage, PlannedWindow, Role } from '../fetch/index.ts';
 import { billingDimensions, type Client, resourceTypes } from '../platform/index.ts';
 import { dayMs, floorHour, formatWindow, hourMs, type Instant } from '../time.ts';
-import type { LoadResult, Stage, TotalDecimals, UnprovenWindow } from '../warehouse/index.ts';
+import type { LoadResult, Stage, TotalDecimals, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
 import { readWindow } from './window.ts';
 
@@ -16,9 +16,8 @@ const publishEveryMs = 30_000;
 interface WindowsResult {
   readonly role: Role | undefined;
   readonly decimals: TotalDecimals;
+  /** What did not prove, also where only young hours are concerned. */
   readonly unproven: readonly UnprovenWindow[];
-  /** Whether a window was loaded only up to young hours that do not prove yet. */
-  readonly postponed: boolean;
   readonly failures: readonly CostbookError[];
 }
 
@@ -27,6 +26,12 @@ interface Unproved {
   readonly because: string;
   /** Before this hour everything was met, as far as is known. */
   readonly provesBefore: Instant;
+}
+
+/** What became of a planned window: a load of all or of its older part, and what did not prove. */
+interface Outcome {
+  readonly load: LoadResult | undefined;
+  readonly unproven: UnprovenWindow | undefined;
 }
 
 /**
@@ -38,7 +43,11 @@ export async function ingestWindows(options: {
   planned: readonly PlannedWindow[];
   client: Client;
   requests: RequestCounts;
-  known: TotalDecimals;
+  known: TotalsKnown;
+  /** As whom the account was read before; another role today is a question, not a fact. */
+  roleBefore: Role | undefined;
+  /** As whom it is read today, where that is known already. */
+  role: Role | undefined;
   now: Instant;
   request: IngestRequest;
   tools: IngestTools;
@@ -59,14 +68,15 @@ export async function ingestWindows(options: {
   const failures: CostbookError[] = [];
   const unknown = unknownsReporter(effects, account);
   const idleStages: Stage[] = [];
-  let role: Role | undefined;
-  let decimals = options.known;
+  const leftOut = new Set(await warehouse.dimensionsLeftOut(account));
+  let { role } = options;
+  let { decimals } = options.known;
   let failuresInARow = 0;
-  let postponed = false;
   let windowsDone = 0;
   let lastPublished = Date.now();
   let publishPauseMs = publishEveryMs;
   const roleLearnt = deferred();
+  if (role !== undefined) roleLearnt.resolve();
 
   function exclusively<T>(work: () => Promise<T>): Promise<T> {
     return warehouseQueue(work);
@@ -79,25 +89,28 @@ export async function ingestWindows(options: {
   async function attempt(
     { window, reason }: PlannedWindow,
     stage: Stage,
-    countedAs: keyof RequestCounts,
+    reading: number,
   ): Promise<LoadResult | Unproved> {
     const folder = await landing.begin(account, window, effects.now());
     let requests = 0;
     let pages = 0;
     try {
-      const reading = await readWindow({
+      const read = await readWindow({
         account,
         window,
         client: countingClient(options.client, () => {
           requests += 1;
-          options.requests[countedAs] += 1;
+          options.requests[reading === 1 ? reason : 'repair'] += 1;
         }),
         stage,
         landing: folder,
         role,
-        knownDecimals: options.known,
+        known: options.known,
+        // What the pages lack may be a page that was lost: only a second reading that lacks the same shows that it was not.
+        leavesOut: (dimensions) => reading > 1 || dimensions.every((dimension) => leftOut.has(dimension)),
         exclusively,
         onRole(learnt) {
+          askAboutRole(account, options.roleBefore, learnt, request.acceptSight);
           role = learnt;
           roleLearnt.resolve();
         },
@@ -110,9 +123,13 @@ export async function ingestWindows(options: {
         log: effects.log,
         signal,
       });
-      const { because, queries, firstUnprovenHour } = reading;
+      const { because, queries, firstUnprovenHour } = read;
+      for (const dimension of read.leftOut) leftOut.add(dimension);
       if (because !== undefined) {
         await folder.discard();
+        await exclusively(async () =>
+          stage.recordFailedProofs(runNumber, reading, await warehouse.seenAt(effects.now())),
+        );
         return { because, provesBefore: firstUnprovenHour ?? claimedEnd };
       }
       return await exclusively(async () => {
@@ -122,8 +139,8 @@ export async function ingestWindows(options: {
           cost: Math.max(decimals.cost, stage.decimals().cost),
           usage: Math.max(decimals.usage, stage.decimals().usage),
         };
-        const facts = { loadNumber, runNumber, reason, requests, pages, queries, claimedEnd, seenAt };
-        return stage.load(facts, () => folder.file(loadNumber, reading.role, seenAt));
+        const facts = { loadNumber, runNumber, reading, reason, requests, pages, queries, claimedEnd, seenAt };
+        return stage.load(facts, () => folder.file(loadNumber, read.role, seenAt));
       });
     } catch (error) {
       await folder.discard();
@@ -136,28 +153,27 @@ export async function ingestWindows(options: {
    * Reads a window until it proves: once, once more, and where only young hours stand in the way, without them, since
    * their numbers may be changing while they are read. They are missing then, and the next run asks for them.
    */
-  async function attemptAll(plan: PlannedWindow, stage: Stage): Promise<LoadResult | Unproved> {
+  async function attemptAll(plan: PlannedWindow, stage: Stage): Promise<Outcome> {
     const { window } = plan;
-    const first = await attempt(plan, stage, plan.reason);
-    if (!isUnproved(first)) return first;
+    const first = await attempt(plan, stage, 1);
+    if (!isUnproved(first)) return { load: first, unproven: undefined };
     effects.log.warn('window does not prove; it is asked again', {
       account,
       window: formatWindow(window),
       because: first.because,
     });
-    const second = await attempt(plan, stage, 'repair');
-    if (!isUnproved(second)) return second;
-    const end = Math.min(window.end, second.provesBefore);
-    if (end <= window.start || end >= window.end || end < settledEnd) return second;
-    const shortened = await attempt({ ...plan, window: { start: window.start, end } }, stage, 'repair');
-    if (isUnproved(shortened)) return shortened;
-    postponed = true;
-    effects.log.warn('young hours do not prove yet; the next run asks for them', {
-      account,
-      window: formatWindow({ start: end, end: window.end }),
-      because: second.because,
-    });
-    return shortened;
+    const second = await attempt(plan, stage, 2);
+    if (!isUnproved(second)) return { load: second, unproven: undefined };
+    const end = Math.min(window.end, Math.max(window.start, second.provesBefore));
+    if (end >= window.end || end < settledEnd) {
+      return { load: undefined, unproven: { window, because: second.because, isYoung: false } };
+    }
+    const young = { window: { start: end, end: window.end }, because: second.because, isYoung: true };
+    if (end === window.start) return { load: undefined, unproven: young };
+    const shortened = await attempt({ ...plan, window: { start: window.start, end } }, stage, 3);
+    return isUnproved(shortened)
+      ? { load: undefined, unproven: { window, because: shortened.because, isYoung: false } }
+      : { load: shortened, unproven: young };
   }
 
   async function ingestWindow(plan: PlannedWindow, isFirst: boolean): Promise<void> {
@@ -168,16 +184,11 @@ export async function ingestWindows(options: {
       const result = await attemptAll(plan, stage);
       failuresInARow = 0;
       await exclusively(async () => {
-        const { window } = plan;
-        if (isUnproved(result)) {
-          await stage.recordUnproven(
-            window,
-            tools.redact(result.because),
-            runNumber,
-            await warehouse.seenAt(effects.now()),
-          );
-        } else {
-          await stage.forgetUnproven(window);
+        if (result.load !== undefined) await stage.forgetUnproven(plan.window);
+        if (result.unproven !== undefined) {
+          const { window, because, isYoung } = result.unproven;
+          const seenAt = await warehouse.seenAt(effects.now());
+          await stage.recordUnproven(window, { because: tools.redact(because), isYoung, runNumber, seenAt });
         }
         finishWindow(plan, result);
         await publishNowAndThen();
@@ -194,27 +205,29 @@ export async function ingestWindows(options: {
     }
   }
 
-  function finishWindow({ window, reason }: PlannedWindow, result: LoadResult | Unproved): void {
+  function finishWindow({ window, reason }: PlannedWindow, { load, unproven: left }: Outcome): void {
     windowsDone += 1;
-    if (isUnproved(result)) {
-      unproven.push({ window, because: result.because });
-      effects.log.warn('window is unproven; its last proven state stands', {
-        account,
-        window: formatWindow(window),
-        because: result.because,
-      });
-    } else {
+    if (load !== undefined) {
       totals.windows += 1;
-      totals.rows += result.amounts;
-      totals.restated += result.restated;
+      totals.rows += load.amounts;
+      totals.restated += load.restated;
       effects.log.info('window is in the books', {
         account,
-        window: formatWindow(window),
+        window: formatWindow(left === undefined ? window : { start: window.start, end: left.window.start }),
         reason,
-        rows: result.amounts,
-        outcome: result.outcome,
-        restated: result.restated,
+        rows: load.amounts,
+        outcome: load.outcome,
+        restated: load.restated,
       });
+    }
+    if (left !== undefined) {
+      unproven.push(left);
+      effects.log.warn(
+        left.isYoung
+          ? 'young hours do not prove yet; the next run asks for them'
+          : 'window is unproven; its last proven state stands',
+        { account, window: formatWindow(left.window), because: left.because },
+      );
     }
     progress();
   }
@@ -243,11 +256,23 @@ export async function ingestWindows(options: {
   for (const result of settled) {
     if (result.status === 'rejected' && !(result.reason instanceof PlatformError)) throw result.reason;
   }
-  return { role, decimals, unproven, postponed, failures };
+  return { role, decimals, unproven, failures };
 }
 
 function isUnproved(result: LoadResult | Unproved): result is Unproved {
   return 'because' in result;
+}
+
+/**
+ * An account that was read as admin until now and is a member's today would lose the workspaces of its rows: somebody
+ * has to say that this is meant.
+ */
+function askAboutRole(account: string, before: Role | undefined, now: Role, accepted: boolean): void {
+  if (before !== 'admin' || now === 'admin' || accepted) return;
+  throw new UnprovenError(
+    `account ${account} was read as admin until now, and this token is a member's: it cannot see workspaces. Nothing was ` +
+      'changed. Is that meant? If not, give the account an admin token; if it is, run "costbook ingest --accept-sight" once',
+  );
 }
 
 /** True where every other request of this account would fail the same way. */

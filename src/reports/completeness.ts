@@ -17,8 +17,9 @@ export async function completenessOf(connection: Connection): Promise<Completene
     return known.length === 0 || known.length < instants.length ? null : formatInstant(Math.min(...known));
   }
   const starts = accounts.map((account) => account.historyStart);
+  const known = starts.filter((start) => start !== undefined);
   return {
-    completeFrom: starts.length === 0 ? null : formatInstant(Math.max(...starts)),
+    completeFrom: known.length === 0 || known.length < starts.length ? null : formatInstant(Math.max(...known)),
     completeThrough: earliest(accounts.map((account) => account.completeThrough)),
     settledThrough: earliest(accounts.map((account) => account.settledThrough)),
   };

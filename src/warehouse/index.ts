@@ -1,6 +1,15 @@
 export { type Books, openBooks } from './books.ts';
 export type { Connection, SqlColumn, SqlParameters, SqlResult, SqlRow, SqlValue } from './connection.ts';
-export type { LoadedQuery, LoadResult, LoadRole, Proof, Stage, StagedPage, TotalDecimals } from './load.ts';
+export type {
+  LoadedQuery,
+  LoadResult,
+  LoadRole,
+  Proof,
+  Stage,
+  StagedPage,
+  TotalDecimals,
+  TotalsKnown,
+} from './load.ts';
 export { snapshotFile } from './snapshot.ts';
 export { readSqlFolder, type SqlFile } from './sql-files.ts';
 export { isTextType, type JsonValue, toCellText, toJsonValue } from './values.ts';

@@ -8,7 +8,7 @@ import {
   subtractWindows,
   type Window,
 } from '../time.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, SqlParameters } from './connection.ts';
 import { readSqlFolder, type SqlFile } from './sql-files.ts';
 
 /** One decoded page of a query, as columns. Amounts are scaled integers: USD × 10^12 and unit × 10^6. */
@@ -55,17 +55,37 @@ export interface TotalDecimals {
   readonly usage: number;
 }
 
-/** One query that made a load: what for, the resource type or billing dimension it was filtered by, and its pages. */
+/** One query that made a load: what for, what it was filtered by (null where by nothing), and its pages. */
 export interface LoadedQuery {
   readonly purpose: string;
-  readonly filter: string | null;
+  readonly resourceType: string | null;
+  readonly billingDimension: string | null;
   readonly pages: number;
 }
+
+/** By what a query was restricted. */
+export interface QueryFilter {
+  readonly resourceType: string | undefined;
+  readonly billingDimension: string | undefined;
+}
+
+/** What is known about an account's totals before a window of it is compared with them. */
+export interface TotalsKnown {
+  /** The most decimals that they were seen to carry. */
+  readonly decimals: TotalDecimals;
+  /** A tolerance in USD that was agreed by hand stands instead of the computed one. */
+  readonly agreedTolerance: string | undefined;
+}
+
+/** What is compared where the detail's pages fall short of their own total, and all rows together meet it. */
+export const allRowsMeet = 'all rows = the total of detail, which leaves some out';
 
 /** What a load is recorded with. */
 export interface LoadFacts {
   readonly loadNumber: number;
   readonly runNumber: number;
+  /** Which reading of the window within the run. */
+  readonly reading: number;
   readonly reason: string;
   readonly requests: number;
   readonly pages: number;
@@ -82,36 +102,58 @@ export interface LoadResult {
   readonly restated: number;
 }
 
+/** What is recorded of a window that did not prove. */
+export interface UnprovenFacts {
+  readonly because: string;
+  /** Whether only hours are concerned whose numbers may still be changing. */
+  readonly isYoung: boolean;
+  readonly runNumber: number;
+  readonly seenAt: Instant;
+}
+
 /** Where one window's answers are collected, proven and written; it owns its connection. */
 export interface Stage {
   /** Empties the stage for a window. */
   begin(account: string, window: Window): Promise<void>;
   /** As whom the window is read; said before anything is taken, compared or loaded. */
   readAs(role: LoadRole): void;
-  /** A sink for the pages of one query of the given purpose; `query` numbers them within the window. */
-  addQuery(query: number, purpose: string): { page(page: StagedPage): Promise<void>; restart(): Promise<void> };
+  /** A sink for the pages of one query of the given purpose and name; `query` numbers them within the window. */
+  addQuery(
+    query: number,
+    purpose: string,
+    name: string,
+  ): { page(page: StagedPage): Promise<void>; restart(): Promise<void> };
   /** Makes the detail's entries the window's rows. */
   takeDetail(): Promise<void>;
   /** Resource types whose rows carry no uuid. */
   typesWithoutUuid(): Promise<string[]>;
-  /** Puts rows by workspace (of the query numbered) in the place of a type's rows without uuid. */
-  takeResidual(query: number, resourceType: string): Promise<void>;
+  /** Puts rows by workspace (of the query numbered, filtered so) in the place of rows without uuid. */
+  takeResidual(query: number, filter: QueryFilter): Promise<void>;
   /** Billing dimensions in which rows and control differ. */
-  shortDimensions(known: TotalDecimals): Promise<string[]>;
+  shortDimensions(known: TotalsKnown): Promise<string[]>;
+  /** Billing dimensions that are known to belong to one resource type. */
+  dimensionsOfOneType(): Promise<string[]>;
+  /** The resource types among the groups of a query; undefined where the platform names none. */
+  typesAsked(query: number): Promise<(string | undefined)[]>;
   /** Billing dimensions whose rows without uuid may be several resources of several types. */
   ambiguousDimensions(): Promise<string[]>;
   /** Adds what a query of one billing dimension shows beyond the rows. */
   takeRepair(query: number, billingDimension: string): Promise<void>;
-  /** Compares everything with the platform's own totals. `known` is what earlier answers taught about its decimals. */
-  prove(known: TotalDecimals): Promise<Proof[]>;
+  /**
+   * Compares everything with the platform's own totals. Where the platform is known to leave rows out of the detail,
+   * all rows together may meet the detail's total in its pages' place; `leftOut` tells whether they had to.
+   */
+  prove(known: TotalsKnown, leavesOut: boolean): Promise<{ proofs: Proof[]; leftOut: boolean }>;
   /** The first hour whose rows and control differed when they were compared; undefined where all met. */
   firstUnprovenHour(): Promise<Instant | undefined>;
   /** The most decimals that this window's totals carry. */
   decimals(): TotalDecimals;
   /** Replaces the window and writes the ledger, in one transaction; `file` is called last before the commit. */
   load(facts: LoadFacts, file: () => Promise<string | undefined>): Promise<LoadResult>;
-  /** Records a window that did not prove, with the comparisons that were made last. */
-  recordUnproven(unproven: Window, because: string, runNumber: number, seenAt: Instant): Promise<void>;
+  /** Records the comparisons that were made last, of a reading that did not prove. */
+  recordFailedProofs(runNumber: number, reading: number, seenAt: Instant): Promise<void>;
+  /** Records a window that did not prove. */
+  recordUnproven(unproven: Window, facts: UnprovenFacts): Promise<void>;
   /** Takes a window that was proven off the record of those that were not. */
   forgetUnproven(proven: Window): Promise<void>;
   close(): void;
@@ -139,10 +181,11 @@ export async function openStage(connection: Connection): Promise<Stage> {
   function byWorkspace(): boolean {
     return role === 'admin';
   }
-  function halfUnits(known: TotalDecimals): { cost_half_unit: number; usage_half_unit: number } {
+  function toleranceParameters(known: TotalsKnown): SqlParameters {
     return {
-      cost_half_unit: 0.5 * 10 ** -Math.max(fewestDecimals, known.cost, decimals.cost),
-      usage_half_unit: 0.5 * 10 ** -Math.max(fewestDecimals, known.usage, decimals.usage),
+      cost_half_unit: 0.5 * 10 ** -Math.max(fewestDecimals, known.decimals.cost, decimals.cost),
+      usage_half_unit: 0.5 * 10 ** -Math.max(fewestDecimals, known.decimals.usage, decimals.usage),
+      agreed: known.agreedTolerance ?? null,
     };
   }
   function windowParameters(of: Window): { account: string; window_start: string; window_end: string } {
@@ -162,20 +205,24 @@ export async function openStage(connection: Connection): Promise<Stage> {
       role = newRole;
     },
 
-    addQuery(query, purpose) {
+    addQuery(query, purpose, name) {
       let total: string | undefined;
       return {
         async page(page) {
           if (total === undefined) {
             total = page.totalCost;
-            await connection.run('insert into staged_queries values ($query, $purpose, $total::decimal(38, 12))', {
-              query,
-              purpose,
-              total,
-            });
+            await connection.run(
+              'insert into staged_queries values ($query, $purpose, $name, $total::decimal(38, 12))',
+              {
+                query,
+                purpose,
+                name,
+                total,
+              },
+            );
           } else if (page.totalCost !== total) {
             throw new RefusedAnswerError(
-              `${purpose} of ${formatWindow(window)} of account ${account}: summary.totalCost was ${total} on the first ` +
+              `${name} of ${formatWindow(window)} of account ${account}: summary.totalCost was ${total} on the first ` +
                 `page and is ${page.totalCost} on a later one; the numbers changed while they were read`,
             );
           }
@@ -225,21 +272,29 @@ export async function openStage(connection: Connection): Promise<Stage> {
       return rows.map((row) => String(row['resource_type']));
     },
 
-    async takeResidual(query, resourceType) {
-      await connection.run(sql('drop_rows_without_uuid'), { resource_type: resourceType, billing_dimension: null });
-      await connection.run(sql('add_difference'), {
-        query,
-        account,
-        by_workspace: true,
-        resource_type: resourceType,
-        billing_dimension: null,
-      });
+    async takeResidual(query, filter) {
+      const filters = {
+        resource_type: filter.resourceType ?? null,
+        billing_dimension: filter.billingDimension ?? null,
+      };
+      await connection.run(sql('drop_rows_without_uuid'), filters);
+      await connection.run(sql('add_difference'), { query, account, by_workspace: true, ...filters });
     },
 
     async shortDimensions(known) {
-      await connection.run(sql('compare_hours'), { by_workspace: byWorkspace(), ...halfUnits(known) });
+      await connection.run(sql('compare_hours'), { by_workspace: byWorkspace(), ...toleranceParameters(known) });
       const rows = await connection.rows(sql('short_dimensions'));
       return rows.map((row) => String(row['billing_dimension']));
+    },
+
+    async dimensionsOfOneType() {
+      const rows = await connection.rows(sql('dimensions_of_one_type'));
+      return rows.map((row) => String(row['billing_dimension']));
+    },
+
+    async typesAsked(query) {
+      const rows = await connection.rows(sql('types_asked'), { query });
+      return rows.map((row) => (row['resource_type'] === null ? undefined : String(row['resource_type'])));
     },
 
     async ambiguousDimensions() {
@@ -264,14 +319,14 @@ export async function openStage(connection: Connection): Promise<Stage> {
       });
     },
 
-    async prove(known) {
-      await connection.run(sql('compare_hours'), { by_workspace: byWorkspace(), ...halfUnits(known) });
-      await connection.run(sql('prove'), halfUnits(known));
+    async prove(known, leavesOut) {
+      await connection.run(sql('compare_hours'), { by_workspace: byWorkspace(), ...toleranceParameters(known) });
+      await connection.run(sql('prove'), { ...toleranceParameters(known), leaves_out: leavesOut });
       const rows = await connection.rows(`
         select compared, measure, billing_dimension, ours, theirs, difference, tolerance, proven
         from window_proofs order by proven, compared, measure, billing_dimension
       `);
-      return rows.map((row) => ({
+      const proofs = rows.map((row) => ({
         compared: String(row['compared']),
         measure: String(row['measure']),
         billingDimension: row['billing_dimension'] === null ? undefined : String(row['billing_dimension']),
@@ -281,6 +336,7 @@ export async function openStage(connection: Connection): Promise<Stage> {
         tolerance: Number(row['tolerance']),
         proven: row['proven'] === true,
       }));
+      return { proofs, leftOut: proofs.some(({ compared }) => compared === allRowsMeet) };
     },
 
     async firstUnprovenHour() {
@@ -302,13 +358,14 @@ export async function openStage(connection: Connection): Promise<Stage> {
       const [counts] = await connection.rows(
         `select
           (select count(*) from loaded) as amounts,
-          (select count(*) from changes) as restated,
+          (select count(*) from changes where was_covered) as restated,
           (
             select coalesce(sum(date_diff('hour',
               greatest(window_start, cast($window_start as timestamp)),
               least(window_end, cast($window_end as timestamp)))), 0)
             from ledger.covered
             where account = $account
+              and replaced_by is null
               and window_start < cast($window_end as timestamp)
               and window_end > cast($window_start as timestamp)
           ) as covered_hours`,
@@ -322,10 +379,11 @@ export async function openStage(connection: Connection): Promise<Stage> {
         if (outcome === 'loaded') {
           await connection.run(sql('replace'), { ...parameters, load_number: facts.loadNumber, seen_at: seenAt });
         }
+        const numbers = { load_number: facts.loadNumber, run_number: facts.runNumber, seen_at: seenAt };
+        await connection.run(sql('record_proofs'), { ...parameters, ...numbers, reading: facts.reading });
         await connection.run(sql('record'), {
           ...parameters,
-          load_number: facts.loadNumber,
-          run_number: facts.runNumber,
+          ...numbers,
           reason: facts.reason,
           role,
           outcome,
@@ -333,7 +391,6 @@ export async function openStage(connection: Connection): Promise<Stage> {
           pages: facts.pages,
           queries: JSON.stringify(facts.queries),
           claimed_end: formatInstant(facts.claimedEnd),
-          seen_at: seenAt,
           landing: (await file()) ?? null,
         });
         for (const piece of pieces) {
@@ -350,12 +407,27 @@ export async function openStage(connection: Connection): Promise<Stage> {
       return { outcome, amounts: Number(counts?.['amounts']), restated };
     },
 
-    async recordUnproven(unproven, because, runNumber, seenAt) {
+    async recordFailedProofs(runNumber, reading, seenAt) {
+      await connection.run(sql('record_proofs'), {
+        ...windowParameters(window),
+        load_number: null,
+        reading,
+        run_number: runNumber,
+        seen_at: formatInstant(seenAt),
+      });
+    },
+
+    async recordUnproven(unproven, facts) {
       const parameters = windowParameters(unproven);
       await connection.transaction(async () => {
         await connection.run(sql('forget_unproven'), parameters);
-        const facts = { run_number: runNumber, because, seen_at: formatInstant(seenAt) };
-        await connection.run(sql('record_unproven'), { ...parameters, ...facts });
+        await connection.run(sql('record_unproven'), {
+          ...parameters,
+          because: facts.because,
+          is_young: facts.isYoung,
+          run_number: facts.runNumber,
+          seen_at: formatInstant(facts.seenAt),
+        });
       });
     },
 
@@ -375,7 +447,7 @@ export async function openStage(connection: Connection): Promise<Stage> {
     const rows = await connection.rows(
       `select epoch_ms(window_start) as window_start, epoch_ms(window_end) as window_end
       from ledger.covered
-      where account = $account and role = 'admin'
+      where account = $account and role = 'admin' and replaced_by is null
         and window_start < cast($window_end as timestamp) and window_end > cast($window_start as timestamp)`,
       windowParameters(window),
     );
@@ -386,7 +458,7 @@ export async function openStage(connection: Connection): Promise<Stage> {
       const parameters = { account, piece_start: formatInstant(piece.start), piece_end: formatInstant(piece.end) };
       const differing = await connection.rows(sql('kept_as_admin_differs'), {
         ...parameters,
-        ...halfUnits({ cost: 12, usage: 6 }),
+        ...toleranceParameters({ decimals: { cost: 12, usage: 6 }, agreedTolerance: undefined }),
       });
       if (differing.length > 0) return [{ window, role }];
       kept.push(piece);

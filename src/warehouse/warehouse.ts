@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import { type Connection, openDatabase } from './connection.ts';
-import { type LoadedQuery, openStage, type Stage, type TotalDecimals } from './load.ts';
+import { allRowsMeet, type LoadedQuery, openStage, type Stage, type TotalDecimals } from './load.ts';
 import { migrate } from './migrate.ts';
 import { publishSnapshot, snapshotFile } from './snapshot.ts';
 
 /** What the ledger knows of an account before a run. */
 export interface AccountLedger {
-  readonly historyStart: Instant;
+  /** Where its books begin; undefined while that is not known. */
+  readonly historyStart: Instant | undefined;
   readonly role: 'admin' | 'member' | undefined;
   readonly decimals: TotalDecimals;
   /** Whether any load held a row. */
@@ -26,7 +27,8 @@ export interface CoveredPiece extends Window {
 export interface AccountFacts {
   readonly account: string;
   readonly name: string | undefined;
-  readonly historyStart: Instant;
+  /** Undefined where the platform has not told yet. */
+  readonly historyStart: Instant | undefined;
   readonly settleDays: number;
   readonly lagHours: number;
   readonly role: 'admin' | 'member' | undefined;
@@ -36,8 +38,8 @@ export interface AccountFacts {
 /** Through when an account's books are complete and settled; undefined where not even their first hour is there. */
 export interface Completeness {
   readonly account: string;
-  /** Where its books begin. */
-  readonly historyStart: Instant;
+  /** Where its books begin; undefined while that is not known. */
+  readonly historyStart: Instant | undefined;
   readonly completeThrough: Instant | undefined;
   readonly settledThrough: Instant | undefined;
 }
@@ -46,6 +48,22 @@ export interface Completeness {
 export interface UnprovenWindow {
   readonly window: Window;
   readonly because: string;
+  /** Whether only hours are concerned whose numbers may still be changing: the next run asks for them. */
+  readonly isYoung: boolean;
+}
+
+/** What a run did for one account. */
+export interface AccountRun {
+  readonly runNumber: number;
+  readonly account: string;
+  readonly exitCode: number;
+  readonly error: string | undefined;
+  readonly windows: number;
+  readonly pages: number;
+  readonly rows: number;
+  readonly restated: number;
+  readonly requests: number;
+  readonly retries: number;
 }
 
 /** A run that is under way, to be ended. */
@@ -58,7 +76,13 @@ export interface Run {
 export interface Warehouse {
   beginRun(command: string, startedAt: Instant): Promise<Run>;
   accountLedger(account: string): Promise<AccountLedger | undefined>;
-  saveAccount(facts: AccountFacts): Promise<void>;
+  /** Keeps an account's facts with the instant since which they are true; does nothing where they are as before. */
+  saveAccount(facts: AccountFacts, now: Instant): Promise<void>;
+  /** Takes accounts off the books of which nothing was ever loaded and that are none of these. */
+  forgetAccountsNeverLoaded(except: readonly string[]): Promise<void>;
+  recordAccountRun(run: AccountRun): Promise<void>;
+  /** Billing dimensions of which the account's platform was last seen to leave rows out of the detail. */
+  dimensionsLeftOut(account: string): Promise<string[]>;
   coveredPieces(account: string): Promise<CoveredPiece[]>;
   /** Undefined where the account is not in the books yet. */
   completeness(account: string): Promise<Completeness | undefined>;
@@ -78,10 +102,35 @@ export async function openWarehouse(dir: string): Promise<Warehouse> {
   try {
     const connection = await database.connect();
     await migrate(connection);
+    async function seenAt(now: Instant): Promise<Instant> {
+      const [row] = await connection.rows(`
+        select epoch_ms(greatest(
+          (select max(seen_at) from ledger.loads), (select max(recorded_at) from ledger.accounts)
+        )) as last
+      `);
+      return Math.max(now, Number(row?.['last'] ?? 0));
+    }
     return {
       beginRun: (command, startedAt) => beginRun(connection, command, startedAt),
       accountLedger: (account) => accountLedger(connection, account),
-      saveAccount: (facts) => saveAccount(connection, facts),
+      saveAccount: async (facts, now) => saveAccount(connection, facts, await seenAt(now)),
+      forgetAccountsNeverLoaded: (except) =>
+        connection.run(
+          `delete from ledger.accounts
+          where not list_contains(cast(from_json($except, '["VARCHAR"]') as varchar[]), account)
+            and account not in (select account from ledger.loads)`,
+          { except: JSON.stringify(except) },
+        ),
+      recordAccountRun: (run) =>
+        connection.run(
+          `insert into ledger.account_runs values (
+            cast($runNumber as bigint), $account, cast($exitCode as integer), $error, cast($windows as integer),
+            cast($pages as integer), cast($rows as bigint), cast($restated as bigint), cast($requests as integer),
+            cast($retries as integer)
+          )`,
+          { ...run, error: run.error ?? null },
+        ),
+      dimensionsLeftOut: (account) => dimensionsLeftOut(connection, account),
       coveredPieces: (account) => coveredPieces(connection, account),
       completeness: async (account) => (await completeness(connection)).find((row) => row.account === account),
       unproven: (account) => unprovenWindows(connection, account),
@@ -89,10 +138,7 @@ export async function openWarehouse(dir: string): Promise<Warehouse> {
         const [row] = await connection.rows('select coalesce(max(load_number), 0) as number from ledger.loads');
         return Number(row?.['number']);
       },
-      async seenAt(now) {
-        const [row] = await connection.rows('select epoch_ms(max(seen_at)) as last from ledger.loads');
-        return Math.max(now, Number(row?.['last'] ?? 0));
-      },
+      seenAt,
       openStage: async () => openStage(await database.connect()),
       publish: () => publishSnapshot(connection, file, snapshotFile(dir)),
       close: () => database.close(),
@@ -138,39 +184,71 @@ export async function accountLedger(connection: Connection, account: string): Pr
     `select
       epoch_ms(history_start) as history_start, role, cost_decimals, usage_decimals,
       exists (select 1 from ledger.loads where account = $account and amounts > 0) as has_amounts
-    from ledger.accounts where account = $account`,
+    from ledger.accounts where account = $account and replaced_at is null`,
     { account },
   );
   if (row === undefined) return undefined;
   const role = row['role'];
   return {
-    historyStart: Number(row['history_start']),
+    historyStart: row['history_start'] === null ? undefined : Number(row['history_start']),
     role: role === 'admin' || role === 'member' ? role : undefined,
     decimals: { cost: Number(row['cost_decimals']), usage: Number(row['usage_decimals']) },
     hasAmounts: row['has_amounts'] === true,
   };
 }
 
-async function saveAccount(connection: Connection, facts: AccountFacts): Promise<void> {
+async function saveAccount(connection: Connection, facts: AccountFacts, recordedAt: Instant): Promise<void> {
+  const values = {
+    account: facts.account,
+    name: facts.name ?? null,
+    history_start: facts.historyStart === undefined ? null : formatInstant(facts.historyStart),
+    settle_days: facts.settleDays,
+    lag_hours: facts.lagHours,
+    role: facts.role ?? null,
+    cost_decimals: facts.decimals.cost,
+    usage_decimals: facts.decimals.usage,
+  };
+  const same = await connection.rows(
+    `select 1 from ledger.accounts
+    where account = $account and replaced_at is null and name is not distinct from $name
+      and history_start is not distinct from cast($history_start as timestamp)
+      and settle_days = $settle_days and lag_hours = $lag_hours and role is not distinct from $role
+      and cost_decimals = $cost_decimals and usage_decimals = $usage_decimals`,
+    values,
+  );
+  if (same.length > 0) return;
   await connection.transaction(async () => {
-    await connection.run('delete from ledger.accounts where account = $account', { account: facts.account });
+    const recorded_at = formatInstant(recordedAt);
+    await connection.run(
+      `update ledger.accounts set replaced_at = cast($recorded_at as timestamp)
+      where account = $account and replaced_at is null`,
+      { account: facts.account, recorded_at },
+    );
     await connection.run(
       `insert into ledger.accounts values (
         $account, $name, cast($history_start as timestamp), $settle_days, $lag_hours, $role,
-        $cost_decimals, $usage_decimals
+        $cost_decimals, $usage_decimals, cast($recorded_at as timestamp), null
       )`,
-      {
-        account: facts.account,
-        name: facts.name ?? null,
-        history_start: formatInstant(facts.historyStart),
-        settle_days: facts.settleDays,
-        lag_hours: facts.lagHours,
-        role: facts.role ?? null,
-        cost_decimals: facts.decimals.cost,
-        usage_decimals: facts.decimals.usage,
-      },
+      { ...values, recorded_at },
     );
   });
+}
+
+async function dimensionsLeftOut(connection: Connection, account: string): Promise<string[]> {
+  const [row] = await connection.rows(
+    `select loads.queries
+    from ledger.loads as loads
+    join ledger.proofs as proofs using (load_number)
+    where loads.account = $account and proofs.compared = $compared
+    order by loads.load_number desc
+    limit 1`,
+    { account, compared: allRowsMeet },
+  );
+  if (row === undefined) return [];
+  const queries = JSON.parse(String(row['queries'])) as LoadedQuery[];
+  return queries.flatMap(({ purpose, billingDimension }) =>
+    purpose !== 'detail' && billingDimension !== null ? [billingDimension] : [],
+  );
 }
 
 /** The hours of an account that are in the books, in order. */
@@ -204,7 +282,7 @@ export async function completeness(connection: Connection): Promise<Completeness
   );
   return rows.map((row) => ({
     account: String(row['account']),
-    historyStart: Number(row['history_start']),
+    historyStart: row['history_start'] === null ? undefined : Number(row['history_start']),
     completeThrough: row['complete_through'] === null ? undefined : Number(row['complete_through']),
     settledThrough: row['settled_through'] === null ? undefined : Number(row['settled_through']),
   }));
@@ -213,13 +291,14 @@ export async function completeness(connection: Connection): Promise<Completeness
 /** The windows of an account that did not prove when they were last asked for, newest first. */
 export async function unprovenWindows(connection: Connection, account: string): Promise<UnprovenWindow[]> {
   const rows = await connection.rows(
-    `select epoch_ms(window_start) as window_start, epoch_ms(window_end) as window_end, because
+    `select epoch_ms(window_start) as window_start, epoch_ms(window_end) as window_end, because, is_young
     from ledger.unproven where account = $account order by window_start desc`,
     { account },
   );
   return rows.map((row) => ({
     window: { start: Number(row['window_start']), end: Number(row['window_end']) },
     because: String(row['because']),
+    isYoung: row['is_young'] === true,
   }));
 }
 

@@ -97,11 +97,30 @@ describe.concurrent('rows that the platform leaves out where resource_uuid is gr
 });
 
 describe.concurrent('a window that was read as admin', () => {
+  test('is a question to whoever reads it as a member next, and nothing is written before the answer', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await ingest(dir, platform, { now });
+    const before = await askSnapshot(dir, 'select count(*) as loads from ledger.loads');
+    const asked = await ingest(dir, platform, { now: later, as: 'member' });
+    expect(asked.exitCode).toBe(4);
+    expect(asked.account.errors).toEqual([
+      expect.stringMatching(/acc_one was read as admin until now.*--accept-sight/),
+    ]);
+    expect(await askSnapshot(dir, 'select count(*) as loads from ledger.loads')).toEqual(before);
+    expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
+
+    const answered = await ingest(dir, platform, { now: later, as: 'member', args: ['--accept-sight'] });
+    expect(answered.exitCode).toBe(0);
+    const next = await ingest(dir, platform, { now: '2026-09-05T16:30:00Z', as: 'member' });
+    expect(next.exitCode, 'asked once, answered once').toBe(0);
+  });
+
   test('keeps its workspaces when a member confirms its totals', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
-    const { exitCode, account } = await ingest(dir, platform, { now: later, as: 'member' });
+    const { exitCode, account } = await ingest(dir, platform, { now: later, as: 'member', args: ['--accept-sight'] });
     expect({ exitCode, role: account.role, restated: account.restated }).toEqual({
       exitCode: 0,
       role: 'member',
@@ -127,7 +146,7 @@ describe.concurrent('a window that was read as admin', () => {
     await ingest(dir, platform, { now });
     const more = series({ ...volume, workspace: 'south', name: 'data' }, '2026-09-04T09', [4]);
     platform.facts = [...facts, ...more];
-    const { exitCode } = await ingest(dir, platform, { now: later, as: 'member' });
+    const { exitCode } = await ingest(dir, platform, { now: later, as: 'member', args: ['--accept-sight'] });
     expect(exitCode).toBe(0);
     expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'member'));
     const [sums] = await askSnapshot(

@@ -30,6 +30,8 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     role: 'admin',
     cost_decimals: 9,
     usage_decimals: 3,
+    recorded_at: '2026-09-01',
+    replaced_at: null,
   },
   series: {
     account: 'acc_one',
@@ -66,6 +68,8 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     claimed_end: '2026-09-08',
     role: 'admin',
     load_number: 1,
+    since_load: 1,
+    replaced_by: null,
   },
   restatements: {
     account: 'acc_one',

@@ -74,6 +74,7 @@ export interface IngestedAccount {
   requests: { new: number; settle: number; verify: number; repair: number };
   retries: number;
   unproven: { start: string; end: string; because: string }[];
+  postponed: { start: string; end: string; because: string }[];
   errors: string[];
 }
 

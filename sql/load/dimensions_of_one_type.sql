@@ -1,0 +1,5 @@
+--! about: Billing dimensions that are known to belong to one resource type: the type of their rows is certain.
+select billing_dimension
+from ledger.billing_dimensions
+group by billing_dimension
+having count(distinct resource_type) = 1;

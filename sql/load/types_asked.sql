@@ -1,0 +1,5 @@
+--! about: The resource types among the groups of a query; null where the platform names none.
+select distinct resource_type
+from staged_entries
+where query = $query
+order by resource_type;
