@@ -50,6 +50,12 @@ export interface LocalConfig {
   readonly settleDays: number; // 3
   readonly lagHours: number; // 2
   readonly freshnessHours: number; // 26
+  readonly verifyDays: number; // 400
+  readonly deepVerifyPages: number; // 2
+  /** USD by which rows and control may differ, as plain decimal text; undefined where it is computed. */
+  readonly proofTolerance: string | undefined;
+  /** Which answers stay in the landing folder, and for how long; undefined days are for ever. */
+  readonly landing: { readonly keep: 'changed' | 'all'; readonly keepDays: number | undefined }; // changed
   readonly apiVersion: string; // the earliest version, as the platform itself has it
   readonly authorizationHeader: string; // Authorization
   readonly versionHeader: string; // Service-Version
@@ -78,28 +84,40 @@ type ConfigPlace = Omit<ConfigInput, 'text' | 'file'> & { readonly dir: string }
 const tokenKeys = ['token', 'tokenFile', 'tokenCommand'] as const;
 /** Keys of one account that can also stand at the top level, for all of them. */
 const sharedKeys = ['url', ...tokenKeys, 'since'] as const;
-const settingKeys = [
+const plainSettings = [
   'concurrency',
   'maxRequestsPerMinute',
   'settleDays',
   'lagHours',
   'freshness',
+  'verifyDays',
+  'deepVerifyPages',
   'apiVersion',
   'authorizationHeader',
   'versionHeader',
 ] as const;
-const topKeys = ['accounts', 'account', ...sharedKeys, ...settingKeys];
+/** Settings that stand in a mapping of their own at the top level; written `landing.keep` everywhere else. */
+const groups = [
+  { name: 'proof', keys: ['tolerance'], expected: 'a key such as tolerance: 0.01; write one or remove it' },
+  { name: 'landing', keys: ['keep', 'keepDays'], expected: 'a key such as keep: all; write one or remove it' },
+] as const;
+const groupedSettings = ['proof.tolerance', 'landing.keep', 'landing.keepDays'] as const;
+const settingKeys = [...plainSettings, ...groupedSettings];
+const topKeys = ['accounts', 'account', ...sharedKeys, ...plainSettings, ...groups.map(({ name }) => name)];
 const entryKeys = ['id', 'name', ...sharedKeys];
 
+const topPlace = { keys: topKeys, place: 'the top level' };
+const entryPlace = { keys: entryKeys, place: 'an entry of accounts' };
+const groupPlaces = groups.map(({ name, keys }) => ({ keys, place: name }));
 const topRule: MappingRule = {
   keys: topKeys,
   expected: 'keys, such as url: https://…',
-  elsewhere: { keys: entryKeys, place: 'an entry of accounts' },
+  elsewhere: [entryPlace, ...groupPlaces],
 };
 const entryRule: MappingRule = {
   keys: entryKeys,
   expected: 'an entry such as - id: …; write it so',
-  elsewhere: { keys: topKeys, place: 'the top level' },
+  elsewhere: [topPlace, ...groupPlaces],
 };
 
 /** The key that each environment variable sets: `tokenFile` by `COSTBOOK_TOKEN_FILE`. */
@@ -110,7 +128,10 @@ export const configVariables: ReadonlyMap<string, string> = new Map(
 const variableKeys = [...configVariables.values(), 'dir', 'now', 'json', 'logFormat'];
 
 function variableOf(key: string): string {
-  return `COSTBOOK_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+  return `COSTBOOK_${key
+    .replace('.', '_')
+    .replace(/[A-Z]/g, (letter) => `_${letter}`)
+    .toUpperCase()}`;
 }
 
 /**
@@ -206,7 +227,8 @@ function fileSpec({ text, file, env, problems }: Reading): ConfigSpec | undefine
     problems.keepSecret(expand(token, env).text);
   }
   if (!isSound) return undefined;
-  const top = root.value === null ? noLayer : keysOf(root, topRule, problems);
+  const written = root.value === null ? noLayer : keysOf(root, topRule, problems);
+  const top = written && withGroups(written, problems);
   const accounts = top?.get('accounts');
   if (!top || !accounts) return top && { top, entries: undefined };
 
@@ -220,6 +242,21 @@ function fileSpec({ text, file, env, problems }: Reading): ConfigSpec | undefine
     return keys ? [{ place: { where: item.where, position: item.position }, keys }] : [];
   });
   return { top, entries };
+}
+
+/** The keys of the top level, with those of its groups under their long names in the groups' place. */
+function withGroups(top: Layer, problems: Problems): Layer {
+  const layer = new Map(top);
+  for (const { name, keys, expected } of groups) {
+    const group = top.get(name);
+    if (!group) continue;
+    layer.delete(name);
+    const elsewhere = [topPlace, entryPlace, ...groupPlaces.filter(({ place }) => place !== name)];
+    for (const [key, given] of keysOf(group, { keys, expected, elsewhere }, problems) ?? []) {
+      layer.set(`${name}.${key}`, { ...given, key: `${name}.${key}` });
+    }
+  }
+  return layer;
 }
 
 function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalConfig {
@@ -241,11 +278,42 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
     settleDays: setting('settleDays', integerParser(0, 90)) ?? 3,
     lagHours: setting('lagHours', integerParser(0, 72)) ?? 2,
     freshnessHours: setting('freshness', parseHours) ?? 26,
+    verifyDays: setting('verifyDays', integerParser(0, maxDays)) ?? 400,
+    deepVerifyPages: setting('deepVerifyPages', integerParser(0)) ?? 2,
+    proofTolerance: setting('proof.tolerance', parseTolerance),
+    landing: {
+      keep: setting('landing.keep', parseKeep) ?? 'changed',
+      keepDays: setting('landing.keepDays', integerParser(1, maxDays)),
+    },
     apiVersion: setting('apiVersion', parseApiVersion) ?? earliestVersion,
     authorizationHeader,
     versionHeader,
   };
 }
+
+/** A hundred years: what is longer is a mistake, and would leave the calendar. */
+const maxDays = 36_500;
+
+/** USD as plain decimal text. A YAML number is read by its shortest form: 1e-6 is 0.000001. */
+const parseTolerance: Parse<string> = (value) => {
+  // The books keep twelve decimals; toFixed writes no exponent below 1e21.
+  const text = typeof value === 'number' ? trimmedDecimal(value.toFixed(12)) : value;
+  const isExact = typeof value !== 'number' || Number(text) === value;
+  if (typeof text === 'string' && isExact && /^(0|[1-9]\d{0,5})(\.\d{1,12})?$/.test(text)) return text;
+  const found = typeof value === 'string' ? quoted(value) : typeof value === 'number' ? value : 'no amount';
+  throw new UsageError(`found ${found}, expected USD such as 0.01: from 0 to 999999, with at most 12 decimals`);
+};
+
+function trimmedDecimal(text: string): string {
+  return text.replace(/\.?0+$/, '').replace(/^-0$/, '0');
+}
+
+const parseKeep: Parse<'changed' | 'all'> = (value) => {
+  if (value === 'changed' || value === 'all') return value;
+  const text = parseText(value);
+  const guess = nearest(text, ['changed', 'all']);
+  throw new UsageError(`found ${quoted(text)}, expected changed or all${guess ? `; did you mean ${guess}?` : ''}`);
+};
 
 /** A duration in whole hours from `26h` or `2d`, at most a year. */
 function parseHours(value: unknown): number {

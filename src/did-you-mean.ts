@@ -3,7 +3,7 @@ import { closest, distance } from 'fastest-levenshtein';
 /** Longer than any name of ours: comparing what is longer costs much and finds nothing. */
 const maxLength = 200;
 
-/** The known name that was probably meant, whatever its case, dashes and underscores; undefined where none is near. */
+/** The known name that was probably meant, whatever its case, dots, dashes and underscores; undefined where none is near. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const written = plainName(name);
   if (known.length === 0 || written.length < 3 || name.length > maxLength) return undefined;
@@ -14,5 +14,5 @@ export function nearest(name: string, known: readonly string[]): string | undefi
 }
 
 function plainName(name: string): string {
-  return name.toLowerCase().replace(/[_-]/g, '');
+  return name.toLowerCase().replace(/[._-]/g, '');
 }

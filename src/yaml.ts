@@ -282,8 +282,8 @@ function follow(target: Given | undefined): Pick<Given, 'value' | 'source' | 'fa
 export interface MappingRule {
   readonly keys: readonly string[];
   readonly expected: string;
-  /** Keys that are known, but in another place. */
-  readonly elsewhere?: { readonly keys: readonly string[]; readonly place: string };
+  /** Keys that are known, but in other places. */
+  readonly elsewhere?: readonly { readonly keys: readonly string[]; readonly place: string }[];
 }
 
 /** The known keys of a mapping; unknown, repeated and nameless ones are reported. Undefined where it is no mapping. */
@@ -313,7 +313,8 @@ export function keysOf(given: Given, rule: MappingRule, problems: Problems): Rea
 }
 
 function unknownKeyHint(name: string, { keys, elsewhere }: MappingRule): string {
-  if (elsewhere?.keys.includes(name)) return `it belongs to ${elsewhere.place}; move it there`;
+  const home = elsewhere?.find((other) => other.keys.includes(name));
+  if (home) return `it belongs to ${home.place}; move it there`;
   const guess = nearest(name, keys);
   return guess ? `did you mean ${guess}? rename or remove it` : `expected one of ${oneOf(keys)}`;
 }

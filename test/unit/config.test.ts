@@ -51,6 +51,10 @@ describe('parseConfig: what is resolved', () => {
       settleDays: 3,
       lagHours: 2,
       freshnessHours: 26,
+      verifyDays: 400,
+      deepVerifyPages: 2,
+      proofTolerance: undefined,
+      landing: { keep: 'changed', keepDays: undefined },
       apiVersion: '2026-04-16',
       authorizationHeader: 'Authorization',
       versionHeader: 'Service-Version',
@@ -69,6 +73,11 @@ describe('parseConfig: what is resolved', () => {
         COSTBOOK_SETTLE_DAYS: '0',
         COSTBOOK_LAG_HOURS: '72',
         COSTBOOK_FRESHNESS: '2d',
+        COSTBOOK_VERIFY_DAYS: '0',
+        COSTBOOK_DEEP_VERIFY_PAGES: '10',
+        COSTBOOK_PROOF_TOLERANCE: '0.005',
+        COSTBOOK_LANDING_KEEP: 'all',
+        COSTBOOK_LANDING_KEEP_DAYS: '730',
         COSTBOOK_API_VERSION: '2026-04-28.preview',
         COSTBOOK_AUTHORIZATION_HEADER: 'X-Service-Authorization',
         COSTBOOK_VERSION_HEADER: 'X-Version',
@@ -88,6 +97,10 @@ describe('parseConfig: what is resolved', () => {
       settleDays: 0,
       lagHours: 72,
       freshnessHours: 48,
+      verifyDays: 0,
+      deepVerifyPages: 10,
+      proofTolerance: '0.005',
+      landing: { keep: 'all', keepDays: 730 },
       apiVersion: '2026-04-28.preview',
       authorizationHeader: 'X-Service-Authorization',
       versionHeader: 'X-Version',
@@ -101,15 +114,20 @@ describe('parseConfig: what is resolved', () => {
         "COSTBOOK_API_VERSION": "apiVersion",
         "COSTBOOK_AUTHORIZATION_HEADER": "authorizationHeader",
         "COSTBOOK_CONCURRENCY": "concurrency",
+        "COSTBOOK_DEEP_VERIFY_PAGES": "deepVerifyPages",
         "COSTBOOK_FRESHNESS": "freshness",
         "COSTBOOK_LAG_HOURS": "lagHours",
+        "COSTBOOK_LANDING_KEEP": "landing.keep",
+        "COSTBOOK_LANDING_KEEP_DAYS": "landing.keepDays",
         "COSTBOOK_MAX_REQUESTS_PER_MINUTE": "maxRequestsPerMinute",
+        "COSTBOOK_PROOF_TOLERANCE": "proof.tolerance",
         "COSTBOOK_SETTLE_DAYS": "settleDays",
         "COSTBOOK_SINCE": "since",
         "COSTBOOK_TOKEN": "token",
         "COSTBOOK_TOKEN_COMMAND": "tokenCommand",
         "COSTBOOK_TOKEN_FILE": "tokenFile",
         "COSTBOOK_URL": "url",
+        "COSTBOOK_VERIFY_DAYS": "verifyDays",
         "COSTBOOK_VERSION_HEADER": "versionHeader",
       }
     `);
@@ -162,6 +180,36 @@ accounts:
     ]);
   });
 
+  test('settings that belong together stand together', () => {
+    expect(parse('proof: { tolerance: 0.01 }\nlanding:\n  keep: all\n  keepDays: 30\n', reach)).toMatchObject({
+      proofTolerance: '0.01',
+      landing: { keep: 'all', keepDays: 30 },
+    });
+    expect(parse('landing: { keepDays: 30 }', { ...reach, COSTBOOK_LANDING_KEEP: 'all' }).landing).toEqual({
+      keep: 'all',
+      keepDays: 30,
+    });
+    expect(parse('landing: { keep: all }', { ...reach, COSTBOOK_LANDING_KEEP: 'changed' }).landing.keep).toBe(
+      'changed',
+    );
+  });
+
+  test.each([
+    ['0', '0'],
+    ['0.0', '0'],
+    ['-0', '0'],
+    ['5', '5'],
+    ['.5', '0.5'],
+    ['1e-6', '0.000001'],
+    ['0.000000000001', '0.000000000001'],
+    ['"0.50"', '0.50'],
+    ['"0.30000000000"', '0.30000000000'],
+    ['${CENT}', '0.01'],
+    ['999999', '999999'],
+  ])('a tolerance of %s is %s USD', (written, usd) => {
+    expect(parse(`proof:\n  tolerance: ${written}\n`, { ...reach, CENT: '0.01' }).proofTolerance).toBe(usd);
+  });
+
   test('the only entry needs no id', () => {
     expect(parse('accounts:\n  - name: Main\n', reach).accounts).toMatchObject([{ id: undefined, name: 'Main' }]);
   });
@@ -206,7 +254,14 @@ accounts:
   test('the example shows every key and every variable', () => {
     const text = readFileSync(example, 'utf8');
     const keys = [...text.matchAll(/^[# -]*([a-zA-Z]+):/gm)].map((match) => match[1]);
-    expect(keys).toEqual(expect.arrayContaining([...configVariables.values(), 'accounts', 'id', 'name']));
+    expect(keys).toEqual(
+      expect.arrayContaining([
+        ...[...configVariables.values()].flatMap((key) => key.split('.')),
+        'accounts',
+        'id',
+        'name',
+      ]),
+    );
     for (const variable of configVariables.keys()) expect(text).toContain(variable);
   });
 });
@@ -359,7 +414,7 @@ accounts: everybody
       "costbook.yaml:1:1: unknown key "token_file"; did you mean tokenFile? rename or remove it
       costbook.yaml:2:1: unknown key "lag-hours"; did you mean lagHours? rename or remove it
       costbook.yaml:3:1: unknown key "tokne"; did you mean token? rename or remove it
-      costbook.yaml:4:1: unknown key "colour"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, lagHours, freshness, apiVersion, authorizationHeader or versionHeader
+      costbook.yaml:4:1: unknown key "colour"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, lagHours, freshness, verifyDays, deepVerifyPages, apiVersion, authorizationHeader, versionHeader, proof or landing
       costbook.yaml:5:1: unknown key "id"; it belongs to an entry of accounts; move it there
       costbook.yaml:6:14: unknown key "lagHours"; it belongs to the top level; move it there"
     `);
@@ -436,7 +491,7 @@ accounts: everybody
       return `  l${level}: &l${level} [${Array(9).fill(inner).join(', ')}]`;
     });
     expect(problems(`x:\n${levels.join('\n')}\naccounts: *l7\n`, reach)).toMatchInlineSnapshot(`
-      "costbook.yaml:1:1: unknown key "x"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, lagHours, freshness, apiVersion, authorizationHeader or versionHeader
+      "costbook.yaml:1:1: unknown key "x"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, lagHours, freshness, verifyDays, deepVerifyPages, apiVersion, authorizationHeader, versionHeader, proof or landing
       costbook.yaml:10:11: accounts: found an alias of a list, expected a value or an alias of a single one; write it out"
     `);
   });
@@ -474,8 +529,8 @@ accounts: everybody
     expect(
       problems('__proto__: { url: x }\nconstructor: x\naccounts: [{ toString: x }]\n', reach),
     ).toMatchInlineSnapshot(`
-      "costbook.yaml:1:1: unknown key "__proto__"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, lagHours, freshness, apiVersion, authorizationHeader or versionHeader
-      costbook.yaml:2:1: unknown key "constructor"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, lagHours, freshness, apiVersion, authorizationHeader or versionHeader
+      "costbook.yaml:1:1: unknown key "__proto__"; did you mean proof? rename or remove it
+      costbook.yaml:2:1: unknown key "constructor"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, lagHours, freshness, verifyDays, deepVerifyPages, apiVersion, authorizationHeader, versionHeader, proof or landing
       costbook.yaml:3:14: unknown key "toString"; expected one of id, name, url, token, tokenFile, tokenCommand or since"
     `);
     expect(problems('account: ${__proto__}\nsince: ${constructor}\n', reach)).toMatchInlineSnapshot(`
@@ -514,6 +569,69 @@ versionHeader:
     `);
   });
 
+  test('what cannot be verified, proven or kept is told where it stands', () => {
+    expect(
+      problems(
+        `verifyDays: -1
+deepVerifyPages: 1.5
+proof: { tolerance: -0.01 }
+landing:
+  keep: chnaged
+  keepDays: 0
+`,
+        reach,
+      ),
+    ).toMatchInlineSnapshot(`
+      "costbook.yaml:1:13: verifyDays: found -1, expected a whole number from 0 to 36500
+      costbook.yaml:2:18: deepVerifyPages: found 1.5, expected a whole number from 0
+      costbook.yaml:3:21: proof.tolerance: found -0.01, expected USD such as 0.01: from 0 to 999999, with at most 12 decimals
+      costbook.yaml:5:9: landing.keep: found "chnaged", expected changed or all; did you mean changed?
+      costbook.yaml:6:13: landing.keepDays: found 0, expected a whole number from 1 to 36500"
+    `);
+    expect(problems('landing: all\nproof:\n', reach)).toMatchInlineSnapshot(`
+      "costbook.yaml:1:10: landing: found a text, expected a key such as keep: all; write one or remove it
+      costbook.yaml:2:1: proof: found nothing, expected a key such as tolerance: 0.01; write one or remove it"
+    `);
+    expect(
+      problems('landing: { keeep: all, tolerance: 1, url: x, keep: some, keep: all }\nkeepDays: 5\nprof: 1\n', reach),
+    ).toMatchInlineSnapshot(`
+      "costbook.yaml:1:12: unknown key "keeep"; did you mean keep? rename or remove it
+      costbook.yaml:1:24: unknown key "tolerance"; it belongs to proof; move it there
+      costbook.yaml:1:38: unknown key "url"; it belongs to the top level; move it there
+      costbook.yaml:1:52: landing.keep: found "some", expected changed or all
+      costbook.yaml:1:58: keep: found a second time, first on line 1; keep one
+      costbook.yaml:2:1: unknown key "keepDays"; it belongs to landing; move it there
+      costbook.yaml:3:1: unknown key "prof"; did you mean proof? rename or remove it"
+    `);
+    expect(
+      problems('', { ...reach, COSTBOOK_LANDING_KEEPDAYS: '5', COSTBOOK_TOLERANCE: '1', COSTBOOK_LANDING_KEEP: 'ALL' }),
+    ).toMatchInlineSnapshot(`
+      "COSTBOOK_LANDING_KEEPDAYS: unknown variable; did you mean COSTBOOK_LANDING_KEEP_DAYS? rename or unset it
+      COSTBOOK_TOLERANCE: unknown variable; costbook reads none of this name; rename or unset it
+      COSTBOOK_LANDING_KEEP: found "ALL", expected changed or all; did you mean all?"
+    `);
+  });
+
+  test.each([
+    '1e-13',
+    '0.0000000000001',
+    '1000000',
+    '1e30',
+    '.inf',
+    '.nan',
+    '"1e-3"',
+    '"-1"',
+    '"01"',
+    '1 USD',
+    'true',
+    '[1]',
+    '~',
+  ])('a tolerance of %s is refused', (written) => {
+    expect(problems(`proof:\n  tolerance: ${written}\n`, reach)).toMatch(
+      /^costbook\.yaml:2:\d+: proof\.tolerance: found .*, expected USD such as 0\.01: from 0 to 999999, with at most 12 decimals$/,
+    );
+  });
+
   test('a list of accounts has entries, which are mappings', () => {
     expect(problems('accounts:\n', reach)).toMatchInlineSnapshot(
       `"costbook.yaml:1:1: accounts: found nothing, expected a list with an entry such as - id: …; write one or remove it"`,
@@ -536,7 +654,7 @@ versionHeader:
 
   test('a key that is no name is told', () => {
     expect(problems('5: 1\n', reach)).toMatchInlineSnapshot(
-      `"costbook.yaml:1:1: found a number as a key, expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, lagHours, freshness, apiVersion, authorizationHeader or versionHeader"`,
+      `"costbook.yaml:1:1: found a number as a key, expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, lagHours, freshness, verifyDays, deepVerifyPages, apiVersion, authorizationHeader, versionHeader, proof or landing"`,
     );
     expect(problems('? [tok-1234]\n: 1\n', reach)).toContain('1:3: found a list as a key, expected one of accounts,');
   });
@@ -603,7 +721,7 @@ versionHeader:
     expect(text).toMatchInlineSnapshot(`
       "costbook.yaml:2:8: since: found "***", expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)
       costbook.yaml:3:13: apiVersion: found "see ***", expected a version such as 2026-04-16 or 2026-04-28.preview
-      costbook.yaml:4:1: unknown key "***"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, lagHours, freshness, apiVersion, authorizationHeader or versionHeader
+      costbook.yaml:4:1: unknown key "***"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, lagHours, freshness, verifyDays, deepVerifyPages, apiVersion, authorizationHeader, versionHeader, proof or landing
       costbook.yaml: found no url, expected the platform's address; write url in costbook.yaml, or set COSTBOOK_URL
       COSTBOOK_LAG_HOURS: found "***", expected a whole number from 0 to 72"
     `);
@@ -757,7 +875,8 @@ describe('loadConfig({ dir, env, now })', () => {
 describe('whatever stands in the file and the environment', () => {
   const secret = 's3cret-t0ken';
   const key = fc.constantFrom(
-    ...[...configVariables.values(), 'accounts', 'id', 'name', '__proto__', '- id', '- token', '? a', 'tokne', '<<'],
+    ...[...configVariables.values(), 'accounts', 'proof', 'landing', 'keep', 'tolerance'],
+    ...['id', 'name', '__proto__', '- id', '- token', '? a', 'tokne', '<<'],
   );
   const value = fc.oneof(
     fc.constantFrom(secret, `"${secret}`, `[${secret}]`, `{a: ${secret}}`, `*${secret}`, `&a ${secret}`, `!${secret}`),
