@@ -15,7 +15,7 @@ import {
 } from '../fetch/index.ts';
 import type { Client } from '../platform/index.ts';
 import { formatWindow, type Instant, type Window } from '../time.ts';
-import type { LoadedQuery, Proof, Stage, TotalsKnown } from '../warehouse/index.ts';
+import type { DifferingHours, LoadedQuery, Proof, Stage, TotalsKnown } from '../warehouse/index.ts';
 
 /** What reading one window takes. */
 export interface WindowReading {
@@ -176,11 +176,12 @@ export async function readWindow(reading: WindowReading): Promise<WindowRead> {
   }
   return exclusively(async () => {
     const { proofs, leftOut } = await stage.prove(reading.known, reading.leavesOut(short));
+    const differing = await stage.differingHours();
     return {
       role: readAs,
       queries: answered,
-      because: describeFailures(proofs),
-      firstUnprovenHour: await stage.firstUnprovenHour(),
+      because: describeFailures(proofs, differing),
+      firstUnprovenHour: differing.length === 0 ? undefined : Math.min(...differing.map(({ span }) => span.start)),
       leftOut: leftOut ? short : [],
     };
   });
@@ -212,7 +213,7 @@ export async function readWindow(reading: WindowReading): Promise<WindowRead> {
 }
 
 /** What did not prove, in a sentence. Undefined where everything did. */
-function describeFailures(proofs: readonly Proof[]): string | undefined {
+function describeFailures(proofs: readonly Proof[], differing: readonly DifferingHours[]): string | undefined {
   const failed = proofs.filter((proof) => !proof.proven);
   if (failed.length === 0) return undefined;
   const told = failed.slice(0, 3).map((proof) => {
@@ -220,7 +221,14 @@ function describeFailures(proofs: readonly Proof[]): string | undefined {
     return `${proof.compared}${of} (${proof.measure}): ours ${trim(proof.ours)}, theirs ${trim(proof.theirs)}, difference ${trim(proof.difference)}`;
   });
   const more = failed.length > told.length ? `; and ${failed.length - told.length} more` : '';
-  return told.join('; ') + more;
+  const hours = differing
+    .slice(0, 3)
+    .map(
+      ({ billingDimension, hours: count, span, costDifference }) =>
+        `; ${billingDimension ?? 'no billing dimension'} differs in ${count} hour${count === 1 ? '' : 's'} of ` +
+        `${formatWindow(span)}, by ${trim(costDifference)} USD in all`,
+    );
+  return told.join('; ') + more + hours.join('');
 }
 
 function trim(decimal: string): string {

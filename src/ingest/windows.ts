@@ -107,7 +107,8 @@ export async function ingestWindows(options: {
         role,
         known: options.known,
         // What the pages lack may be a page that was lost: only a second reading that lacks the same shows that it was not.
-        leavesOut: (dimensions) => reading > 1 || dimensions.every((dimension) => leftOut.has(dimension)),
+        leavesOut: (dimensions) =>
+          reading > 1 || (dimensions.length > 0 && dimensions.every((dimension) => leftOut.has(dimension))),
         exclusively,
         onRole(learnt) {
           askAboutRole(account, options.roleBefore, learnt, request.acceptSight);

@@ -1,6 +1,7 @@
 export { type Books, openBooks } from './books.ts';
 export type { Connection, SqlColumn, SqlParameters, SqlResult, SqlRow, SqlValue } from './connection.ts';
 export type {
+  DifferingHours,
   LoadedQuery,
   LoadResult,
   LoadRole,

@@ -49,6 +49,16 @@ export interface Proof {
   readonly proven: boolean;
 }
 
+/** Hours of a window in which the rows of a billing dimension and the control differ. */
+export interface DifferingHours {
+  readonly billingDimension: string | undefined;
+  readonly hours: number;
+  /** From the first to the last of them. */
+  readonly span: Window;
+  /** USD, decimal text: ours less theirs over those hours. */
+  readonly costDifference: string;
+}
+
 /** How many decimals the platform's own totals carry, for cost and for usage. */
 export interface TotalDecimals {
   readonly cost: number;
@@ -144,8 +154,8 @@ export interface Stage {
    * all rows together may meet the detail's total in its pages' place; `leftOut` tells whether they had to.
    */
   prove(known: TotalsKnown, leavesOut: boolean): Promise<{ proofs: Proof[]; leftOut: boolean }>;
-  /** The first hour whose rows and control differed when they were compared; undefined where all met. */
-  firstUnprovenHour(): Promise<Instant | undefined>;
+  /** The hours whose rows and control differed when they were compared, by billing dimension; empty where all met. */
+  differingHours(): Promise<DifferingHours[]>;
   /** The most decimals that this window's totals carry. */
   decimals(): TotalDecimals;
   /** Replaces the window and writes the ledger, in one transaction; `file` is called last before the commit. */
@@ -339,10 +349,17 @@ export async function openStage(connection: Connection): Promise<Stage> {
       return { proofs, leftOut: proofs.some(({ compared }) => compared === allRowsMeet) };
     },
 
-    async firstUnprovenHour() {
-      const [row] = await connection.rows(sql('first_unproven_hour'));
-      const bucket = row?.['bucket'];
-      return typeof bucket === 'number' ? window.start + bucket * hourMs : undefined;
+    async differingHours() {
+      const rows = await connection.rows(sql('differing_hours'));
+      return rows.map((row) => ({
+        billingDimension: row['billing_dimension'] === null ? undefined : String(row['billing_dimension']),
+        hours: Number(row['hours']),
+        span: {
+          start: window.start + Number(row['first_bucket']) * hourMs,
+          end: window.start + (Number(row['last_bucket']) + 1) * hourMs,
+        },
+        costDifference: String(row['cost_difference']),
+      }));
     },
 
     decimals: () => decimals,

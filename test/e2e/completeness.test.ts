@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { askSnapshot, costsIn, type IngestOptions, ingest, newProject } from '../support/project.ts';
+import { askSnapshot, costsIn, type IngestOptions, ingest, newProject, runCli } from '../support/project.ts';
 import {
   expectedCosts,
   type ScriptedPlatform,
@@ -223,5 +223,34 @@ describe.concurrent('what an ingest asks for', () => {
       name: 'acc_one',
       complete: '2026-09-19T22:00:00Z',
     });
+  });
+});
+
+describe.concurrent('an account that never answered', () => {
+  const env = { COSTBOOK_ACCOUNT: 'acc_two' };
+
+  test('is in the books and holds back what all accounts are complete through', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await ingest(dir, platform, { now });
+    const failed = await ingest(dir, platform, { now, env });
+    expect(failed.exitCode).toBe(3);
+    const status = await runCli(['status', '--dir', dir, '--json']);
+    expect(JSON.parse(status.stdout).accounts).toMatchObject([
+      { account: 'acc_one', completeThrough: '2026-09-19T22:00:00Z' },
+      { account: 'acc_two', completeThrough: null, lastRun: { exitCode: 3, error: expect.stringContaining('404') } },
+    ]);
+    const report = ['report', 'cost_by_workspace', '--month', '2026-09', '--dir', dir, '--require-complete'];
+    expect((await runCli(report)).exitCode).toBe(4);
+    const answer = await runCli(['sql', 'select 1 as one', '--dir', dir, '--json']);
+    expect(JSON.parse(answer.stdout).completeThrough).toBeNull();
+  });
+
+  test('and is configured no longer is forgotten', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await ingest(dir, platform, { now, env });
+    await ingest(dir, platform, { now });
+    expect(await askSnapshot(dir, 'select account from accounts')).toEqual([{ account: 'acc_one' }]);
   });
 });

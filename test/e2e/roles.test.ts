@@ -96,6 +96,58 @@ describe.concurrent('rows that the platform leaves out where resource_uuid is gr
   });
 });
 
+describe.concurrent('a page that is lost', () => {
+  test.each(['admin', 'member'] as const)('is asked for again, not taken for rows without uuid, as %s', async (as) => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    let lost = 0;
+    platform.hides = ({ query }, { uuid }) => {
+      const isLost = lost < 1 && query['groupBy']?.includes('resource_uuid') === true && uuid === 'sbx-2';
+      if (isLost) setImmediate(() => (lost += 1));
+      return isLost;
+    };
+    const { exitCode, account } = await ingest(dir, platform, { now, as });
+    expect({ exitCode, repaired: account.requests.repair > 0 }).toEqual({ exitCode: 0, repaired: true });
+    expect(await costsIn(dir)).toEqual(expectedCosts(facts, as));
+  });
+
+  test('is asked for again also where rows of another billing dimension are always left out', async () => {
+    const dir = await newProject();
+    const named = facts.filter(({ type, uuid }) => type === 'volume' || uuid !== null);
+    const platform = await startScriptedPlatform(named);
+    platform.leavesOut = 'rows';
+    await ingest(dir, platform, { now });
+    let asked = 0;
+    platform.hides = ({ query }, { uuid }) => {
+      if (query['groupBy']?.includes('resource_uuid') && uuid === 'sbx-2') asked += 1;
+      return asked <= 2 && asked > 0 && uuid === 'sbx-2' && query['groupBy']?.includes('resource_uuid') === true;
+    };
+    const { exitCode } = await ingest(dir, platform, { now: later });
+    expect(exitCode).toBe(0);
+    expect(await costsIn(dir)).toEqual(expectedCosts(named, 'admin'));
+  });
+});
+
+describe.concurrent('a billing dimension that several resource types share', () => {
+  const disk = { workspace: 'north', type: 'disk', name: 'data', uuid: null, dimension: 'storage_gbs' };
+  const shared = [
+    ...series(disk, '2026-09-03T05', [1, 2]),
+    ...series({ ...disk, type: 'tape' }, '2026-09-03T05', [0.5, 0.25]),
+    ...series({ ...disk, type: 'tape', workspace: 'south' }, '2026-09-03T05', [4]),
+  ];
+  test.each(['nothing', 'rows', 'rows and totals'] as const)(
+    'keeps the types apart, where the detail leaves out %s of the rows without uuid',
+    async (leavesOut) => {
+      const dir = await newProject();
+      const platform = await startScriptedPlatform(shared);
+      platform.leavesOut = leavesOut;
+      const { exitCode, account } = await ingest(dir, platform, { now });
+      expect({ exitCode, unproven: account.unproven }).toEqual({ exitCode: 0, unproven: [] });
+      expect(await costsIn(dir)).toEqual(expectedCosts(shared, 'admin'));
+    },
+  );
+});
+
 describe.concurrent('a window that was read as admin', () => {
   test('is a question to whoever reads it as a member next, and nothing is written before the answer', async () => {
     const dir = await newProject();

@@ -243,6 +243,7 @@ test('proofs: every comparison, passed or not', async () => {
   );
   const passed = {
     run_number: '1',
+    reading: 1,
     load_number: '1',
     account: 'acc_one',
     window_start: '2026-09-01 00:00:00',

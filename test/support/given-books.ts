@@ -88,6 +88,7 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     account: 'acc_one',
     window_start: '2026-09-01',
     window_end: '2026-09-08',
+    reading: 1,
     compared: 'rows = the control',
     measure: 'cost',
     billing_dimension: null,

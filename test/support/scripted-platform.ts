@@ -59,6 +59,8 @@ export interface ScriptedPlatform {
   pageSize: number;
   /** Whether rows without uuid are missing where resource_uuid is grouped by: of the rows only, or of the totals too. */
   leavesOut: 'nothing' | 'rows' | 'rows and totals';
+  /** Rows that a request is not shown though its totals hold them: a page that was lost. */
+  hides: (request: Seen, fact: Fact) => boolean;
   /** What of the truth a request gets to see. */
   tells: (request: Seen, facts: readonly Fact[]) => readonly Fact[];
   /** USD by which summary.totalCost is off for a request. */
@@ -117,6 +119,7 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
     accounts: ['acc_one'],
     pageSize: 100,
     leavesOut: 'nothing',
+    hides: () => false,
     tells: (_, truth) => truth,
     lie: () => 0,
     echo: ({ start, end }) => ({ startTime: instantText(start), endTime: instantText(end) }),
@@ -216,8 +219,9 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
           (query['billingDimension'] === undefined || fact.dimension === query['billingDimension']),
       );
     const isShort = platform.leavesOut !== 'nothing' && groupBy.includes('resource_uuid');
-    const shown = isShort ? asked.filter((fact) => fact.uuid !== null) : asked;
-    const counted = isShort && platform.leavesOut === 'rows' ? asked : shown;
+    const told = isShort ? asked.filter((fact) => fact.uuid !== null) : asked;
+    const shown = told.filter((fact) => !platform.hides(seen, fact));
+    const counted = isShort && platform.leavesOut === 'rows' ? asked : told;
 
     const groups = new Map<string, Fact[]>();
     for (const fact of shown) {

@@ -340,7 +340,7 @@ describe('a stage', () => {
   test('refuses a total that changes from one page to the next', async () => {
     const { stage } = await staged();
     await stage.begin('acc', { start: Date.UTC(2026, 8, 1), end: Date.UTC(2026, 8, 2) });
-    const sink = stage.addQuery(1, 'detail');
+    const sink = stage.addQuery(1, 'detail', 'detail');
     const points = {
       count: 0,
       entry: new Int32Array(),
