@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { nearest } from './did-you-mean.ts';
 import { UsageError } from './errors.ts';
-import { earliestVersion } from './platform/index.ts';
+import { accountIdFault, earliestVersion } from './platform/index.ts';
 import { type TokenSource, tokenFault } from './secrets.ts';
 import { floorHour, formatInstant, type Instant, parseInstant, parseRfc3339 } from './time.ts';
 import {
@@ -345,7 +345,7 @@ function resolveAccounts(spec: ConfigSpec, env: Layer, reading: Reading): readon
   const isOneOfSeveral = specs.length > 1;
   const entries = specs.map((entry) => {
     const given = (isOneOfSeveral ? undefined : env.get('account')) ?? entry.keys.get('id');
-    return { ...entry, id: read(given, parseName, reading, true) };
+    return { ...entry, id: read(given, parseAccountId, reading, true) };
   });
   reportRepeatedIds(entries, reading.problems);
   const target = isOneOfSeveral ? environmentTarget(entries, env, reading) : entries[0];
@@ -496,6 +496,13 @@ const parseName = textParser(
   'a text without control characters; remove them',
   200,
 );
+
+const parseAccountId: Parse<string> = (value) => {
+  const id = parseName(value);
+  const fault = accountIdFault(id);
+  demand(fault === undefined, `found ${quoted(id)}, which is ${fault}, expected the id of an account; correct it`);
+  return id;
+};
 
 const parseHeaderName = textParser(
   (text) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text),

@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Effects, HttpResponse, HttpSend } from '../effects.ts';
 import { excerpt, messageOf, PlatformError } from '../errors.ts';
+import { maxBodyBytes, maxBodyMib } from './limits.ts';
 import { type Operation, requestPath } from './operations.ts';
 import { errorBody } from './responses.ts';
 import { type Attempts, isPutOff, parseRetryAfter, retryDelayMs } from './retry.ts';
@@ -10,14 +11,14 @@ const gunzipAsync = promisify(gunzip);
 
 /** One attempt may take this long in all, however steadily its body drips. */
 const attemptTimeoutMs = 5 * 60_000;
-/** What a gzipped body may unfold to: far more than a page, far less than memory. */
-const maxUnzippedBytes = 512 * 1024 * 1024;
 
 /** Who asks, where and how; the header names are settings because a real platform puts its maker's name in them. */
 export interface ClientSettings {
   readonly url: string;
-  /** Asks the token's source; called once, and once more after a 401 where that may help. */
+  /** Asks the token's source; called once, and again after it failed or, where that may help, after a 401. */
   token(): Promise<string>;
+  /** Where the token was configured, for the words about a 401: `COSTBOOK_TOKEN`. */
+  readonly tokenSetting?: string | undefined;
   /** True where the source may give another token when it is asked again (a command, a file). */
   readonly canRefreshToken: boolean;
   readonly apiVersion: string;
@@ -25,6 +26,8 @@ export interface ClientSettings {
   readonly versionHeader: string;
   readonly maxRequestsPerMinute: number | undefined;
   readonly userAgent: string;
+  /** How long one attempt may take in all; five minutes unless told otherwise. */
+  readonly attemptTimeoutMs?: number;
 }
 
 /** A successful answer's body, as it came and how it was packed. */
@@ -62,6 +65,25 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
   let pausedUntilMs = 0;
   let nextSlotMs = 0;
   let token: Promise<string> | undefined;
+  warnAboutPlainHttp(settings.url, effects);
+
+  /**
+   * The token, asked for once for all requests. Those that wait for it while its source fails share the one failure;
+   * a request that begins later asks the source again, because what failed (an agent locked, a file being replaced)
+   * may have passed. That is no storm: the source is asked by one at a time, and a failure is no PlatformError, which
+   * ends the work that asked for it.
+   */
+  function currentToken(): Promise<string> {
+    if (token === undefined) {
+      const asked = settings.token();
+      token = asked;
+      asked.catch(() => forget(asked));
+    }
+    return token;
+  }
+  function forget(used: Promise<string>): void {
+    if (token === used) token = undefined;
+  }
 
   /** Waits until the client may send: after a pause that a 429 asked for, and not faster than the rate agreed. */
   async function waitForTurn(signal: AbortSignal): Promise<void> {
@@ -81,9 +103,9 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
   }
 
   async function attempt<T>(path: string, signal: AbortSignal, read: (body: RawBody) => Promise<T>): Promise<T> {
-    token ??= settings.token();
-    const tokenUsed = token;
-    const limit = AbortSignal.timeout(attemptTimeoutMs);
+    const tokenUsed = currentToken();
+    const limitMs = settings.attemptTimeoutMs ?? attemptTimeoutMs;
+    const limit = AbortSignal.timeout(limitMs);
     try {
       const response = await http({
         method: 'GET',
@@ -102,9 +124,10 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (limit.aborted) {
-        throw new PlatformError(`no whole answer within ${attemptTimeoutMs / 60_000} minutes`, { retryable: true });
+        const waited = limitMs < 60_000 ? `${limitMs} ms` : `${limitMs / 60_000} minutes`;
+        throw new PlatformError(`no whole answer within ${waited}`, { code: 'timeout', retryable: true });
       }
-      if (error instanceof PlatformError && error.status === 401 && token === tokenUsed) token = undefined;
+      if (error instanceof PlatformError && error.status === 401) forget(tokenUsed);
       throw error;
     }
   }
@@ -125,12 +148,11 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
           if (signal.aborted) throw signal.reason;
           if (!(error instanceof PlatformError)) throw error;
           attempts = { ...attempts, made: attempts.made + 1, putOff: attempts.putOff + (isPutOff(error) ? 1 : 0) };
-          if (error.status === 401 && settings.canRefreshToken && !refreshed) {
-            refreshed = true; // the token may have expired meanwhile: its source is asked once more
-            continue;
-          }
-          const delay = retryDelayMs(attempts, error, effects.random);
-          if (delay === undefined) throw explain(error, operation, about, attempts);
+          // The token may have expired meanwhile: its source is asked once more, and without a pause.
+          const refresh: boolean = error.status === 401 && settings.canRefreshToken && !refreshed;
+          refreshed ||= refresh;
+          const delay = refresh ? 0 : retryDelayMs(attempts, error, effects.random);
+          if (delay === undefined) throw explain(error, operation, about, attempts, settings.tokenSetting);
           counters.retries += 1;
           effects.log.info('request is tried again', {
             about,
@@ -141,23 +163,45 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
           attempts = { ...attempts, waitedMs: attempts.waitedMs + delay };
           // Too many requests is said to the whole client: its other workers would only be refused as well.
           if (error.status === 429) pausedUntilMs = Math.max(pausedUntilMs, Date.now() + delay);
-          else await effects.sleep(delay, signal);
+          else if (!refresh) await effects.sleep(delay, signal);
         }
       }
     },
   };
 }
 
+/** Names under which this machine reaches itself, where nobody listens in between. */
+const loopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
+
+/**
+ * A token over plain HTTP can be read by everybody on the way. It is said and not refused: inside a private network,
+ * or before a proxy on its edge that adds TLS, it is somebody's choice.
+ */
+function warnAboutPlainHttp(url: string, { log }: Effects): void {
+  const { protocol, hostname, host } = new URL(url);
+  if (protocol !== 'http:' || loopback.test(hostname)) return;
+  log.warn('the token is sent unencrypted: write https in the url, unless the network to this host is your own', {
+    host,
+  });
+}
+
 /**
  * The JSON value in a body, unpacked where it came gzipped. Throws a retryable PlatformError for a body that was cut
- * short on its way or is not JSON: another attempt may bring it whole.
+ * short on its way or is not JSON: another attempt may bring it whole. One that unfolds beyond any page is refused for
+ * good: the next attempt would bring the same.
  */
 export async function parseBody(body: RawBody): Promise<unknown> {
   let text: string;
   try {
-    const plain = body.gzipped ? await gunzipAsync(body.bytes, { maxOutputLength: maxUnzippedBytes }) : body.bytes;
+    const plain = body.gzipped ? await gunzipAsync(body.bytes, { maxOutputLength: maxBodyBytes }) : body.bytes;
     text = new TextDecoder('utf-8', { fatal: true }).decode(plain);
   } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
+      throw new PlatformError(
+        `a gzipped body of ${body.bytes.length} bytes that unfolds to more than ${maxBodyMib} MiB, far more than a page`,
+        { code: 'body', cause },
+      );
+    }
     throw new PlatformError(
       `a body that cannot be unpacked (${messageOf(cause)}; ${body.bytes.length} bytes arrived): truncated on its way?`,
       { code: 'body', retryable: true, cause },
@@ -184,7 +228,7 @@ function isGzipped(response: HttpResponse): boolean {
   const encoding = headerOf(response, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
   if (encoding === 'gzip' || encoding === 'x-gzip') return true;
   if (encoding === 'identity' || encoding === '') return false;
-  throw new PlatformError(`a body with content-encoding ${encoding}, though only gzip was offered`);
+  throw new PlatformError(`a body with content-encoding ${excerpt(encoding, 60)}, though only gzip was offered`);
 }
 
 /** The error that a status other than 200 means, with what the platform's error body says. */
@@ -195,7 +239,7 @@ async function refusal(response: HttpResponse): Promise<PlatformError> {
   try {
     const body = errorBody.parse(await parseBody({ bytes: response.body, gzipped: isGzipped(response) }));
     code = body.error;
-    said = `: ${excerpt([body.error, body.message].filter(Boolean).join(': '), 500)}`;
+    said = saidIn(body);
   } catch {
     // A proxy's HTML page, or nothing at all: the status has to speak for itself.
   }
@@ -210,10 +254,26 @@ async function refusal(response: HttpResponse): Promise<PlatformError> {
   });
 }
 
+/** The words of an error body in one line, each thing once: `access_denied: Access denied` says it twice. */
+function saidIn({ error, message = '' }: { error: string; message?: string | undefined }): string {
+  const plain = (text: string) =>
+    text
+      .slice(0, 500)
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}]+/gu, ' ')
+      .trim();
+  const isRepeated = plain(message).startsWith(plain(error));
+  const said = excerpt([isRepeated ? '' : error, message].filter((part) => part.trim() !== '').join(': '), 500);
+  // What a platform says must not move a terminal's cursor, nor begin a line that looks like ours.
+  return said === '' ? '' : `: ${said.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')}`;
+}
+
 /** What to do about an answer that retrying does not mend, by status. */
-function remedy(error: PlatformError): string {
-  if (error.status === 401)
-    return "The token was refused: check COSTBOOK_TOKEN (or the account's token, tokenFile or tokenCommand); it may have expired or been revoked.";
+function remedy(error: PlatformError, tokenSetting: string | undefined): string {
+  if (error.status === 401) {
+    const setting = tokenSetting ?? "COSTBOOK_TOKEN (or the account's token, tokenFile or tokenCommand)";
+    return `The token was refused: check ${setting}; it may have expired or been revoked.`;
+  }
   if (error.status === 403)
     return 'The token may not read this: ask an account admin for a token that may read the metrics of this account.';
   if (error.status === 404) return 'Check the account id and the URL.';
@@ -223,18 +283,28 @@ function remedy(error: PlatformError): string {
     return 'The platform does not take this request; Costbook and the platform disagree about its rules.';
   if (error.code === 'certificate')
     return 'The certificate is not trusted: name the authority that signed it with NODE_EXTRA_CA_CERTS, or correct the URL.';
+  if (error.code === 'tls') return 'Check whether the URL begins with https where the platform speaks plain http.';
   if (error.code === 'unreachable') return 'Check the URL, the network and the proxy settings.';
   return 'Nothing was changed; the next run asks again.';
 }
 
-function explain(error: PlatformError, operation: Operation, about: string, attempts: Attempts): PlatformError {
+function explain(
+  error: PlatformError,
+  operation: Operation,
+  about: string,
+  attempts: Attempts,
+  tokenSetting: string | undefined,
+): PlatformError {
   const tries = attempts.made > 1 ? ` after ${attempts.made} attempts` : '';
   const answered = error.status === undefined ? 'failed with' : 'answered';
-  return new PlatformError(`${operation.name} API ${answered} ${error.message}${tries} (${about}). ${remedy(error)}`, {
-    status: error.status,
-    code: error.code,
-    retryable: error.retryable,
-    retryAfterMs: error.retryAfterMs,
-    cause: error,
-  });
+  return new PlatformError(
+    `${operation.name} API ${answered} ${error.message}${tries} (${about}). ${remedy(error, tokenSetting)}`,
+    {
+      status: error.status,
+      code: error.code,
+      retryable: error.retryable,
+      retryAfterMs: error.retryAfterMs,
+      cause: error,
+    },
+  );
 }

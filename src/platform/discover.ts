@@ -1,15 +1,18 @@
-import { z } from 'zod';
-import { RefusedAnswerError } from '../errors.ts';
+import { excerpt, RefusedAnswerError, UsageError } from '../errors.ts';
 import { addCalendarMonths, floorMonth, formatInstant, type Instant, parseRfc3339 } from '../time.ts';
+import { accountIdFault } from './account-id.ts';
 import { type Client, parseBody } from './client.ts';
 import { operations } from './operations.ts';
+import { type Page, pages } from './paging.ts';
 import { monthlyTotals } from './responses.ts';
 
 const historyMonths = 120;
 
 /**
- * The first month in which the account had any cost, asked with one call: monthly buckets have no window cap (4.6).
- * Undefined where ten years hold none.
+ * The first month in which the account had any cost, asked by month, which has no window cap (4.6): one call, unless
+ * the platform says that there is more. Undefined where ten years hold none.
+ * Throws RefusedAnswerError naming the place for an answer to another question, and for an instant that is none or
+ * outside of those years: passed over, it could move the start of the books.
  */
 export async function discoverHistoryStart(
   client: Client,
@@ -18,25 +21,58 @@ export async function discoverHistoryStart(
   signal: AbortSignal,
 ): Promise<Instant | undefined> {
   const about = `account ${account}, the first month with any cost`;
-  const values = historyParameters(account, until);
-  return client.call(
-    operations.metrics,
-    values,
-    about,
-    async (body) => {
-      const answer = monthlyTotals.safeParse(await parseBody(body));
-      if (!answer.success) {
-        throw new RefusedAnswerError(`${about}: the answer is no metrics response: ${z.prettifyError(answer.error)}`);
-      }
-      const months = (answer.data.data ?? [])
-        .flatMap((entry) => entry.timeseries)
-        .filter((point) => point.cost !== 0)
-        .map((point) => parseRfc3339(point.timestamp))
-        .filter((instant) => instant !== undefined);
-      return months.length === 0 ? undefined : floorMonth(Math.min(...months));
-    },
-    signal,
+  const asked = historyParameters(account, until);
+  const chain = pages(about, (_, cursor) =>
+    client.call(
+      operations.metrics,
+      cursor === undefined ? asked : { ...asked, cursor },
+      about,
+      async (body) => readMonths(await parseBody(body), asked, about),
+      signal,
+    ),
   );
+  let first = Number.POSITIVE_INFINITY;
+  for await (const page of chain) first = Math.min(first, page.first);
+  return first === Number.POSITIVE_INFINITY ? undefined : floorMonth(first);
+}
+
+/** The earliest instant with any cost on one page of monthly totals; infinite where there is none. */
+function readMonths(body: unknown, asked: Record<string, string>, about: string): Page & { first: number } {
+  function refuse(place: string, found: unknown, expected: string): never {
+    const shown = found === undefined ? 'nothing' : excerpt(JSON.stringify(found), 120);
+    throw new RefusedAnswerError(`${about}: ${place}: found ${shown}, expected ${expected}`);
+  }
+  const answer = monthlyTotals.safeParse(body);
+  if (!answer.success) {
+    // One is enough to act on, and a body can hold millions.
+    const [issue] = answer.error.issues;
+    const place = (issue?.path ?? []).map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`));
+    throw new RefusedAnswerError(
+      `${about}: the answer is no metrics response: ${place.join('').replace(/^\./, '') || 'the body'}: ${issue?.message}`,
+    );
+  }
+  const { data, meta, ...echo } = answer.data;
+  const start = parseRfc3339(asked['startTime'] ?? '') ?? Number.NaN;
+  const end = parseRfc3339(asked['endTime'] ?? '') ?? Number.NaN;
+  for (const [name, instant] of [
+    ['startTime', start],
+    ['endTime', end],
+  ] as const) {
+    if (parseRfc3339(echo[name]) !== instant) refuse(name, echo[name], formatInstant(instant));
+  }
+  if (echo.resolution !== 'monthly') refuse('resolution', echo.resolution, '"monthly"');
+  let first = Number.POSITIVE_INFINITY;
+  for (const [index, entry] of (data ?? []).entries()) {
+    for (const [position, { timestamp, cost }] of entry.timeseries.entries()) {
+      const instant = parseRfc3339(timestamp);
+      if (instant === undefined || instant < start || instant >= end) {
+        const expected = `an instant from ${formatInstant(start)} on and before ${formatInstant(end)}`;
+        refuse(`data[${index}].timeseries[${position}].timestamp`, timestamp, expected);
+      }
+      if (cost !== 0) first = Math.min(first, instant);
+    }
+  }
+  return { hasMore: meta.hasMore, nextCursor: meta.nextCursor || undefined, first };
 }
 
 /** The parameters of the call that finds the start of history: ten years by month, up to a whole hour. */
@@ -50,36 +86,89 @@ export function historyParameters(account: string, until: Instant): Record<strin
 }
 
 /**
- * The ids of the accounts that the token can see. The shape of `GET /v0/accounts` is not shown (4.6): any list of
- * texts or of objects with an id is taken, however it is wrapped; nothing recognisable gives an empty list.
+ * The ids of the accounts that the token can see. The shape of `GET /v0/accounts` is not shown (4.6): see accountIds.
+ * Throws RefusedAnswerError for an id that no path can carry, and UsageError where the platform says that there are
+ * more accounts than these: what is told as the only one would not be.
  */
 export async function discoverAccounts(client: Client, signal: AbortSignal): Promise<string[]> {
-  const read = async (body: Parameters<typeof parseBody>[0]) => accountIds(await parseBody(body));
-  return client.call(operations.accounts, {}, 'which accounts the token can see', read, signal);
+  const about = 'which accounts the token can see';
+  const read = async (body: Parameters<typeof parseBody>[0]) => {
+    const answer = await parseBody(body);
+    if (fieldsOf(fieldsOf(answer)['meta'])['hasMore'] === true) {
+      throw new UsageError(
+        'the token can see more accounts than the platform lists at once: set COSTBOOK_ACCOUNT (or accounts in costbook.yaml)',
+      );
+    }
+    const ids = accountIds(answer);
+    for (const id of ids) {
+      const fault = accountIdFault(id);
+      if (fault === undefined) continue;
+      throw new RefusedAnswerError(
+        `${about}: found the id ${JSON.stringify(excerpt(id, 60))}, which is ${fault}, expected an account id; set COSTBOOK_ACCOUNT (or account in costbook.yaml)`,
+      );
+    }
+    return ids;
+  };
+  return client.call(operations.accounts, {}, about, read, signal);
 }
 
-/** Account ids in a JSON value of unknown shape. */
-export function accountIds(value: unknown): string[] {
-  if (Array.isArray(value)) return [...new Set(value.flatMap((item) => idOf(item) ?? []))];
-  if (typeof value !== 'object' || value === null) return [];
-  const fields = Object.values(value);
-  const list = fields.find((field) => Array.isArray(field) && field.length > 0);
-  if (list !== undefined) return accountIds(list);
-  const single = idOf(value);
-  if (single !== undefined) return [single];
-  // An envelope within an envelope; JSON has no cycles, and answers are not deep.
-  return fields.map(accountIds).find((ids) => ids.length > 0) ?? [];
+/** An envelope within an envelope is seen; what is deeper is no list of accounts. */
+const maxDepth = 4;
+const idNames = ['id', 'accountId', 'account_id', 'uuid'];
+const listNames = ['data', 'items', 'results'];
+
+/**
+ * Account ids in a JSON value of unknown shape; none where nothing is recognised. The first of these that holds:
+ *
+ * 1. A list: each of its texts, and of its objects with an id (else a name), of their own or in `metadata`.
+ * 2. An object with `accounts`: what is in there, though the object has an id (of a user, of a request).
+ * 3. An object with an id: that id. It is an account, whatever lists of other things are in it.
+ * 4. An object with a list `data`, `items` or `results`: what is in there.
+ * 5. Any other object: its first field with accounts in it, those with objects before those with texts; else its name.
+ */
+export function accountIds(value: unknown, depth = 0): string[] {
+  if (Array.isArray(value)) return [...new Set(value.flatMap((item) => idOf(item) ?? nameOf(item) ?? []))];
+  const fields = fieldsOf(value);
+  if (depth > maxDepth) return [];
+  const within = (name: string) => accountIds(fields[name], depth + 1);
+
+  const accounts = within('accounts');
+  if (accounts.length > 0 || Array.isArray(fields['accounts'])) return accounts;
+  const own = typeof value === 'string' ? undefined : idOf(value);
+  if (own !== undefined) return [own];
+  const list = listNames.find((name) => Array.isArray(fields[name]));
+  if (list !== undefined) return within(list);
+  const names = Object.keys(fields);
+  const isOfTexts = (name: string) => Array.isArray(fields[name]) && typeof fields[name][0] === 'string';
+  for (const name of [...names.filter((each) => !isOfTexts(each)), ...names.filter(isOfTexts)]) {
+    const found = within(name);
+    if (found.length > 0) return found;
+  }
+  return [nameOf(value) ?? []].flat();
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 function idOf(item: unknown): string | undefined {
-  if (typeof item === 'string' && item !== '') return item;
-  if (typeof item !== 'object' || item === null) return undefined;
-  const fields = item as Record<string, unknown>;
-  for (const name of ['id', 'accountId', 'account_id', 'uuid', 'name']) {
-    const value = fields[name];
-    if (typeof value === 'string' && value !== '') return value;
-    if (typeof value === 'number') return String(value);
+  return typeof item === 'string' ? item || undefined : fieldOf(item, idNames);
+}
+
+function nameOf(item: unknown): string | undefined {
+  return fieldOf(item, ['name']);
+}
+
+/** The first of these fields that can be an id, of the object itself before its `metadata`. */
+function fieldOf(item: unknown, names: readonly string[]): string | undefined {
+  const own = fieldsOf(item);
+  for (const fields of [own, fieldsOf(own['metadata'])]) {
+    for (const name of names) {
+      const value = fields[name];
+      if (typeof value === 'string' && value !== '') return value;
+      // Beyond 2^53 the digits that were sent are lost.
+      if (Number.isSafeInteger(value)) return String(value);
+    }
   }
-  const metadata = fields['metadata'];
-  return typeof metadata === 'object' && metadata !== null ? idOf(metadata) : undefined;
+  return undefined;
 }

@@ -1,18 +1,26 @@
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request as undiciRequest } from 'undici';
 import type { HttpRequest, HttpResponse, HttpSend } from '../effects.ts';
-import { PlatformError } from '../errors.ts';
+import { PlatformError, UsageError } from '../errors.ts';
+import { maxBodyBytes, maxBodyMib } from './limits.ts';
 
 const connectTimeoutMs = 10_000;
 /** Between sending and the first byte of the answer, and between two pieces of a body. */
 const silenceTimeoutMs = 60_000;
-/** A page of 100 groups × 168 hours is about 1 MB plain; a body far beyond that is no page. */
-const maxBodyBytes = 256 * 1024 * 1024;
 
-const unreachableCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+const unreachableCodes = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+const silenceCodes = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
 /**
  * The real HTTP edge: at most `connections` sockets per origin, HTTP(S)_PROXY and NO_PROXY of `env` honoured.
- * `close` ends idle sockets so that the process can end.
+ * `close` ends idle sockets so that the process can end. Throws UsageError for a proxy that is no address.
  */
 export function openHttp(options: { connections: number; env: Readonly<Record<string, string | undefined>> }): {
   send: HttpSend;
@@ -27,6 +35,17 @@ export function openHttp(options: { connections: number; env: Readonly<Record<st
   };
   const httpProxy = env['http_proxy'] ?? env['HTTP_PROXY'] ?? '';
   const httpsProxy = env['https_proxy'] ?? env['HTTPS_PROXY'] ?? '';
+  for (const [name, value] of [
+    ['HTTP_PROXY', httpProxy],
+    ['HTTPS_PROXY', httpsProxy],
+  ]) {
+    // Never shown: it may hold a password.
+    if (value && !(/^(https?|socks5?):\/\//i.test(value) && URL.canParse(value))) {
+      throw new UsageError(
+        `${name}: found no http or https address, expected one such as http://proxy.example.com:3128`,
+      );
+    }
+  }
   const noProxy = env['no_proxy'] ?? env['NO_PROXY'] ?? '';
   const dispatcher: Dispatcher =
     httpProxy || httpsProxy
@@ -41,21 +60,15 @@ export function openHttp(options: { connections: number; env: Readonly<Record<st
         headers: request.headers,
         signal: request.signal,
       });
-      const pieces: Buffer[] = [];
-      let bytes = 0;
-      for await (const piece of response.body as AsyncIterable<Buffer>) {
-        bytes += piece.length;
-        if (bytes > maxBodyBytes) throw new PlatformError(`a body of more than ${maxBodyBytes} bytes`);
-        pieces.push(piece);
-      }
-      return { status: response.statusCode, headers: response.headers, body: Buffer.concat(pieces, bytes) };
+      const body = await gather(response.body as AsyncIterable<Buffer>);
+      return { status: response.statusCode, headers: response.headers, body };
     } catch (error) {
       if (request.signal.aborted || error instanceof PlatformError) throw error;
       const code = codeOf(error);
       const kind = kindOf(code ?? '');
-      throw new PlatformError(`no answer: ${describeFailure(error, code)}`, {
+      throw new PlatformError(`no answer from ${hostOf(request.url)}: ${describeFailure(error, code)}`, {
         code: kind,
-        retryable: kind !== 'certificate',
+        retryable: kind !== 'certificate' && kind !== 'tls',
         cause: error,
       });
     }
@@ -63,10 +76,31 @@ export function openHttp(options: { connections: number; env: Readonly<Record<st
   return { send, close: () => dispatcher.close() };
 }
 
+/** A body in one piece. Copied as it comes: an object for each piece would cost a hundred times a body sent in bytes. */
+async function gather(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
+  let body = Buffer.allocUnsafe(64 * 1024);
+  let length = 0;
+  for await (const piece of pieces) {
+    if (length + piece.length > maxBodyBytes) {
+      throw new PlatformError(`a body of more than ${maxBodyMib} MiB, far more than a page`, { code: 'body' });
+    }
+    if (length + piece.length > body.length) {
+      const larger = Buffer.allocUnsafe(Math.max(2 * body.length, length + piece.length));
+      body.copy(larger, 0, 0, length);
+      body = larger;
+    }
+    piece.copy(body, length);
+    length += piece.length;
+  }
+  return body.subarray(0, length);
+}
+
 /** What a failure of the network means for the next attempt: a certificate does not become trusted by asking again. */
-function kindOf(code: string): 'unreachable' | 'certificate' | 'network' {
+function kindOf(code: string): 'unreachable' | 'timeout' | 'certificate' | 'tls' | 'network' {
   if (unreachableCodes.has(code)) return 'unreachable';
-  return /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/.test(code) ? 'certificate' : 'network';
+  if (silenceCodes.has(code)) return 'timeout';
+  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/.test(code)) return 'certificate';
+  return code === 'EPROTO' || code.startsWith('ERR_SSL') ? 'tls' : 'network';
 }
 
 function codeOf(error: unknown): string | undefined {
@@ -75,9 +109,29 @@ function codeOf(error: unknown): string | undefined {
   return cause === undefined ? undefined : codeOf(cause);
 }
 
+/** Host and port that a URL leads to, the port also where the scheme implies it. */
+function hostOf(url: string): string {
+  const { protocol, hostname, port } = new URL(url);
+  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
+}
+
 function describeFailure(error: unknown, code: string | undefined): string {
   const message = error instanceof Error ? error.message : '';
-  if (code === 'ECONNREFUSED') return 'connection refused (ECONNREFUSED)';
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `host name not found (${code})`;
+  if (code === 'ECONNREFUSED') return `connection${refusedBy(error)} refused (ECONNREFUSED)`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `host name${unknownName(error)} not found (${code})`;
+  // What OpenSSL says of it is its own source code's line.
+  if (kindOf(code ?? '') === 'tls') return `it does not speak TLS as expected (${code})`;
   return [message, code === undefined || message.includes(code) ? '' : `(${code})`].filter(Boolean).join(' ');
+}
+
+/** The address that refused, where the system says it: behind a name, or a proxy's. */
+function refusedBy(error: unknown): string {
+  const { address, port } = error as { address?: unknown; port?: unknown };
+  return typeof address === 'string' && typeof port === 'number' ? ` to ${address}:${port}` : '';
+}
+
+/** The name that was looked up, where the system says it: it may be a proxy's. */
+function unknownName(error: unknown): string {
+  const { hostname } = error as { hostname?: unknown };
+  return typeof hostname === 'string' ? ` ${hostname}` : '';
 }

@@ -1,3 +1,4 @@
+export { accountIdFault } from './account-id.ts';
 export { type Client, type ClientSettings, openClient, parseBody, type RawBody } from './client.ts';
 export { accountIds, discoverAccounts, discoverHistoryStart, historyParameters } from './discover.ts';
 export { openHttp } from './http.ts';

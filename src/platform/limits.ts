@@ -40,6 +40,13 @@ export const metricsLimits = {
   cursorLifetimeMs: dayMs,
 } as const;
 
+/**
+ * What a body may be long, unpacked: a page of 100 groups × 168 hours has about 2 MB. What is far beyond is no page,
+ * and parsing takes a multiple of it in memory.
+ */
+export const maxBodyMib = 64;
+export const maxBodyBytes = maxBodyMib * 1024 * 1024;
+
 /** Where enrichment fills which entry field, by groupBy dimension (table in 2.15). */
 export const populatedBy: Readonly<
   Record<

@@ -169,6 +169,8 @@ export function requestPath(operation: Operation, values: Readonly<Record<string
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
     if (value === undefined) throw new TypeError(`${operation.name} needs ${name}`);
+    // A URL parser takes these as steps, also in their encoded form: the request would go to another operation.
+    if (value === '.' || value === '..') throw new TypeError(`${operation.name} cannot have ${value} as ${name}`);
     return encodeURIComponent(value);
   });
   const query = operation.parameters

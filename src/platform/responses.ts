@@ -33,8 +33,15 @@ export const metricsResponse = z.looseObject({
 });
 export type MetricsResponse = z.infer<typeof metricsResponse>;
 
-/** As much of a metrics response as finding the first month with any cost needs: no paging, no grouping. */
-export const monthlyTotals = z.looseObject({ data: z.array(z.looseObject({ timeseries: z.array(point) })).nullish() });
+/** A metrics response without grouping, as much of it as finding the first month with any cost needs. */
+export const monthlyTotals = z.looseObject({
+  startTime: z.string(),
+  endTime: z.string(),
+  resolution: z.string(),
+  // Some JSON encoders write an empty list as null or leave it out.
+  data: z.array(z.looseObject({ timeseries: z.array(point) })).nullish(),
+  meta: z.looseObject({ hasMore: z.boolean(), nextCursor: z.string().nullish() }),
+});
 
 /** Enum discovery (4.6). */
 export const enumResponse = z.looseObject({ values: z.array(z.string()) });

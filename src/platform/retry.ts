@@ -4,6 +4,8 @@ import { PlatformError } from '../errors.ts';
 const maxAttempts = 8;
 /** A host that is not there rarely appears within seconds; a person with a mistyped URL should not wait for minutes. */
 const maxConnectAttempts = 4;
+/** Each of these has cost a minute or more already. */
+const maxSilentAttempts = 3;
 const baseDelayMs = 500;
 const maxDelayMs = 15_000;
 /** All waiting for one request together; a Retry-After beyond what is left of it gives up at once. */
@@ -28,10 +30,15 @@ export function retryDelayMs(attempts: Attempts, failure: unknown, random: () =>
   if (!(failure instanceof PlatformError) || !failure.retryable) return undefined; // a bug does not improve with time
   const left = waitBudgetMs - attempts.waitedMs;
   const failed = attempts.made - attempts.putOff;
-  if (failed >= (failure.code === 'unreachable' ? maxConnectAttempts : maxAttempts)) return undefined;
+  if (failed >= attemptsFor(failure.code)) return undefined;
   if (failure.retryAfterMs !== undefined) return failure.retryAfterMs <= left ? failure.retryAfterMs : undefined;
   const delay = Math.min(maxDelayMs, baseDelayMs * 2 ** (failed - 1)) * random();
   return delay <= left ? delay : undefined;
+}
+
+function attemptsFor(code: string | undefined): number {
+  if (code === 'unreachable') return maxConnectAttempts;
+  return code === 'timeout' ? maxSilentAttempts : maxAttempts;
 }
 
 /** A Retry-After shorter than this is no putting off: a platform that says "at once" for ever is failing. */

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { PlatformError, RefusedAnswerError, UsageError } from '../../src/errors.ts';
-import { type Client, operations, parseBody } from '../../src/platform/index.ts';
+import { type Client, openHttp, operations, parseBody } from '../../src/platform/index.ts';
 import { asJson, never, rejection, type TestEffects, testClient, testEffects } from '../support/http-client.ts';
 import {
   answer,
@@ -227,13 +227,94 @@ describe('what passes is tried again', () => {
     );
   });
 
+  test('a gzipped body that unfolds without end is refused at once, in its own words', async () => {
+    const bomb = gzipSync(Buffer.alloc(65 * 1024 * 1024));
+    const server = await startServer((response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' });
+      response.end(bomb);
+    });
+    expect(await rejection(ask(testClient(server.url)))).toMatchObject({
+      message: `metrics API failed with a gzipped body of ${bomb.length} bytes that unfolds to more than 64 MiB, far more than a page (${about}). ${nothingChanged}`,
+    });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('a plain body that goes on and on is refused at once', async () => {
+    const piece = Buffer.alloc(1024 * 1024, ' ');
+    let sent = 0;
+    const server = await startServer((response) => {
+      response.writeHead(200);
+      const write = () => {
+        while (!response.destroyed && sent < 500) {
+          sent += 1;
+          if (!response.write(piece)) break;
+        }
+      };
+      response.on('drain', write);
+      write();
+    });
+    expect(await rejection(ask(testClient(server.url)))).toMatchObject({
+      message: `metrics API failed with a body of more than 64 MiB, far more than a page (${about}). ${nothingChanged}`,
+    });
+    expect(server.seen).toHaveLength(1);
+    expect(sent).toBeLessThan(500);
+  });
+
+  test('a body that drips for ever is given up after three attempts', async () => {
+    const server = await startServer((response) => {
+      response.writeHead(200);
+      const timer = setInterval(() => response.write(' '), 10);
+      response.on('close', () => clearInterval(timer));
+    });
+    expect(await rejection(ask(testClient(server.url, { settings: { attemptTimeoutMs: 150 } })))).toMatchObject({
+      message: `metrics API failed with no whole answer within 150 ms after 3 attempts (${about}). ${nothingChanged}`,
+      code: 'timeout',
+    });
+    expect(server.seen).toHaveLength(3);
+  });
+
+  test('headers without end are given up', async () => {
+    const server = await startServer((response) => {
+      response.req.socket.end(`HTTP/1.1 200 OK\r\n${'x-more: and more\r\n'.repeat(100_000)}\r\n{}`);
+    });
+    expect(await rejection(ask(testClient(server.url)))).toMatchObject({
+      message: expect.stringMatching(
+        /^metrics API failed with no answer from 127\.0\.0\.1:\d+: Headers Overflow Error/,
+      ),
+    });
+    expect(server.seen).toHaveLength(8);
+  });
+
+  test('a name that nobody has is told with the host and port that were wanted', async () => {
+    const error = await rejection(ask(testClient('http://costbook.invalid')));
+    expect(error).toMatchObject({
+      message: expect.stringMatching(
+        /^metrics API failed with no answer from costbook\.invalid:80: host name costbook\.invalid not found \((ENOTFOUND|EAI_AGAIN)\) after 4 attempts /,
+      ),
+    });
+  });
+
+  test('https where http is spoken is told at once as what it is', async () => {
+    const server = await startServer(answer({}));
+    const { host } = new URL(server.url);
+    const effects = testEffects();
+    expect(await rejection(ask(testClient(`https://${host}`, { effects })))).toMatchObject({
+      message: expect.stringMatching(
+        new RegExp(
+          `^metrics API failed with no answer from ${host}: it does not speak TLS as expected \\(\\w+\\) \\(account .*\\)\\. Check whether the URL begins with https where`,
+        ),
+      ),
+    });
+    expect(effects.slept).toEqual([]);
+  });
+
   test('a host that is not there is given up after four attempts', async () => {
     const server = await startServer(answer({}));
     await server.close();
     const effects = testEffects({ random: () => 1 });
     const error = await rejection(ask(testClient(server.url, { effects })));
     expect(error).toMatchObject({
-      message: `metrics API failed with no answer: connection refused (ECONNREFUSED) after 4 attempts (${about}). Check the URL, the network and the proxy settings.`,
+      message: `metrics API failed with no answer from ${new URL(server.url).host}: connection to ${new URL(server.url).host} refused (ECONNREFUSED) after 4 attempts (${about}). Check the URL, the network and the proxy settings.`,
     });
     expect(error).toMatchObject({ status: undefined, code: 'unreachable' });
     expect(effects.slept).toEqual([500, 1000, 2000]);
@@ -401,6 +482,17 @@ describe('a 401', () => {
     ]);
     expect(asked()).toBe(2);
     expect(effects.slept).toEqual([]);
+    expect(client.counters).toEqual({ requests: 2, retries: 1 });
+  });
+
+  test('names the setting that the token came from, where it is known', async () => {
+    const server = await startServer(taking());
+    const error = await rejection(
+      ask(testClient(server.url, { settings: { tokenSetting: 'tokenFile (costbook.yaml:2:12)' } })),
+    );
+    expect(error).toMatchObject({
+      message: `${refused} (${about}). The token was refused: check tokenFile (costbook.yaml:2:12); it may have expired or been revoked.`,
+    });
   });
 
   test('is final when the other token is refused as well', async () => {
@@ -440,6 +532,75 @@ describe('a 401', () => {
   });
 });
 
+describe('a token source that failed', () => {
+  /** Fails the first time, when it is told to. */
+  function failingOnce(): { token: () => Promise<string>; fail: () => void; asked: () => number } {
+    let asked = 0;
+    let fail = () => {};
+    const failed = new Promise<never>((_, reject) => {
+      fail = () => reject(new UsageError('tokenCommand: the agent is locked'));
+    });
+    const token = () => {
+      asked += 1;
+      return asked === 1 ? failed : Promise.resolve('tok-2');
+    };
+    return { token, fail: () => fail(), asked: () => asked };
+  }
+
+  test('is asked again by the next request', async () => {
+    const server = await startServer(answer({ good: true }));
+    const { token, fail, asked } = failingOnce();
+    const client = testClient(server.url, { settings: { token } });
+    fail();
+    expect(await rejection(ask(client))).toBeInstanceOf(UsageError);
+    expect(await ask(client)).toEqual({ good: true });
+    expect(await ask(client)).toEqual({ good: true });
+    expect(asked()).toBe(2);
+    expect(server.seen).toHaveLength(2);
+  });
+
+  test('has failed once for all requests that waited for it', async () => {
+    const server = await startServer(answer({ good: true }));
+    const { token, fail, asked } = failingOnce();
+    const client = testClient(server.url, { settings: { token } });
+    const storm = Promise.allSettled(Array.from({ length: 50 }, () => ask(client)));
+    fail();
+    expect((await storm).map(({ status }) => status)).toEqual(Array(50).fill('rejected'));
+    expect(asked()).toBe(1);
+    expect(server.seen).toHaveLength(0);
+  });
+});
+
+describe('plain HTTP', () => {
+  const warning = 'the token is sent unencrypted: write https in the url, unless the network to this host is your own';
+
+  test.each(['http://api.example.com', 'http://10.0.0.5:8080/base', 'http://127.example.com'])(
+    'to %s is warned about, and nothing is sent for that',
+    (url) => {
+      const effects = testEffects();
+      testClient(url, { effects });
+      expect(effects.logged).toEqual([{ event: warning, fields: { host: new URL(url).host } }]);
+    },
+  );
+
+  test.each(['https://api.example.com', 'http://localhost:4317', 'http://127.0.0.1:1', 'http://[::1]:4317'])(
+    'is not said of %s',
+    (url) => {
+      const effects = testEffects();
+      testClient(url, { effects });
+      expect(effects.logged).toEqual([]);
+    },
+  );
+});
+
+describe('a proxy in the environment', () => {
+  test.each(['proxy.example.com:3128', 'nonsense', 'http://'])('%j is no address', (HTTPS_PROXY) => {
+    expect(() => openHttp({ connections: 1, env: { HTTPS_PROXY } })).toThrow(
+      new UsageError('HTTPS_PROXY: found no http or https address, expected one such as http://proxy.example.com:3128'),
+    );
+  });
+});
+
 describe('what does not pass says what was asked and what to do', () => {
   test.each<[said: string, todo: string, Reply]>([
     [
@@ -457,6 +618,17 @@ describe('what does not pass says what was asked and what to do', () => {
       'The token may not read this: ask an account admin for a token that may read the metrics of this account.',
       refuse(403, 'forbidden', 'Access denied'),
     ],
+    [
+      '403: Access denied',
+      'The token may not read this: ask an account admin for a token that may read the metrics of this account.',
+      refuse(403, 'Access denied', 'Access denied'),
+    ],
+    [
+      '403: Access denied to acc_one',
+      'The token may not read this: ask an account admin for a token that may read the metrics of this account.',
+      refuse(403, 'access_denied', 'Access denied to acc_one'),
+    ],
+    ['410: gone [31m away', nothingChanged, answer({ error: 'gone\u001b[31m\r\naway' }, 410)],
     [
       '404: not_found: No such account',
       'Check the account id and the URL.',

@@ -752,6 +752,16 @@ landing:
     expect(problems(`account: ${'a'.repeat(201)}\n`, reach)).toMatchInlineSnapshot(
       `"costbook.yaml:1:10: account: found 201 characters, expected at most 200; shorten it"`,
     );
+    expect(
+      problems('url: https://x.example\ntoken: tok-1\naccounts:\n  - id: .\n  - id: ".."\n'),
+    ).toMatchInlineSnapshot(`
+      "costbook.yaml:4:9: id: found ".", which is a step in a path, expected the id of an account; correct it
+      costbook.yaml:5:9: id: found "..", which is a step in a path, expected the id of an account; correct it"
+    `);
+    expect(problems('', { ...reach, COSTBOOK_ACCOUNT: '..' })).toMatchInlineSnapshot(
+      `"COSTBOOK_ACCOUNT: found "..", which is a step in a path, expected the id of an account; correct it"`,
+    );
+    expect(parse('account: ...\n', reach).accounts[0]?.id).toBe('...');
     expect(parse(`account: ${'a'.repeat(200)}\n`, reach).accounts[0]?.id).toHaveLength(200);
   });
 

@@ -59,6 +59,9 @@ describe('requestPath', () => {
 
   test('a path without its account, or a parameter that is none of the operation, is a bug of the caller', () => {
     expect(() => requestPath(operations.metrics, {})).toThrow(new TypeError('metrics needs accountId'));
+    expect(() => requestPath(operations.metrics, { accountId: '..' })).toThrow(
+      new TypeError('metrics cannot have .. as accountId'),
+    );
     expect(() => requestPath(operations.accounts, { limit: '5' })).toThrow(
       new TypeError('accounts has no parameter limit'),
     );

@@ -47,6 +47,29 @@ describe('pages', () => {
     expect(await rejection(follow(['a', 'b', 'b']))).toEqual(circle);
   });
 
+  test('a cursor that no URL carries is refused, and is not in the message', async () => {
+    expect(await follow(['c'.repeat(8192), ''])).toHaveLength(2);
+    expect(await rejection(follow(['a', 'c'.repeat(10_000_000), '']))).toEqual(
+      new RefusedAnswerError(`${about}, page 2: meta.nextCursor has 10000000 characters, expected at most 8192`),
+    );
+  });
+
+  test('a chain that gives ever new cursors is ended', async () => {
+    let asked = 0;
+    const ask = async (page: number): Promise<Page> => {
+      asked = page;
+      if (page > 200_000) throw new Error('asked without end');
+      return { hasMore: true, nextCursor: String(page) };
+    };
+    const run = async () => {
+      for await (const _ of pages(about, ask));
+    };
+    expect(await rejection(run())).toEqual(
+      new RefusedAnswerError(`${about}: found more than 100000 pages, expected an end before`),
+    );
+    expect(asked).toBe(100_000);
+  });
+
   test('more pages without a cursor are refused', async () => {
     const error = await rejection(follow(['a', undefined]));
     expect(error).toEqual(
