@@ -143,7 +143,7 @@ async function planAccount(
   const planned =
     start === undefined
       ? []
-      : planWindows({ ...asked, historyStart: start, settleDays: config.settleDays, covered, unproven });
+      : planWindows({ ...asked, historyStart: start, settleDays: config.settleDays, covered, again: unproven });
   const windows = [];
   for (const plan of planned) {
     const last = books && (await lastQueries(books, account, plan.window));
@@ -171,6 +171,8 @@ const purposes: Readonly<Record<Purpose, string>> = {
   residual: 'rows without uuid, by workspace',
   repair: 'rows that the detail left out',
   types: 'the resource types that share a billing dimension',
+  days: 'daily totals, to find the days of the past that changed',
+  series: 'totals of every series, to find what moved between resources',
 };
 
 /** The queries of a window: detail and control for certain, those that light the blind spots where they were asked last time. */

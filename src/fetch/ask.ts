@@ -25,7 +25,8 @@ export async function askQuery(options: {
   account: string;
   query: Query;
   client: Client;
-  landing: LandingFolder;
+  /** Where the pages are kept; answers that only verify are not. */
+  landing: Pick<LandingFolder, 'page' | 'restart'>;
   sink: PageSink;
   log: Log;
   signal: AbortSignal;
@@ -44,7 +45,11 @@ export async function askQuery(options: {
           `${about}, page ${number}`,
           async (body) => {
             await landing.page(query, number, body);
-            return decodePage(await parseBody(body), { window: query.window, about: `${about}, page ${number}` });
+            return decodePage(await parseBody(body), {
+              window: query.window,
+              resolution: query.resolution ?? 'hourly',
+              about: `${about}, page ${number}`,
+            });
           },
           signal,
         );

@@ -1,5 +1,6 @@
 import { excerpt, RefusedAnswerError } from '../errors.ts';
-import { formatInstant, hourMs, hoursIn, parseRfc3339, type Window } from '../time.ts';
+import { formatInstant, parseRfc3339, type Window } from '../time.ts';
+import { type AskedResolution, bucketNames, bucketsOf, floorBucket } from './buckets.ts';
 
 /** Decimals kept of cost (USD) and usage (in its unit); the columns are DECIMAL(18,12) and DECIMAL(18,6). */
 export const costScale = 12;
@@ -8,6 +9,7 @@ export const usageScale = 6;
 /** What a page must be an answer to. */
 export interface Expected {
   readonly window: Window;
+  readonly resolution: AskedResolution;
   /** Account, window, query and page, as messages name it. */
   readonly about: string;
 }
@@ -29,7 +31,7 @@ export interface DecodedPoints {
   readonly count: number;
   /** Index into the page's entries. */
   readonly entry: Int32Array;
-  /** Hours since the window's start. */
+  /** Position of the bucket within the window: hours (days, months) since its start. */
   readonly bucket: Int32Array;
   /** USD × 10^12. */
   readonly cost: BigInt64Array;
@@ -71,14 +73,14 @@ const knownFields = {
 } as const;
 
 /**
- * Turns the JSON value of one page of an hourly query grouped by billing dimension (among others) into typed columns.
+ * Turns the JSON value of one page of a query grouped by billing dimension (among others) into typed columns.
  *
  * Strict: an echo of another window or resolution, a bucket that is missing, doubled or not the window's, a number
  * that is missing, not finite or too large for its column, throws RefusedAnswerError that names the place.
  * Decimals beyond the column's scale are rounded to it. Unknown fields and values are kept and named, never refused.
  */
 export function decodePage(body: unknown, expected: Expected): DecodedPage {
-  const { window, about } = expected;
+  const { window, resolution, about } = expected;
   const unknownFields = new Set<string>();
 
   function refuse(place: string, found: unknown, wanted: string): never {
@@ -117,7 +119,7 @@ export function decodePage(body: unknown, expected: Expected): DecodedPage {
     const echoed = page[name];
     if (typeof echoed !== 'string' || parseRfc3339(echoed) !== instant) refuse(name, echoed, formatInstant(instant));
   }
-  if (page['resolution'] !== 'hourly') refuse('resolution', page['resolution'], '"hourly"');
+  if (page['resolution'] !== resolution) refuse('resolution', page['resolution'], `"${resolution}"`);
   const meta = objectAt(page['meta'], 'meta');
   noteUnknown(meta, 'meta.');
   const { hasMore, nextCursor } = meta;
@@ -131,9 +133,10 @@ export function decodePage(body: unknown, expected: Expected): DecodedPage {
   // Some JSON encoders write an empty list as null or leave it out; the totals prove that it is empty.
   const data = page['data'] === null || page['data'] === undefined ? [] : arrayAt(page['data'], 'data');
 
-  const hours = hoursIn(window);
-  const bucketTexts = Array.from({ length: hours }, (_, hour) => formatInstant(window.start + hour * hourMs));
-  const capacity = data.length * hours;
+  const buckets = bucketsOf(window, resolution);
+  const bucketTexts = buckets.map(({ start }) => formatInstant(start));
+  const bucketName = bucketNames[resolution];
+  const capacity = data.length * buckets.length;
   const pointEntry = new Int32Array(capacity);
   const pointBucket = new Int32Array(capacity);
   const cost = amountColumn(capacity, costScale);
@@ -141,6 +144,14 @@ export function decodePage(body: unknown, expected: Expected): DecodedPage {
   let costDecimals = decimalsOf(totalCost);
   let usageDecimals = 0;
   let count = 0;
+
+  /** The position of the bucket that a timestamp names, -1 where none; the first may be named by its whole month or day. */
+  function bucketStarting(timestamp: unknown): number {
+    const instant = typeof timestamp === 'string' ? parseRfc3339(timestamp) : undefined;
+    if (instant === undefined) return -1;
+    if (instant === floorBucket(window.start, resolution)) return 0;
+    return buckets.findIndex(({ start }) => start === instant);
+  }
 
   const entries = data.map((item, index): DecodedEntry => {
     const at = `data[${index}]`;
@@ -154,11 +165,15 @@ export function decodePage(body: unknown, expected: Expected): DecodedPage {
     usageDecimals = Math.max(usageDecimals, decimalsOf(groupUsage));
 
     const series = arrayAt(entry['timeseries'], `${at}.timeseries`);
-    if (series.length !== hours) {
-      refuse(`${at}.timeseries`, `${series.length} buckets`, `${hours}, one for each hour of the window`);
+    if (series.length !== buckets.length) {
+      refuse(
+        `${at}.timeseries`,
+        `${series.length} buckets`,
+        `${buckets.length}, one for each ${bucketName} of the window`,
+      );
     }
-    const seen = new Uint8Array(hours);
-    for (let position = 0; position < hours; position += 1) {
+    const seen = new Uint8Array(buckets.length);
+    for (let position = 0; position < buckets.length; position += 1) {
       const point = series[position] as Json;
       if (typeof point !== 'object' || point === null) refuse(`${at}.timeseries[${position}]`, point, 'an object');
       if (position === 0) noteUnknown(point, 'data[].timeseries[].');
@@ -166,17 +181,16 @@ export function decodePage(body: unknown, expected: Expected): DecodedPage {
       let bucket = position;
       if (timestamp !== bucketTexts[position]) {
         // Not in the usual form or order: what instant is it?
-        const instant = typeof timestamp === 'string' ? parseRfc3339(timestamp) : undefined;
-        bucket = instant === undefined ? -1 : (instant - window.start) / hourMs;
-        if (!Number.isInteger(bucket) || bucket < 0 || bucket >= hours) {
+        bucket = bucketStarting(timestamp);
+        if (bucket < 0) {
           refuse(
             `${at}.timeseries[${position}].timestamp`,
             timestamp,
-            `an hour of ${bucketTexts[0]} and ${hours} hours on`,
+            `the start of one of the ${buckets.length} ${bucketName}s from ${bucketTexts[0]} on`,
           );
         }
       }
-      if (seen[bucket] === 1) refuse(`${at}.timeseries[${position}].timestamp`, timestamp, 'each hour once');
+      if (seen[bucket] === 1) refuse(`${at}.timeseries[${position}].timestamp`, timestamp, `each ${bucketName} once`);
       seen[bucket] = 1;
       const hasCost = cost.set(count, point['cost']);
       const hasUsage = usage.set(count, point['usage']);

@@ -1,5 +1,6 @@
 import { type GroupByDimension, metricsLimits } from '../platform/index.ts';
 import { formatInstant, type Window } from '../time.ts';
+import type { AskedResolution } from './buckets.ts';
 
 /** What the token may see: grouping by workspace and filtering by it are for account admins (5.7). */
 export type Role = 'admin' | 'member';
@@ -11,15 +12,20 @@ export type Role = 'admin' | 'member';
  * - `residual`: by workspace, the rows of one resource type that carry no uuid.
  * - `repair`: the rows of one billing dimension of which the detail left some out.
  * - `types`: the resource types among those rows, where several may share the dimension.
+ * - `days`: daily totals of the past, to find the days that changed.
+ * - `series`: totals of every series over the past, to find what moved between resources.
  */
-export type Purpose = 'detail' | 'control' | 'residual' | 'repair' | 'types';
+export type Purpose = 'detail' | 'control' | 'residual' | 'repair' | 'types' | 'days' | 'series';
 
 /** One grouped question about one window, answered in pages. */
 export interface Query {
   readonly purpose: Purpose;
   readonly window: Window;
+  /** Hours where left out. */
+  readonly resolution?: AskedResolution;
   readonly groupBy: readonly GroupByDimension[];
   readonly resourceType?: string;
+  readonly resourceName?: string;
   readonly billingDimension?: string;
 }
 
@@ -66,15 +72,43 @@ export function typesQuery(window: Window, billingDimension: string): Query {
   return { ...repairQuery(window, billingDimension, 'member'), purpose: 'types' };
 }
 
+/** Daily totals by billing dimension (as admin also by workspace): one page for as long a window as is allowed. */
+export function daysQuery(window: Window, byWorkspace: boolean): Query {
+  return {
+    purpose: 'days',
+    window,
+    resolution: 'daily',
+    groupBy: byWorkspace ? ['workspace', 'billing_dimension'] : ['billing_dimension'],
+  };
+}
+
+/** Totals of every series by month or by day, of all billing dimensions or of one. */
+export function seriesQuery(
+  window: Window,
+  resolution: 'daily' | 'monthly',
+  filter: { readonly billingDimension?: string | undefined; readonly resourceName?: string | undefined },
+): Query {
+  const { billingDimension, resourceName } = filter;
+  return {
+    purpose: 'series',
+    window,
+    resolution,
+    groupBy: ['resource_name', 'resource_uuid', 'billing_dimension'],
+    ...(billingDimension === undefined ? {} : { billingDimension }),
+    ...(resourceName === undefined ? {} : { resourceName }),
+  };
+}
+
 /** The parameters of the metrics operation that ask a query's first page; `resolution` and `limit` are always sent. */
 export function queryParameters(account: string, query: Query): Record<string, string> {
   return {
     accountId: account,
     startTime: formatInstant(query.window.start),
     endTime: formatInstant(query.window.end),
-    resolution: 'hourly',
+    resolution: query.resolution ?? 'hourly',
     groupBy: query.groupBy.join(','),
     ...(query.resourceType === undefined ? {} : { resourceType: query.resourceType }),
+    ...(query.resourceName === undefined ? {} : { resourceName: query.resourceName }),
     ...(query.billingDimension === undefined ? {} : { billingDimension: query.billingDimension }),
     limit: String(metricsLimits.maxPageSize),
   };
@@ -82,5 +116,6 @@ export function queryParameters(account: string, query: Query): Record<string, s
 
 /** `detail`, `control`, `residual volume`: a query as messages name it; no two of one window have one name. */
 export function describeQuery(query: Query): string {
-  return [query.purpose, query.resourceType, query.billingDimension].filter(Boolean).join(' ');
+  const { purpose, resourceType, resourceName, billingDimension } = query;
+  return [purpose, resourceType, resourceName, billingDimension].filter(Boolean).join(' ');
 }

@@ -40,8 +40,8 @@ export interface PlanInput {
   readonly settleDays: number;
   /** What is in the books: disjoint, in any order. */
   readonly covered: readonly CoveredPiece[];
-  /** Windows that did not prove when they were last asked for: they are asked again until they do. */
-  readonly unproven: readonly Window[];
+  /** What is asked for again though it is settled: it did not prove, or the platform's totals tell otherwise by now. */
+  readonly again: readonly Window[];
 }
 
 /**
@@ -64,12 +64,12 @@ export function planWindows(input: PlanInput): PlannedWindow[] {
     // A clock that was moved back makes nothing older than it is.
     end: Math.min(end, claimedEnd, floorHour(Math.min(seenAt, input.now)) - input.settleDays * dayMs),
   }));
-  const unproven = input.unproven.flatMap((window) => intersectWindows(window, target) ?? []);
-  const needed = input.refetch ? [target] : [...subtractWindows([target], settled), ...unproven];
+  const again = input.again.flatMap((window) => intersectWindows(window, target) ?? []);
+  const needed = input.refetch ? [target] : [...subtractWindows([target], settled), ...again];
   const neverLoaded = subtractWindows([target], input.covered);
   return coverWindows(needed, metricsLimits.maxHourlyWindowMs).map((window) => {
     const isNew = neverLoaded.some((hole) => intersectWindows(hole, window) !== undefined);
-    const isRepair = input.refetch || unproven.some((again) => intersectWindows(again, window) !== undefined);
+    const isRepair = input.refetch || again.some((asked) => intersectWindows(asked, window) !== undefined);
     return { window, reason: isNew ? 'new' : isRepair ? 'repair' : 'settle' };
   });
 }

@@ -8,12 +8,13 @@ import {
   UsageError,
   worstExitCode,
 } from '../errors.ts';
-import { planWindows, type Role } from '../fetch/index.ts';
-import { type Client, discoverAccounts, discoverHistoryStart } from '../platform/index.ts';
+import { coverWindows, planWindows, type Role } from '../fetch/index.ts';
+import { type Client, discoverAccounts, discoverHistoryStart, metricsLimits } from '../platform/index.ts';
 import { floorHour, floorMonth, formatInstant, formatWindow, hourMs, type Instant } from '../time.ts';
 import type { TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
-import { ingestWindows } from './windows.ts';
+import { openPast, type PastVerification } from './verify.ts';
+import { ingestWindows, isHopeless } from './windows.ts';
 
 export type { IngestProgress, IngestRequest, IngestTools, RequestCounts } from './tools.ts';
 
@@ -98,6 +99,7 @@ async function ingestAccount(
   const unproven: UnprovenWindow[] = [];
   let role: Role | undefined;
   let id = config.id ?? '';
+  let past: PastVerification | undefined;
 
   function note(error: CostbookError): void {
     errors.push(error.message);
@@ -127,6 +129,22 @@ async function ingestAccount(
     };
     await warehouse.saveAccount({ ...facts, role: before?.role, decimals: known.decimals }, now);
 
+    const covered = await warehouse.coveredPieces(id);
+    // A run that is to look at a part of the hours only, or at everything again, has no question about the past.
+    const isWhole = request.from === undefined && request.to === undefined && !request.refetch;
+    past = isWhole
+      ? await openPast({
+          account: id,
+          covered,
+          client: countingClient(client, () => (requests.verify += 1)),
+          known,
+          role: before?.role,
+          now,
+          request,
+          tools,
+        })
+      : undefined;
+    const changed = await unlessPlatformFails(() => past?.days(), note);
     const planned = planWindows({
       now,
       historyStart,
@@ -134,29 +152,30 @@ async function ingestAccount(
       to: request.to,
       refetch: request.refetch,
       settleDays: request.config.settleDays,
-      covered: await warehouse.coveredPieces(id),
-      unproven: (await warehouse.unproven(id)).map(({ window }) => window),
+      covered,
+      again: [...(await warehouse.unproven(id)).map(({ window }) => window), ...(changed ?? [])],
     });
-    const result = await ingestWindows({
-      account: id,
-      planned,
-      client,
-      requests,
-      known,
-      roleBefore: before?.role,
-      role: undefined,
-      now,
-      request,
-      tools,
-      totals,
-    });
+    const reading = { account: id, client, requests, known, roleBefore: before?.role, now, request, tools, totals };
+    const result = await ingestWindows({ ...reading, planned, role: undefined });
     role = result.role;
     unproven.push(...result.unproven);
     for (const failure of result.failures) note(failure);
     if (role !== undefined) await warehouse.saveAccount({ ...facts, role, decimals: result.decimals }, now);
+
+    const moved = (await unlessPlatformFails(() => past?.series(), note)) ?? [];
+    if (moved.length > 0) {
+      const again = coverWindows(moved, metricsLimits.maxHourlyWindowMs);
+      const planned = again.map((window) => ({ window, reason: 'repair' as const }));
+      const repaired = await ingestWindows({ ...reading, planned, role });
+      unproven.push(...repaired.unproven);
+      for (const failure of repaired.failures) note(failure);
+    }
+    unproven.push(...((await unlessPlatformFails(() => past?.confirm(), note)) ?? []));
   } catch (error) {
     if (!isAccountsOwn(error)) throw error;
     note(error);
+  } finally {
+    past?.close();
   }
 
   const complete = await warehouse.completeness(id);
@@ -175,6 +194,24 @@ async function ingestAccount(
     errors,
     exitCodes: codes,
   };
+}
+
+/**
+ * Verifying the past is worth an error, not the night: where the platform fails it, what is missing is fetched all the
+ * same. What every other request would meet as well is thrown.
+ */
+async function unlessPlatformFails<T>(
+  verify: () => Promise<T> | undefined,
+  note: (error: CostbookError) => void,
+): Promise<T | undefined> {
+  try {
+    return await verify();
+  } catch (error) {
+    const mayGoOn = error instanceof RefusedAnswerError || (error instanceof PlatformError && !isHopeless(error));
+    if (!mayGoOn) throw error;
+    note(error);
+    return undefined;
+  }
 }
 
 /** True for a failure that concerns one account; anything else ends the run. */

@@ -268,7 +268,7 @@ function isUnproved(result: LoadResult | Unproved): result is Unproved {
  * An account that was read as admin until now and is a member's today would lose the workspaces of its rows: somebody
  * has to say that this is meant.
  */
-function askAboutRole(account: string, before: Role | undefined, now: Role, accepted: boolean): void {
+export function askAboutRole(account: string, before: Role | undefined, now: Role, accepted: boolean): void {
   if (before !== 'admin' || now === 'admin' || accepted) return;
   throw new UnprovenError(
     `account ${account} was read as admin until now, and this token is a member's: it cannot see workspaces. Nothing was ` +
@@ -277,7 +277,7 @@ function askAboutRole(account: string, before: Role | undefined, now: Role, acce
 }
 
 /** True where every other request of this account would fail the same way. */
-function isHopeless(error: PlatformError): boolean {
+export function isHopeless(error: PlatformError): boolean {
   return (
     ['unreachable', 'certificate'].includes(error.code ?? '') ||
     (error.status !== undefined && [400, 401, 403, 404].includes(error.status))

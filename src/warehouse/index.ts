@@ -14,4 +14,5 @@ export type {
 export { snapshotFile } from './snapshot.ts';
 export { readSqlFolder, type SqlFile } from './sql-files.ts';
 export { isTextType, type JsonValue, toCellText, toJsonValue } from './values.ts';
+export type { PastComparison, PastDifference, PastQuestion, Verification } from './verify.ts';
 export * from './warehouse.ts';

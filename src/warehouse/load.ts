@@ -172,6 +172,15 @@ export interface Stage {
 /** Fewest decimals that a total is taken to carry, whatever we saw: a platform that bills in USD knows cents. */
 const fewestDecimals = 2;
 
+/** What the SQL that compares is told of tolerances; `seen` are the decimals of the answers at hand. */
+export function toleranceParameters(known: TotalsKnown, seen: TotalDecimals): SqlParameters {
+  return {
+    cost_half_unit: 0.5 * 10 ** -Math.max(fewestDecimals, known.decimals.cost, seen.cost),
+    usage_half_unit: 0.5 * 10 ** -Math.max(fewestDecimals, known.decimals.usage, seen.usage),
+    agreed: known.agreedTolerance ?? null,
+  };
+}
+
 /** Opens a stage on a connection of its own. */
 export async function openStage(connection: Connection): Promise<Stage> {
   const files = new Map((await readSqlFolder('load')).map((file) => [file.name, file]));
@@ -190,13 +199,6 @@ export async function openStage(connection: Connection): Promise<Stage> {
 
   function byWorkspace(): boolean {
     return role === 'admin';
-  }
-  function toleranceParameters(known: TotalsKnown): SqlParameters {
-    return {
-      cost_half_unit: 0.5 * 10 ** -Math.max(fewestDecimals, known.decimals.cost, decimals.cost),
-      usage_half_unit: 0.5 * 10 ** -Math.max(fewestDecimals, known.decimals.usage, decimals.usage),
-      agreed: known.agreedTolerance ?? null,
-    };
   }
   function windowParameters(of: Window): { account: string; window_start: string; window_end: string } {
     return { account, window_start: formatInstant(of.start), window_end: formatInstant(of.end) };
@@ -292,7 +294,10 @@ export async function openStage(connection: Connection): Promise<Stage> {
     },
 
     async shortDimensions(known) {
-      await connection.run(sql('compare_hours'), { by_workspace: byWorkspace(), ...toleranceParameters(known) });
+      await connection.run(sql('compare_hours'), {
+        by_workspace: byWorkspace(),
+        ...toleranceParameters(known, decimals),
+      });
       const rows = await connection.rows(sql('short_dimensions'));
       return rows.map((row) => String(row['billing_dimension']));
     },
@@ -330,8 +335,11 @@ export async function openStage(connection: Connection): Promise<Stage> {
     },
 
     async prove(known, leavesOut) {
-      await connection.run(sql('compare_hours'), { by_workspace: byWorkspace(), ...toleranceParameters(known) });
-      await connection.run(sql('prove'), { ...toleranceParameters(known), leaves_out: leavesOut });
+      await connection.run(sql('compare_hours'), {
+        by_workspace: byWorkspace(),
+        ...toleranceParameters(known, decimals),
+      });
+      await connection.run(sql('prove'), { ...toleranceParameters(known, decimals), leaves_out: leavesOut });
       const rows = await connection.rows(`
         select compared, measure, billing_dimension, ours, theirs, difference, tolerance, proven
         from window_proofs order by proven, compared, measure, billing_dimension
@@ -475,7 +483,7 @@ export async function openStage(connection: Connection): Promise<Stage> {
       const parameters = { account, piece_start: formatInstant(piece.start), piece_end: formatInstant(piece.end) };
       const differing = await connection.rows(sql('kept_as_admin_differs'), {
         ...parameters,
-        ...toleranceParameters({ decimals: { cost: 12, usage: 6 }, agreedTolerance: undefined }),
+        ...toleranceParameters({ decimals: { cost: 12, usage: 6 }, agreedTolerance: undefined }, decimals),
       });
       if (differing.length > 0) return [{ window, role }];
       kept.push(piece);

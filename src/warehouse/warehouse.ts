@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import { type Connection, openDatabase } from './connection.ts';
-import { allRowsMeet, type LoadedQuery, openStage, type Stage, type TotalDecimals } from './load.ts';
+import { allRowsMeet, type LoadedQuery, openStage, type Stage, type TotalDecimals, type TotalsKnown } from './load.ts';
 import { migrate } from './migrate.ts';
 import { publishSnapshot, snapshotFile } from './snapshot.ts';
+import { openVerification, type Verification } from './verify.ts';
 
 /** What the ledger knows of an account before a run. */
 export interface AccountLedger {
@@ -91,6 +92,7 @@ export interface Warehouse {
   /** The instant at which numbers are seen now: the given one, but never before the last. */
   seenAt(now: Instant): Promise<Instant>;
   openStage(): Promise<Stage>;
+  openVerification(account: string, known: TotalsKnown): Promise<Verification>;
   publish(): Promise<void>;
   close(): void;
 }
@@ -140,6 +142,7 @@ export async function openWarehouse(dir: string): Promise<Warehouse> {
       },
       seenAt,
       openStage: async () => openStage(await database.connect()),
+      openVerification: async (account, known) => openVerification(await database.connect(), account, known),
       publish: () => publishSnapshot(connection, file, snapshotFile(dir)),
       close: () => database.close(),
     };

@@ -23,7 +23,7 @@ function scaledText(text: string, scale: number): Fraction {
 /** What the decoder makes of a JSON number, as text, in one bucket's cost or usage; undefined where it is padding. */
 function decoded(text: string, column: 'cost' | 'usage'): bigint | undefined {
   const body = oneBucket({ cost: '0', usage: '0', [column]: text });
-  const { points } = decodePage(body, { window: windowOf(1), about: 'one bucket' });
+  const { points } = decodePage(body, { window: windowOf(1), resolution: 'hourly', about: 'one bucket' });
   return points.count === 0 ? undefined : points[column][0];
 }
 
@@ -134,7 +134,7 @@ describe('decodePage', () => {
       fc.property(fc.constantFrom(...places(whole)), fc.jsonValue(), (path, value) => {
         const body = replaced(whole, path, value);
         try {
-          const page = decodePage(body, { window: windowOf(2), about: 'page' });
+          const page = decodePage(body, { window: windowOf(2), resolution: 'hourly', about: 'page' });
           expect(page.points.count).toBeLessThanOrEqual(page.entries.length * 2);
         } catch (error) {
           expect(error).toBeInstanceOf(RefusedAnswerError);

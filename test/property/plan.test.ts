@@ -97,7 +97,7 @@ const anyInput: fc.Arbitrary<PlanInput> = fc.record({
   refetch: fc.boolean(),
   settleDays: fc.integer({ min: 0, max: 10 }),
   covered: anyCovered,
-  unproven: fc.array(
+  again: fc.array(
     fc
       .tuple(anyHour, fc.integer({ min: 1, max: weekHours }))
       .map(([start, length]) => ({ start: origin + start * hourMs, end: origin + (start + length) * hourMs })),
@@ -120,7 +120,7 @@ function neededHours(input: PlanInput): Set<number> {
         end <= piece.claimedEnd &&
         end + input.settleDays * dayMs <= Math.min(piece.seenAt, input.now),
     );
-    const isUnproven = input.unproven.some((window) => window.start <= start && end <= window.end);
+    const isUnproven = input.again.some((window) => window.start <= start && end <= window.end);
     if (input.refetch || !isSettled || isUnproven) needed.add(hour);
   }
   return needed;
@@ -152,7 +152,7 @@ describe('planWindows', () => {
     fc.assert(
       fc.property(anyInput, (input) => {
         const loaded = new Set(input.covered.flatMap(hoursOf));
-        const unproven = new Set(input.unproven.flatMap(hoursOf));
+        const unproven = new Set(input.again.flatMap(hoursOf));
         for (const { window, reason } of planWindows(input)) {
           const hours = hoursOf(window);
           const isNew = hours.some((hour) => !loaded.has(hour));
@@ -168,7 +168,7 @@ describe('planWindows', () => {
       fc.property(anyInput, (input) => {
         const { historyStart: start, now } = input;
         const everything = [{ start, end: now, claimedEnd: now, seenAt: now }];
-        const windows = planWindows({ ...input, refetch: false, settleDays: 0, covered: everything, unproven: [] });
+        const windows = planWindows({ ...input, refetch: false, settleDays: 0, covered: everything, again: [] });
         const left = input.from !== undefined && input.from < start ? hoursOf({ start: input.from, end: start }) : [];
         expect(windows.flatMap(({ window }) => hoursOf(window)).every((hour) => left.includes(hour))).toBe(true);
       }),
@@ -184,7 +184,7 @@ describe('planWindows', () => {
     refetch: false,
     settleDays: 3,
     covered: [],
-    unproven: [],
+    again: [],
   };
 
   test('an empty warehouse is filled from the newest hour that is over, back to the start of history', () => {

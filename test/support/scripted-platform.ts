@@ -197,8 +197,9 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
       ...(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(query['startTime'] ?? '') ? [] : ['startTime']),
       ...(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(query['endTime'] ?? '') ? [] : ['endTime']),
       ...(start < end ? [] : ['an empty window']),
-      ...(['hourly', 'monthly'].includes(resolution) ? [] : [`resolution ${resolution} is not scripted`]),
+      ...(['hourly', 'daily', 'monthly'].includes(resolution) ? [] : [`resolution ${resolution} is not scripted`]),
       ...(resolution === 'hourly' && end - start > 7 * 24 * hourMs ? ['hourly beyond 7 days'] : []),
+      ...(resolution === 'daily' && end - start > 90 * 24 * hourMs ? ['daily beyond 90 days'] : []),
     ];
     if (wrong.length > 0) return { status: 400, error: 'invalid_request', message: wrong.join(', ') };
     if (!isAdmin && (groupBy.includes('workspace') || query['workspace'] !== undefined)) {
@@ -240,7 +241,8 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
     const size = Math.min(100, platform.pageSize, Number(query['limit'] ?? 100));
     const page = groupBy.length === 0 ? [shown] : sorted.slice(first, first + size);
     const hasMore = groupBy.length > 0 && first + size < sorted.length;
-    const buckets = resolution === 'hourly' ? hoursOf(start, end) : monthsOf(start, end);
+    const buckets =
+      resolution === 'monthly' ? monthsOf(start, end) : stepsOf(start, end, resolution === 'daily' ? 24 : 1);
     return {
       ...platform.echo(seen),
       resolution,
@@ -305,8 +307,9 @@ function instantOf(fact: Fact): number {
   return Date.parse(`${fact.hour}:00:00Z`);
 }
 
-function hoursOf(start: number, end: number): number[] {
-  return Array.from({ length: (end - start) / hourMs }, (_, index) => start + index * hourMs);
+function stepsOf(start: number, end: number, hours: number): number[] {
+  const length = Math.ceil((end - start) / (hours * hourMs));
+  return Array.from({ length }, (_, index) => start + index * hours * hourMs);
 }
 
 function monthsOf(start: number, end: number): number[] {

@@ -6,7 +6,7 @@ import { type Body, bodyOf, type Group, group, hourText, oneBucket, windowOf } f
 const about = 'account acc_one, page 1';
 
 function decode(body: unknown, hours = 2): DecodedPage {
-  return decodePage(body, { window: windowOf(hours), about });
+  return decodePage(body, { window: windowOf(hours), resolution: 'hourly', about });
 }
 /** A body of two hours with one group, after a change. */
 function changed(change: (body: Body, only: Group) => void): Body {

@@ -1,0 +1,77 @@
+--! about: The books beside the answer to one question about the past, bucket by bucket ($unit: day or month) and group by
+--! about: group: by workspace, by resource, and of one billing dimension or resource name where the question was filtered so.
+delete from compared_past where query = $query;
+
+insert into compared_past
+with ours as (
+  select
+    series.billing_dimension,
+    case when $by_workspace then series.workspace end as workspace,
+    case when $by_resource then series.resource_name end as resource_name,
+    case when $by_resource then series.resource_uuid end as resource_uuid,
+    greatest(date_trunc($unit, amounts.bucket_start), cast($window_start as timestamp)) as bucket_start,
+    count(*) as amounts,
+    sum(amounts.cost) as cost,
+    sum(abs(amounts.cost)) as cost_magnitude,
+    sum(amounts.usage) as usage,
+    sum(abs(amounts.usage)) as usage_magnitude
+  from ledger.amounts as amounts
+  join ledger.series as series using (series_id)
+  where amounts.account = $account
+    and amounts.bucket_start >= cast($window_start as timestamp)
+    and amounts.bucket_start < cast($window_end as timestamp)
+    and ($billing_dimension is null or series.billing_dimension = $billing_dimension)
+    and ($resource_name is null or series.resource_name = $resource_name)
+  group by all
+),
+theirs as (
+  select
+    staged_entries.billing_dimension,
+    case when $by_workspace then staged_entries.workspace end as workspace,
+    case when $by_resource then staged_entries.resource_name end as resource_name,
+    case when $by_resource then staged_entries.resource_uuid end as resource_uuid,
+    asked_buckets.bucket_start,
+    sum(staged_points.cost) as cost,
+    sum(staged_points.usage) as usage
+  from staged_points
+  join staged_entries using (entry)
+  join asked_buckets on asked_buckets.query = staged_entries.query and asked_buckets.bucket = staged_points.bucket
+  where staged_entries.query = $query
+  group by all
+),
+-- Rows without uuid may be left out where uuids are asked for ("best effort"): then there is nothing to compare.
+dimensions_with_rows_without_uuid as (
+  select distinct billing_dimension
+  from staged_entries
+  where query = $query and resource_uuid is null
+),
+both_sides as (
+  select
+    billing_dimension, workspace, resource_name, resource_uuid, bucket_start, amounts,
+    cost as our_cost, cost_magnitude, usage as our_usage, usage_magnitude, 0 as their_cost, 0 as their_usage
+  from ours
+  union all
+  select
+    billing_dimension, workspace, resource_name, resource_uuid, bucket_start, 0,
+    0, 0, 0, 0, cost, usage
+  from theirs
+)
+select
+  $query,
+  billing_dimension,
+  workspace,
+  resource_name,
+  resource_uuid,
+  bucket_start,
+  sum(amounts),
+  sum(our_cost),
+  sum(their_cost),
+  sum(our_usage),
+  sum(their_usage),
+  tolerance_of(sum(amounts), sum(cost_magnitude), 1e-12, $cost_half_unit, $agreed),
+  tolerance_of(sum(amounts), sum(usage_magnitude), 1e-6, $usage_half_unit, null)
+from both_sides
+where not $by_resource
+  or resource_uuid is not null
+  or billing_dimension in (select billing_dimension from dimensions_with_rows_without_uuid)
+group by billing_dimension, workspace, resource_name, resource_uuid, bucket_start;

@@ -1,0 +1,60 @@
+--! about: What a question proved, for the record: its pages against its own total, and of each billing dimension the group and
+--! about: bucket that is furthest off.
+create or replace temp table window_proofs as
+with pages_sum as (
+  select
+    staged_queries.total_cost,
+    count(staged_entries.entry) as amounts,
+    coalesce(sum(staged_entries.cost), 0) as cost,
+    coalesce(sum(abs(staged_entries.cost)), 0) as cost_magnitude
+  from staged_queries
+  left join staged_entries using (query)
+  where staged_queries.query = $query
+  group by staged_queries.total_cost
+),
+by_measure as (
+  select
+    billing_dimension, amounts, 'cost' as measure, our_cost as ours, their_cost as theirs, cost_tolerance as tolerance,
+    cast(abs(our_cost - their_cost) as double) - cost_tolerance as excess
+  from compared_past
+  where query = $query
+  union all
+  select
+    billing_dimension, amounts, 'usage', cast(our_usage as decimal(38, 12)), cast(their_usage as decimal(38, 12)),
+    usage_tolerance, cast(abs(our_usage - their_usage) as double) - usage_tolerance
+  from compared_past
+  where query = $query
+),
+compared_all as (
+  select
+    'pages of ' || $purpose || ' = their total' as compared,
+    'cost' as measure,
+    $billing_dimension as billing_dimension,
+    amounts,
+    cost as ours,
+    total_cost as theirs,
+    tolerance_of(amounts, cost_magnitude, 1e-12, $cost_half_unit, $agreed) as tolerance
+  from pages_sum
+  union all
+  select
+    $compared,
+    measure,
+    billing_dimension,
+    sum(amounts),
+    arg_max(ours, excess),
+    arg_max(theirs, excess),
+    arg_max(tolerance, excess)
+  from by_measure
+  group by measure, billing_dimension
+)
+select
+  compared,
+  measure,
+  billing_dimension,
+  cast(amounts as bigint) as amounts,
+  cast(ours as decimal(38, 12)) as ours,
+  cast(theirs as decimal(38, 12)) as theirs,
+  cast(ours - theirs as decimal(38, 12)) as difference,
+  tolerance,
+  abs(cast(ours - theirs as double)) <= tolerance as proven
+from compared_all;

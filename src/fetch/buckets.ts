@@ -1,0 +1,43 @@
+import type { Resolution } from '../platform/index.ts';
+import {
+  addCalendarMonths,
+  dayMs,
+  floorDay,
+  floorHour,
+  floorMonth,
+  hourMs,
+  type Instant,
+  type Window,
+} from '../time.ts';
+
+/** The resolutions that Costbook asks for; weeks cut months, so they prove nothing. */
+export type AskedResolution = Exclude<Resolution, 'weekly'>;
+
+/** What one bucket of a resolution is called. */
+export const bucketNames: Readonly<Record<AskedResolution, string>> = {
+  hourly: 'hour',
+  daily: 'day',
+  monthly: 'month',
+};
+
+/** The start of the hour, UTC day or UTC month in which an instant lies. */
+export function floorBucket(instant: Instant, resolution: AskedResolution): Instant {
+  if (resolution === 'hourly') return floorHour(instant);
+  return resolution === 'daily' ? floorDay(instant) : floorMonth(instant);
+}
+
+/**
+ * The buckets of a window, in order: the first begins with the window, each other one with a whole hour, UTC day or
+ * UTC month; the last ends with the window.
+ */
+export function bucketsOf(window: Window, resolution: AskedResolution): Window[] {
+  const buckets: Window[] = [];
+  for (let { start } = window; start < window.end; ) {
+    const floor = floorBucket(start, resolution);
+    const next =
+      resolution === 'monthly' ? addCalendarMonths(floor, 1) : floor + (resolution === 'daily' ? dayMs : hourMs);
+    buckets.push({ start, end: Math.min(next, window.end) });
+    start = next;
+  }
+  return buckets;
+}

@@ -1,0 +1,260 @@
+import pLimit from 'p-limit';
+import { PlatformError, UnprovenError } from '../errors.ts';
+import {
+  askQuery,
+  bucketsOf,
+  type CoveredPiece,
+  daysQuery,
+  dayWindows,
+  type Query,
+  type Role,
+  seriesQuery,
+  seriesSlices,
+  settledDays,
+  slicesOfTonight,
+} from '../fetch/index.ts';
+import { type Client, metricsLimits } from '../platform/index.ts';
+import { dayMs, floorHour, formatInstant, formatWindow, type Instant, unionWindows, type Window } from '../time.ts';
+import type { PastComparison, PastDifference, PastQuestion, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
+import type { IngestRequest, IngestTools } from './tools.ts';
+import { askAboutRole } from './windows.ts';
+
+/** Days on which the platform has to tell less than the books, and the share of their cost, to be a question of sight. */
+const sightDays = 7;
+const sightShareOfDays = 0.8;
+const sightShareOfCost = 0.5;
+
+/** Compares the settled past with the platform's own totals; what it finds is read again in detail by its caller. */
+export interface PastVerification {
+  /**
+   * Asks daily totals and returns the days that differ. Throws UnprovenError with a question where the platform shows
+   * only a part of what it showed before, PlatformError or RefusedAnswerError where it does not answer.
+   */
+  days(): Promise<Window[]>;
+  /** Asks tonight's share of the totals of every series and returns the days that differ. */
+  series(): Promise<Window[]>;
+  /**
+   * Compares everything that differed once more, now that it was read again, and asks anew where it still differs.
+   * Returns what differs even then: there the platform contradicts itself.
+   */
+  confirm(): Promise<UnprovenWindow[]>;
+  close(): void;
+}
+
+/** A question with what its last comparison found. */
+interface Asked {
+  readonly question: PastQuestion;
+  readonly query: Query;
+  comparison: PastComparison;
+}
+
+/** Opens the verification of an account's settled past, as it is in the books now. */
+export async function openPast(options: {
+  account: string;
+  covered: readonly CoveredPiece[];
+  /** Counts its requests. */
+  client: Client;
+  known: TotalsKnown;
+  /** As whom the account was read before. */
+  role: Role | undefined;
+  now: Instant;
+  request: IngestRequest;
+  tools: IngestTools;
+}): Promise<PastVerification> {
+  const { account, client, known, request, tools } = options;
+  const { warehouse, effects, signal } = tools;
+  const { config, runNumber } = request;
+  const lastHour = floorHour(options.now);
+  const { settleDays, verifyDays, deepVerifyPages } = config;
+  const everything = settledDays(options.covered, {
+    lastHour,
+    settleDays,
+    verifyDays: Number.MAX_SAFE_INTEGER / dayMs,
+  });
+  const verification = await warehouse.openVerification(account, known);
+  const asked: Asked[] = [];
+  let questions = 0;
+
+  /** Asks a query and compares its answer; an answer that contradicts itself is asked for once more. */
+  async function ask(query: Query, byWorkspace: boolean, reading: number): Promise<Asked> {
+    questions += 1;
+    const question: PastQuestion = {
+      number: questions,
+      purpose: query.purpose === 'days' ? 'days' : 'series',
+      window: query.window,
+      unit: query.resolution === 'monthly' ? 'month' : 'day',
+      byWorkspace,
+      billingDimension: query.billingDimension,
+      resourceName: query.resourceName,
+    };
+    const buckets = bucketsOf(query.window, query.resolution ?? 'daily');
+    const sink = await verification.addQuestion(question, buckets);
+    await askQuery({ account, query, client, landing: notLanded, sink, log: effects.log, signal });
+    const comparison = await compare(question, reading);
+    const { answerFault } = comparison;
+    if (answerFault === undefined) return { question, query, comparison };
+    if (reading < 2) return ask(query, byWorkspace, reading + 1);
+    throw new UnprovenError(`account ${account}, ${query.purpose} of ${formatWindow(query.window)}: ${answerFault}`);
+  }
+
+  async function compare(question: PastQuestion, reading: number): Promise<PastComparison> {
+    const seenAt = await warehouse.seenAt(effects.now());
+    return verification.compare(question, { runNumber, reading, seenAt });
+  }
+
+  /** Asks several queries, `concurrency` at a time, and returns the days in which their answers differ. */
+  async function askAll(queries: readonly Query[], byWorkspace: boolean): Promise<Asked[]> {
+    const inFlight = pLimit(config.concurrency);
+    const settled = await Promise.allSettled(queries.map((query) => inFlight(() => ask(query, byWorkspace, 1))));
+    return settled.map((result) => {
+      if (result.status === 'rejected') throw result.reason;
+      return result.value;
+    });
+  }
+
+  function tell(found: readonly Asked[]): Window[] {
+    const differing = found.flatMap(({ query, comparison }) => bucketsIn(query, comparison.differences));
+    const days = unionWindows(differing);
+    for (const { question, comparison } of found) {
+      for (const difference of comparison.differences.slice(0, 3)) {
+        effects.log.warn('the past is not what it was; it is read again', {
+          account,
+          window: formatWindow(question.window),
+          because: describe(question, difference),
+        });
+      }
+    }
+    return days;
+  }
+
+  /** A month in which series differ, asked for by day. */
+  async function narrow({ query, comparison }: Asked): Promise<Asked[]> {
+    const months = bucketsIn(query, comparison.differences);
+    const narrower = months.map((window) => {
+      const within = comparison.differences.filter(
+        ({ bucketStart }) => bucketStart >= window.start && bucketStart < window.end,
+      );
+      // The fewest series that hold all that differ in this month.
+      return seriesQuery(window, 'daily', {
+        billingDimension: query.billingDimension ?? only(within.map(({ billingDimension }) => billingDimension)),
+        resourceName: only(within.map(({ resourceName }) => resourceName)),
+      });
+    });
+    return askAll(narrower, false);
+  }
+
+  return {
+    async days() {
+      const days = settledDays(options.covered, { lastHour, settleDays, verifyDays });
+      // Each stretch by itself: a day that is not wholly in the books has nothing to be compared with.
+      const windows = days.toReversed().flatMap((stretch) => dayWindows([stretch]));
+      const span = { start: windows.at(-1)?.start ?? 0, end: windows[0]?.end ?? 0 };
+      const fitsByWorkspace = (await verification.groupsByWorkspace(span)) <= metricsLimits.maxPageSize;
+      const byWorkspace = options.role === 'admin' && fitsByWorkspace;
+      const found = await askAll(
+        windows.map((window) => daysQuery(window, byWorkspace)),
+        byWorkspace,
+      ).catch((error: unknown) => {
+        if (!(byWorkspace && error instanceof PlatformError && error.status === 403)) throw error;
+        askAboutRole(account, 'admin', 'member', request.acceptSight);
+        return askAll(
+          windows.map((window) => daysQuery(window, false)),
+          false,
+        );
+      });
+      const { ours, theirs, days: compared, lowerDays } = await verification.totals();
+      const isLess = theirs < ours * sightShareOfCost && lowerDays >= compared * sightShareOfDays;
+      if (compared >= sightDays && isLess && !request.acceptSight) {
+        throw new UnprovenError(
+          `account ${account}: over ${compared} settled days with cost the platform shows ${theirs.toFixed(2)} USD, and ` +
+            `the books hold ${ours.toFixed(2)} USD of the same days. Nothing was changed. Does the token see less than ` +
+            'before? If so, give the account one that sees all of it; if the platform did restate so much, run ' +
+            '"costbook ingest --accept-sight" once',
+        );
+      }
+      asked.push(...found);
+      return tell(found);
+    },
+
+    async series() {
+      const past = everything.at(-1);
+      if (past === undefined || deepVerifyPages === 0) return [];
+      const slices = seriesSlices(past, await verification.seriesLives(past), deepVerifyPages);
+      const verifiedAt = new Map<string, Instant | undefined>();
+      const keyOf = ({ billingDimension, window }: (typeof slices)[number]) =>
+        JSON.stringify([billingDimension, window.start]);
+      for (const slice of slices) {
+        verifiedAt.set(keyOf(slice), await verification.lastVerified(slice.billingDimension, slice.window.start));
+      }
+      const tonight = slicesOfTonight(slices, (slice) => verifiedAt.get(keyOf(slice)), deepVerifyPages);
+      const found = await askAll(
+        tonight.map(({ window, resolution, billingDimension }) =>
+          seriesQuery(window, resolution, { billingDimension }),
+        ),
+        false,
+      );
+      asked.push(...found);
+      const differing = found.filter(({ comparison }) => comparison.differences.length > 0);
+      const byDay = differing.filter(({ question }) => question.unit === 'day');
+      const byMonth = differing.filter(({ question }) => question.unit === 'month');
+      const narrowed = (await Promise.all(byMonth.map(narrow))).flat();
+      asked.push(...narrowed);
+      return tell([...byDay, ...narrowed]);
+    },
+
+    async confirm() {
+      const unproven: UnprovenWindow[] = [];
+      for (const { question, query, comparison } of asked) {
+        if (comparison.differences.length === 0) continue;
+        let after = await compare(question, 2);
+        if (after.differences.length > 0) {
+          // The platform's numbers may have moved on since it was asked.
+          after = (await ask(query, question.byWorkspace, 3)).comparison;
+        }
+        const [largest] = after.differences;
+        if (largest === undefined) continue;
+        for (const window of bucketsIn(query, after.differences)) {
+          const because = `${describe(question, largest)}; the platform's hours and its ${question.unit}s contradict each other`;
+          unproven.push({ window, because, isYoung: false });
+          const seenAt = await warehouse.seenAt(effects.now());
+          await verification.recordUnproven(window, {
+            because: tools.redact(because),
+            isYoung: false,
+            runNumber,
+            seenAt,
+          });
+        }
+      }
+      return unproven;
+    },
+
+    close: () => verification.close(),
+  };
+}
+
+/** Answers that only verify are not loaded: what stays of them is their proof. */
+const notLanded = { page: async () => undefined, restart: async () => undefined };
+
+/** The buckets of a question in which something differs, those that touch as one window. */
+function bucketsIn(query: Query, differences: readonly PastDifference[]): Window[] {
+  const starts = new Set(differences.map(({ bucketStart }) => bucketStart));
+  return unionWindows(bucketsOf(query.window, query.resolution ?? 'daily').filter(({ start }) => starts.has(start)));
+}
+
+/** The one value that all are; undefined where they differ or there is none. */
+function only(values: readonly (string | undefined)[]): string | undefined {
+  const distinct = new Set(values);
+  return distinct.size === 1 ? values[0] : undefined;
+}
+
+function describe(question: PastQuestion, difference: PastDifference): string {
+  const { billingDimension, workspace, resourceName, resourceUuid, bucketStart } = difference;
+  const group = [billingDimension ?? 'no billing dimension', workspace, resourceName, resourceUuid].filter(
+    (part) => part !== undefined,
+  );
+  const bucket = formatInstant(bucketStart).slice(0, question.unit === 'day' ? 10 : 7);
+  const isCost = Number(difference.costDifference) !== 0;
+  return isCost
+    ? `${group.join(' · ')} on ${bucket}: ours ${difference.ourCost} USD, theirs ${difference.theirCost}, difference ${difference.costDifference}`
+    : `${group.join(' · ')} on ${bucket}: usage ours ${difference.ourUsage}, theirs ${difference.theirUsage}, difference ${difference.usageDifference}`;
+}

@@ -1,0 +1,205 @@
+import { formatInstant, type Instant, type Window } from '../time.ts';
+import type { Connection } from './connection.ts';
+import { openStage, type StagedPage, type TotalsKnown, toleranceParameters, type UnprovenFacts } from './load.ts';
+import { readSqlFolder } from './sql-files.ts';
+
+/** A question about the past whose answer is put beside the books. */
+export interface PastQuestion {
+  /** Numbers the question within the verification. */
+  readonly number: number;
+  readonly purpose: 'days' | 'series';
+  readonly window: Window;
+  readonly unit: 'day' | 'month';
+  readonly byWorkspace: boolean;
+  readonly billingDimension: string | undefined;
+  readonly resourceName: string | undefined;
+}
+
+/** A bucket of a group in which books and platform differ; amounts are decimal text. */
+export interface PastDifference {
+  readonly billingDimension: string | undefined;
+  readonly workspace: string | undefined;
+  readonly resourceName: string | undefined;
+  readonly resourceUuid: string | undefined;
+  readonly bucketStart: Instant;
+  readonly ourCost: string;
+  readonly theirCost: string;
+  readonly costDifference: string;
+  readonly ourUsage: string;
+  readonly theirUsage: string;
+  readonly usageDifference: string;
+}
+
+/** What comparing one question found. */
+export interface PastComparison {
+  /** The largest first. */
+  readonly differences: readonly PastDifference[];
+  /** Why the answer itself is no proof: its pages do not add up to its own total. Undefined where they do. */
+  readonly answerFault: string | undefined;
+}
+
+/** Puts the platform's totals of the past beside the books; it owns its connection. */
+export interface Verification {
+  /** A sink for the pages of a question's answer; the buckets are those of its window. */
+  addQuestion(
+    question: PastQuestion,
+    buckets: readonly Window[],
+  ): Promise<{ page(page: StagedPage): Promise<void>; restart(): Promise<void> }>;
+  /** Compares and records what was compared, as the numbered reading. */
+  compare(
+    question: PastQuestion,
+    facts: { runNumber: number; reading: number; seenAt: Instant },
+  ): Promise<PastComparison>;
+  /** Sums over everything compared so far: USD as numbers, for judging sizes only. */
+  totals(): Promise<{ ours: number; theirs: number; days: number; lowerDays: number }>;
+  /** How many workspaces times billing dimensions had cost in the window. */
+  groupsByWorkspace(window: Window): Promise<number>;
+  seriesLives(
+    window: Window,
+  ): Promise<{ billingDimension: string | undefined; day: Instant; began: number; ended: number }[]>;
+  /** When the series of a billing dimension (undefined: all at once) were last verified from this day on. */
+  lastVerified(billingDimension: string | undefined, from: Instant): Promise<Instant | undefined>;
+  recordUnproven(unproven: Window, facts: UnprovenFacts): Promise<void>;
+  close(): void;
+}
+
+/** What is compared, as it stands in proofs. */
+const compared = {
+  days: "days = the platform's daily totals",
+  series: "series = the platform's totals of them",
+} as const;
+
+/** Opens a verification of one account on a connection of its own. */
+export async function openVerification(
+  connection: Connection,
+  account: string,
+  known: TotalsKnown,
+): Promise<Verification> {
+  const stage = await openStage(connection);
+  const files = new Map((await readSqlFolder('verify')).map((file) => [file.name, file.text]));
+  function sql(name: string): string {
+    const text = files.get(name);
+    if (text === undefined) throw new Error(`sql/verify/${name}.sql is missing`);
+    return text;
+  }
+  const recordProofs = (await readSqlFolder('load')).find(({ name }) => name === 'record_proofs')?.text;
+  if (recordProofs === undefined) throw new Error('sql/load/record_proofs.sql is missing');
+  await stage.begin(account, { start: 0, end: 0 });
+  await connection.run(sql('tables'));
+
+  function windowParameters({ start, end }: Window): { account: string; window_start: string; window_end: string } {
+    return { account, window_start: formatInstant(start), window_end: formatInstant(end) };
+  }
+
+  return {
+    async addQuestion(question, buckets) {
+      await connection.appendRows(
+        'asked_buckets',
+        buckets.map(({ start }, bucket) => [question.number, bucket, formatInstant(start).slice(0, 19)]),
+      );
+      return stage.addQuery(question.number, question.purpose, question.purpose);
+    },
+
+    async compare(question, { runNumber, reading, seenAt }) {
+      const { number: query, purpose, window } = question;
+      const tolerance = toleranceParameters(known, stage.decimals());
+      const filters = {
+        billing_dimension: question.billingDimension ?? null,
+        resource_name: question.resourceName ?? null,
+      };
+      await connection.run(sql('compare'), {
+        ...windowParameters(window),
+        ...tolerance,
+        ...filters,
+        query,
+        unit: question.unit,
+        by_workspace: question.byWorkspace,
+        by_resource: purpose === 'series',
+      });
+      await connection.run(sql('proofs'), { ...tolerance, ...filters, query, purpose, compared: compared[purpose] });
+      await connection.run(recordProofs, {
+        ...windowParameters(window),
+        run_number: runNumber,
+        reading,
+        load_number: null,
+        seen_at: formatInstant(seenAt),
+      });
+      const [fault] = await connection.rows(
+        `select ours, theirs, difference from window_proofs where not proven and compared <> $compared`,
+        { compared: compared[purpose] },
+      );
+      const rows = await connection.rows(sql('differing'), { query });
+      return {
+        answerFault:
+          fault &&
+          `the pages of ${purpose} add up to ${fault['ours']} USD and their own total is ${fault['theirs']} (difference ${fault['difference']})`,
+        differences: rows.map((row) => ({
+          billingDimension: textOf(row['billing_dimension']),
+          workspace: textOf(row['workspace']),
+          resourceName: textOf(row['resource_name']),
+          resourceUuid: textOf(row['resource_uuid']),
+          bucketStart: Number(row['bucket_start']),
+          ourCost: String(row['our_cost']),
+          theirCost: String(row['their_cost']),
+          costDifference: String(row['cost_difference']),
+          ourUsage: String(row['our_usage']),
+          theirUsage: String(row['their_usage']),
+          usageDifference: String(row['usage_difference']),
+        })),
+      };
+    },
+
+    async totals() {
+      const [row] = await connection.rows(sql('totals'));
+      return {
+        ours: Number(row?.['ours']),
+        theirs: Number(row?.['theirs']),
+        days: Number(row?.['days']),
+        lowerDays: Number(row?.['lower_days']),
+      };
+    },
+
+    async groupsByWorkspace(window) {
+      const [row] = await connection.rows(
+        `select count(distinct [series.workspace, series.billing_dimension]) as groups
+        from ledger.amounts as amounts
+        join ledger.series as series using (series_id)
+        where amounts.account = $account
+          and amounts.bucket_start >= cast($window_start as timestamp)
+          and amounts.bucket_start < cast($window_end as timestamp)`,
+        windowParameters(window),
+      );
+      return Number(row?.['groups']);
+    },
+
+    async seriesLives(window) {
+      const rows = await connection.rows(sql('series_lives'), windowParameters(window));
+      return rows.map((row) => ({
+        billingDimension: textOf(row['billing_dimension']),
+        day: Number(row['day']),
+        began: Number(row['began']),
+        ended: Number(row['ended']),
+      }));
+    },
+
+    async lastVerified(billingDimension, from) {
+      const [row] = await connection.rows(
+        `select epoch_ms(max(proven_at)) as at
+        from ledger.proofs
+        where account = $account and compared = 'pages of series = their total'
+          and billing_dimension is not distinct from $billing_dimension
+          and window_start = cast($from as timestamp)`,
+        { account, billing_dimension: billingDimension ?? null, from: formatInstant(from) },
+      );
+      const at = row?.['at'];
+      return at === null || at === undefined ? undefined : Number(at);
+    },
+
+    recordUnproven: (unproven, facts) => stage.recordUnproven(unproven, facts),
+    close: () => stage.close(),
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  return value === null || value === undefined ? undefined : String(value);
+}
