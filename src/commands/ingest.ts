@@ -20,6 +20,7 @@ export const ingestCommand: Command = {
     { flags: '--refetch', summary: 'fetch everything in the range again' },
   ],
   examples: ['costbook ingest', 'costbook ingest --from 2026-09 --to 2026-10 --refetch', 'costbook ingest --json'],
+  makesFolder: true,
   async run(input, context) {
     const options = optionReader(input, context.effects.now());
     const from = options.hour('from');

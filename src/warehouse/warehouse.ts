@@ -71,8 +71,11 @@ export interface Warehouse {
   close(): void;
 }
 
-/** Opens the writer's file below the project folder and brings it to this program's schema. Throws LockedError. */
-export async function openWarehouse(dir: string): Promise<Warehouse> {
+/**
+ * Opens the writer's file below the project folder and brings it to this program's schema. The signal ends what a stage
+ * is doing and a copy under way; the ledger can still be written and published afterwards. Throws LockedError.
+ */
+export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<Warehouse> {
   const file = join(dir, 'data', 'warehouse.duckdb');
   const database = await openDatabase(file, { readOnly: false });
   try {
@@ -93,8 +96,8 @@ export async function openWarehouse(dir: string): Promise<Warehouse> {
         const [row] = await connection.rows('select epoch_ms(max(seen_at)) as last from ledger.loads');
         return Math.max(now, Number(row?.['last'] ?? 0));
       },
-      openStage: async () => openStage(await database.connect()),
-      publish: () => publishSnapshot(connection, file, snapshotFile(dir)),
+      openStage: async () => openStage(await database.connect(signal)),
+      publish: () => publishSnapshot(connection, file, snapshotFile(dir), signal),
       close: () => database.close(),
     };
   } catch (error) {
