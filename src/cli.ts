@@ -22,6 +22,8 @@ import { version } from './version.ts';
 
 /** How long a run may take to end in order after a signal, before it is ended all the same. */
 const graceMs = 25_000;
+/** A second signal this soon is the first one again: `npm run` passes on the Ctrl-C that its child has had already. */
+const echoMs = 250;
 
 const secrets = redactor();
 const closing: (() => Promise<void>)[] = [];
@@ -33,9 +35,14 @@ process.exit();
 
 async function main(): Promise<number> {
   const interruption = new AbortController();
+  let interruptedAt = 0;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      if (interruption.signal.aborted) endAtOnce(signal);
+      if (interruption.signal.aborted) {
+        if (performance.now() - interruptedAt > echoMs) endAtOnce(signal);
+        return;
+      }
+      interruptedAt = performance.now();
       interruption.abort(new InterruptedError(signal));
       setTimeout(() => endAtOnce(signal), graceMs).unref();
     });

@@ -431,7 +431,7 @@ function asOurError(file: string, readOnly: boolean): (error: unknown) => never 
       );
     }
     const isMachines = machineFailure.test(message);
-    if ((isMachines || isErrno(error)) && notPermitted.test(message)) {
+    if (((isMachines && message.includes(dirname(file))) || isErrno(error)) && notPermitted.test(message)) {
       throw new MachineError(
         readOnly
           ? `${file} cannot be read by this user: allow it to (${firstLine})`

@@ -145,6 +145,25 @@ describe('a connection with a signal', () => {
   });
 });
 
+test('a warehouse whose process is interrupted stages nothing more, and still writes its ledger and publishes', async () => {
+  const dir = await newProject();
+  const abort = new AbortController();
+  const warehouse = await openWarehouse(dir, abort.signal);
+  open.push(warehouse);
+  const stage = await warehouse.openStage();
+  const run = await warehouse.beginRun('test', 0);
+  const ended = new InterruptedError('SIGINT');
+  abort.abort(ended);
+  await expect(stage.begin('acc_one', { start: 0, end: 3_600_000 })).rejects.toBe(ended);
+  await run.end(ended.exitCode, ended.message, 1000);
+  await warehouse.publish();
+  const books = await openBooks(dir, { lockedDown: true });
+  open.push(books);
+  expect(await books.connection.rows('select exit_code, error from runs')).toEqual([
+    { exit_code: 130, error: 'ended by SIGINT' },
+  ]);
+});
+
 describe('rows that cannot be appended', () => {
   test('leave none behind, and the next ones can be', async () => {
     const { connection } = await newDatabase();
