@@ -1,10 +1,20 @@
 #!/usr/bin/env node
-import { resolve } from 'node:path';
-import { setTimeout as sleepFor } from 'node:timers/promises';
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { setImmediate as nextTurn, setTimeout as sleepFor } from 'node:timers/promises';
 import { Command as Commander, CommanderError, Option } from 'commander';
 import { type Command, type CommandContext, commands, commonOptions } from './commands/index.ts';
 import type { Log } from './effects.ts';
-import { CostbookError, exitCodes, InterruptedError, messageOf, UsageError } from './errors.ts';
+import {
+  ClosedPipeError,
+  CostbookError,
+  exitCodeOf,
+  exitCodes,
+  InterruptedError,
+  MachineError,
+  messageOf,
+  UsageError,
+} from './errors.ts';
 import { openHttp } from './platform/index.ts';
 import { redactor } from './secrets.ts';
 import { formatInstant, type Instant, parseInstant } from './time.ts';
@@ -12,6 +22,8 @@ import { version } from './version.ts';
 
 /** How long a run may take to end in order after a signal, before it is ended all the same. */
 const graceMs = 25_000;
+/** A second signal this soon is the first one again: `npm run` passes on the Ctrl-C that its child has had already. */
+const echoMs = 250;
 
 const secrets = redactor();
 const closing: (() => Promise<void>)[] = [];
@@ -23,29 +35,67 @@ process.exit();
 
 async function main(): Promise<number> {
   const interruption = new AbortController();
+  let interruptedAt = 0;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      const ended = new InterruptedError(signal);
-      if (interruption.signal.aborted) process.exit(ended.exitCode);
-      interruption.abort(ended);
-      setTimeout(() => process.exit(ended.exitCode), graceMs).unref();
+      if (interruption.signal.aborted) {
+        if (performance.now() - interruptedAt > echoMs) endAtOnce(signal);
+        return;
+      }
+      interruptedAt = performance.now();
+      interruption.abort(new InterruptedError(signal));
+      setTimeout(() => endAtOnce(signal), graceMs).unref();
     });
   }
-  // A reader that has seen enough (`| head`) is no failure of ours; 141 is what a shell makes of SIGPIPE.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) =>
-    process.exit(error.code === 'EPIPE' ? 141 : exitCodes.machine),
-  );
+  let outputFailure: Error | undefined;
+  process.stdout.on('error', (error) => {
+    outputFailure = error;
+  });
+  process.stderr.on('error', () => undefined); // words that nobody can read are no reason to stop
 
   let chosen: (() => Promise<number>) | undefined;
   try {
     const program = describeProgram((command, names, options) => {
-      chosen = () => command.run({ arguments: names, options }, contextFrom(options, interruption.signal));
+      chosen = async () => {
+        const context = contextFrom(options, interruption.signal);
+        checkFolder(context.dir, command);
+        return command.run({ arguments: names, options }, context);
+      };
     });
     await program.parseAsync(process.argv);
     return chosen === undefined ? exitCodes.done : await chosen();
   } catch (error) {
-    return report(error);
+    const exitCode = report(error);
+    if (exitCode !== exitCodes.done) return exitCode;
+    await nextTurn(); // help is written by commander, which does not wait for it to be taken
+    return outputFailure ? report(asOutputFailure(outputFailure)) : exitCode;
   }
+}
+
+/**
+ * Ends the process as the signal would without us. `process.exit` waits for the threads that DuckDB works on, however
+ * long; it is left for a process that the kernel lets no signal end: the first one in a container.
+ */
+function endAtOnce(signal: 'SIGINT' | 'SIGTERM'): never {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+  process.exit(new InterruptedError(signal).exitCode);
+}
+
+/** Throws UsageError where the project folder is not there, or is a file. */
+function checkFolder(dir: string, command: Command): void {
+  const found = statSync(dir, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return;
+  if (found) throw new UsageError(`${dir} is a file: --dir (COSTBOOK_DIR) names the project folder`);
+  if (command.makesFolder === undefined) {
+    throw new UsageError(
+      `the project folder ${dir} does not exist: check --dir (COSTBOOK_DIR); "costbook ingest" makes a new one`,
+    );
+  }
+  if (statSync(dirname(dir), { throwIfNoEntry: false })?.isDirectory()) return;
+  throw new UsageError(
+    `neither the project folder ${dir} nor the folder above it exists: check --dir (COSTBOOK_DIR), or make it first`,
+  );
 }
 
 /** The one place where a failure becomes words and an exit code. */
@@ -54,19 +104,24 @@ function report(error: unknown): number {
     // Commander has written its own words (help, or what is wrong with the command line) already.
     return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
   }
-  if (error instanceof CostbookError) {
-    tell(`costbook: ${error.message}`);
-    return error.exitCode;
+  const exitCode = exitCodeOf(error);
+  if (exitCode === exitCodes.bug) {
+    tell(
+      `costbook: this is a bug in Costbook ${version}; please report it with these lines\n${error instanceof Error ? error.stack : String(error)}`,
+    );
+  } else if (!(error instanceof ClosedPipeError)) {
+    const words = error instanceof CostbookError ? error.message : `this machine failed: ${messageOf(error)}`;
+    // Each line can be told from what else a log holds, and by itself.
+    for (const line of words.split('\n')) if (line.trim() !== '') tell(`costbook: ${line}`);
   }
-  const { code, syscall } = error as NodeJS.ErrnoException;
-  if (typeof syscall === 'string' && typeof code === 'string') {
-    tell(`costbook: this machine failed: ${messageOf(error)}`);
-    return exitCodes.machine;
-  }
-  tell(
-    `costbook: this is a bug in Costbook ${version}; please report it with these lines\n${error instanceof Error ? error.stack : String(error)}`,
-  );
-  return exitCodes.bug;
+  return exitCode;
+}
+
+/** What a failed write to stdout means: that nobody reads any more, or that this machine cannot write. */
+function asOutputFailure(error: NodeJS.ErrnoException): CostbookError {
+  return error.code === 'EPIPE'
+    ? new ClosedPipeError('nobody reads the output any more')
+    : new MachineError(`the output could not be written to stdout: ${error.message}`, { cause: error });
 }
 
 type Options = Readonly<Record<string, string | true | undefined>>;
@@ -81,7 +136,11 @@ function describeProgram(choose: (command: Command, names: string[], options: Op
     .configureOutput({ outputError: (text, write) => write(`costbook: ${text.replace(/^error: /, '')}`) });
   for (const option of commonOptions) program.addOption(new Option(option.flags, option.summary));
   for (const command of commands) {
-    const sub = program.command(command.name).description(command.summary).exitOverride();
+    const sub = program
+      .command(command.name)
+      .description(command.summary)
+      .addHelpOption(new Option('-h, --help', 'show this help').helpGroup('Common options:'))
+      .exitOverride();
     for (const argument of command.arguments ?? []) sub.argument(argument.name, argument.summary);
     for (const option of command.options) sub.addOption(new Option(option.flags, option.summary));
     for (const option of commonOptions)
@@ -133,7 +192,14 @@ function contextFrom(options: Options, signal: AbortSignal): CommandContext {
     write: (data) =>
       new Promise((done, fail) => {
         clearLiveLine();
-        process.stdout.write(data, (error) => (error ? fail(error) : done()));
+        // Whoever reads may have stopped without closing (a pager): a signal is not kept waiting for them.
+        const onAbort = () => fail(signal.reason);
+        if (!signal.aborted) signal.addEventListener('abort', onAbort, { once: true });
+        process.stdout.write(data, (error) => {
+          signal.removeEventListener('abort', onAbort);
+          if (error) fail(asOutputFailure(error));
+          else done();
+        });
       }),
     tell,
     progress: hasLiveLine ? showLiveLine : undefined,

@@ -93,6 +93,11 @@ export class MachineError extends CostbookError {
   override readonly exitCode = exitCodes.machine;
 }
 
+/** Whoever read our output has gone (`| head`): no failure of ours, and nothing to tell anybody. */
+export class ClosedPipeError extends CostbookError {
+  override readonly exitCode = 141; // what a shell makes of SIGPIPE
+}
+
 /** Ended by a signal, in order; the exit code is 128 + its number, as shells count. */
 export class InterruptedError extends CostbookError {
   override readonly exitCode: number;
@@ -100,6 +105,17 @@ export class InterruptedError extends CostbookError {
     super(`ended by ${signal}`);
     this.exitCode = 128 + (signal === 'SIGINT' ? 2 : 15);
   }
+}
+
+/** The exit code of anything thrown: an error of ours has its own, one of the operating system is this machine's. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof CostbookError) return error.exitCode;
+  return isSystemError(error) ? exitCodes.machine : exitCodes.bug;
+}
+
+function isSystemError(error: unknown): boolean {
+  const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException;
+  return typeof syscall === 'string' && typeof code === 'string';
 }
 
 /** The text of anything thrown, for a sentence of ours. */

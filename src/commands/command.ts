@@ -51,6 +51,8 @@ export interface Command {
   readonly arguments?: readonly CommandArgument[];
   readonly options: readonly CommandOption[];
   readonly examples: readonly string[];
+  /** Makes the project folder where only the folder above it is there; other commands expect to find it. */
+  readonly makesFolder?: true;
   /** Returns the exit code, or throws one of the errors in errors.ts. */
   run(input: CommandInput, context: CommandContext): Promise<number>;
 }

@@ -21,6 +21,7 @@ export const demoCommand: Command = {
   summary: 'See the whole of it in under a minute: an invented platform, its books, and what they say.',
   options: [{ flags: '--seed <number>', summary: 'another seed, another account' }],
   examples: ['costbook demo', 'costbook demo --dir /tmp'],
+  makesFolder: true,
   async run(input, context) {
     const begun = Date.now();
     const folder = join(context.dir, 'costbook-demo');

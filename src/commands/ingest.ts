@@ -22,6 +22,7 @@ export const ingestCommand: Command = {
     { flags: '--accept-sight', summary: 'the token is meant to see less than the one before it' },
   ],
   examples: ['costbook ingest', 'costbook ingest --from 2026-09 --to 2026-10 --refetch', 'costbook ingest --json'],
+  makesFolder: true,
   async run(input, context) {
     const options = optionReader(input, context.effects.now());
     const from = options.hour('from');

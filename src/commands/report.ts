@@ -2,6 +2,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import {
+  blamingReport,
   checkReport,
   completenessOf,
   describeCompleteness,
@@ -55,7 +56,7 @@ export const reportCommand: Command = {
       options.problem(
         name === undefined
           ? `name a report: ${names.join(', ')}`
-          : `there is no report "${name}"${guess ? `, did you mean "${guess}"?` : ''}; expected one of ${names.join(', ')}`,
+          : `there is no report "${name}"${guess ? ` (did you mean "${guess}"?)` : ''}: expected one of ${names.join(', ')}`,
       );
     }
     const month = options.month('month');
@@ -63,7 +64,7 @@ export const reportCommand: Command = {
     options.check();
     if (report === undefined) throw new UsageError('name a report');
 
-    const books = await openBooks(context.dir, { lockedDown: false });
+    const books = await openBooks(context.dir, { lockedDown: false, signal: context.signal });
     try {
       const { connection } = books;
       const state = await completenessOf(connection);
@@ -77,49 +78,53 @@ export const reportCommand: Command = {
         context.tell(`warning: ${warning}`);
       }
       const parameters = { month: formatInstant(window.start).slice(0, 10) };
-      await checkReport(connection, report, parameters);
-      const query = orderedQuery(report);
-      const folder = resolve(options.text('out') ?? join(context.dir, 'exports', report.name));
-      const files: ExportedFile[] = [];
-      for (const format of formats) {
-        const path = join(folder, `${report.name}-${formatMonth(window.start)}.${format}`);
-        files.push(await exportFile({ connection, query, parameters, format, path, raw: options.flag('raw'), state }));
-      }
+      return await blamingReport(report, async () => {
+        await checkReport(connection, report, parameters);
+        const query = orderedQuery(report);
+        const folder = resolve(options.text('out') ?? join(context.dir, 'exports', report.name));
+        const files: ExportedFile[] = [];
+        for (const format of formats) {
+          const path = join(folder, `${report.name}-${formatMonth(window.start)}.${format}`);
+          files.push(
+            await exportFile({ connection, query, parameters, format, path, raw: options.flag('raw'), state }),
+          );
+        }
 
-      const { columns, pieces } = await connection.stream(query, parameters);
-      if (context.json) {
-        const rows: Record<string, JsonValue>[] = [];
+        const { columns, pieces } = await connection.stream(query, parameters);
+        if (context.json) {
+          const rows: Record<string, JsonValue>[] = [];
+          for await (const piece of pieces) {
+            for (const row of piece) {
+              rows.push(
+                Object.fromEntries(columns.map((column, index) => [column.name, toJsonValue(row[index] ?? null)])),
+              );
+            }
+          }
+          const answer = {
+            report: report.name,
+            parameters: { month: formatMonth(window.start) },
+            ...state,
+            columns,
+            rows,
+            files,
+          };
+          await context.write(`${JSON.stringify(answer)}\n`);
+          return exitCodes.done;
+        }
+        const shown: (string | undefined)[][] = [];
+        let count = 0;
         for await (const piece of pieces) {
           for (const row of piece) {
-            rows.push(
-              Object.fromEntries(columns.map((column, index) => [column.name, toJsonValue(row[index] ?? null)])),
-            );
+            count += 1;
+            if (shown.length < maxShownRows) shown.push(row.map(toCellText));
           }
         }
-        const answer = {
-          report: report.name,
-          parameters: { month: formatMonth(window.start) },
-          ...state,
-          columns,
-          rows,
-          files,
-        };
-        await context.write(`${JSON.stringify(answer)}\n`);
+        await context.write(`${formatTable(columns, shown)}\n`);
+        const cut = count > shown.length ? `, the first ${shown.length} are shown` : '';
+        await context.write(`(${count} rows${cut}) ${describeCompleteness(state)}\n`);
+        for (const file of files) await context.write(`${shortest(file.path)}\n`);
         return exitCodes.done;
-      }
-      const shown: (string | undefined)[][] = [];
-      let count = 0;
-      for await (const piece of pieces) {
-        for (const row of piece) {
-          count += 1;
-          if (shown.length < maxShownRows) shown.push(row.map(toCellText));
-        }
-      }
-      await context.write(`${formatTable(columns, shown)}\n`);
-      const cut = count > shown.length ? `, the first ${shown.length} are shown` : '';
-      await context.write(`(${count} rows${cut}) ${describeCompleteness(state)}\n`);
-      for (const file of files) await context.write(`${shortest(file.path)}\n`);
-      return exitCodes.done;
+      });
     } finally {
       books.close();
     }

@@ -11,7 +11,7 @@ export const restatementsCommand: Command = {
   async run(input, context) {
     const since = input.options['since'];
     const seenFrom = typeof since === 'string' ? parseInstant(since, '--since', context.effects.now()) : 0;
-    const books = await openBooks(context.dir, { lockedDown: true });
+    const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
     try {
       const { connection } = books;
       const state = await completenessOf(connection);

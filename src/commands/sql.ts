@@ -1,5 +1,4 @@
 import { UsageError } from '../errors.ts';
-
 import { completenessOf, csvPieces, describeCompleteness, formatTable } from '../reports/index.ts';
 import { openBooks, type SqlResult, toCellText, toJsonValue } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -31,7 +30,7 @@ export const sqlCommand: Command = {
     if (query.trim() === '') options.problem('the query is empty; expected one SELECT');
     options.check();
 
-    const books = await openBooks(context.dir, { lockedDown: true });
+    const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
     try {
       const state = await completenessOf(books.connection);
       const result = await books.connection.query(query);

@@ -12,7 +12,7 @@ export const statusCommand: Command = {
   async run(input, context) {
     const now = context.effects.now();
     const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
-    const books = await openBooks(context.dir, { lockedDown: true });
+    const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
     try {
       const status = await readStatus(books.connection, now, config.freshnessHours);
       await context.write(context.json ? `${JSON.stringify(status)}\n` : describe(status));

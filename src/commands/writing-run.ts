@@ -1,4 +1,4 @@
-import { CostbookError, exitCodes, messageOf } from '../errors.ts';
+import { exitCodeOf, messageOf } from '../errors.ts';
 import { openWarehouse, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext } from './command.ts';
 
@@ -19,26 +19,24 @@ export async function writingRun(
   work: (warehouse: Warehouse, runNumber: number) => Promise<Outcome>,
 ): Promise<number> {
   const { effects } = context;
-  const warehouse = await openWarehouse(context.dir);
+  const warehouse = await openWarehouse(context.dir, context.signal);
   try {
     const run = await warehouse.beginRun(command, effects.now());
-    let outcome: Outcome;
+    async function finish({ exitCode, error }: Outcome): Promise<void> {
+      await run.end(exitCode, error && context.redact(error), effects.now());
+      await warehouse.publish();
+    }
     try {
-      outcome = await work(warehouse, run.number);
+      const outcome = await work(warehouse, run.number);
+      await finish(outcome);
+      return outcome.exitCode;
     } catch (error) {
-      const exitCode = error instanceof CostbookError ? error.exitCode : exitCodes.bug;
-      // The work's own failure is what the person must hear; what fails after it follows from it.
-      await run
-        .end(exitCode, context.redact(messageOf(error)), effects.now())
-        .then(() => warehouse.publish())
-        .catch((further: unknown) =>
-          effects.log.warn('the run could not be recorded', { because: messageOf(further) }),
-        );
+      // This is what the person must hear, and the exit code; what fails after it follows from it.
+      await finish({ exitCode: exitCodeOf(error), error: messageOf(error) }).catch((further: unknown) =>
+        effects.log.warn('the failed run could not be published', { because: messageOf(further) }),
+      );
       throw error;
     }
-    await run.end(outcome.exitCode, outcome.error && context.redact(outcome.error), effects.now());
-    await warehouse.publish();
-    return outcome.exitCode;
   } finally {
     warehouse.close();
   }

@@ -1,7 +1,7 @@
 export { askQuery, type PageSink } from './ask.ts';
 export { type AskedResolution, bucketsOf } from './buckets.ts';
 export type { DecodedEntry, DecodedPage, DecodedPoints } from './decode.ts';
-export { costScale, plainDecimal, usageScale } from './decode.ts';
+export { costScale, usageScale } from './decode.ts';
 export * from './grain.ts';
 export { type Landing, type LandingFolder, openLanding } from './landing.ts';
 export * from './plan.ts';

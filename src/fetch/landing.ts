@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { RawBody } from '../platform/index.ts';
 import { formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
 import { describeQuery, type Query, queryParameters, type Role } from './grain.ts';
@@ -79,10 +79,16 @@ export function openLanding(root: string): {
             undefined,
             1,
           );
-          await writeDurably(join(incoming, 'load.json'), `${text}\n`);
-          await mkdir(join(root, safeName(account)), { recursive: true });
+          await writeFile(join(incoming, 'load.json'), `${text}\n`);
+          // The load that commits next names these bytes: they must be there after a power cut too. Synced here and
+          // not as pages arrive: a window that is asked again or does not prove costs nothing, and disks like company.
+          await Promise.all(['load.json', ...landed.keys()].map((name) => sync(join(incoming, name))));
+          await sync(incoming);
+          const made = await mkdir(dirname(target), { recursive: true });
           await rm(target, { recursive: true, force: true });
           await rename(incoming, target);
+          await sync(dirname(target));
+          if (made !== undefined) await sync(root);
           return place;
         },
         async discard() {
@@ -134,10 +140,10 @@ function loadFolder(loadNumber: number): string {
   return `load-${String(loadNumber).padStart(9, '0')}`;
 }
 
-async function writeDurably(path: string, text: string): Promise<void> {
-  const file = await open(path, 'w');
+/** Brings what is written of a file, or the names in a folder, onto the disk. */
+async function sync(path: string): Promise<void> {
+  const file = await open(path, 'r');
   try {
-    await file.writeFile(text);
     await file.sync();
   } finally {
     await file.close();

@@ -57,7 +57,7 @@ const writers: Readonly<Record<string, (part: string, options: ExportOptions) =>
   },
   async parquet(part, { connection, query, parameters, state }) {
     const facts = `{complete_through: $complete_through, settled_through: $settled_through}`;
-    await connection.run(`copy (\n${query}\n) to $path (format parquet, compression zstd, kv_metadata ${facts})`, {
+    await connection.run(`copy (${query}\n) to $path (format parquet, compression zstd, kv_metadata ${facts})`, {
       ...parameters,
       path: part,
       complete_through: state.completeThrough ?? '',

@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { addCalendarMonths, floorMonth, formatMonth, formatWindow, type Window } from '../time.ts';
-import { type Connection, readSqlFolder, type SqlFile } from '../warehouse/index.ts';
+import { type Connection, readSqlFolder, SqlError, type SqlFile } from '../warehouse/index.ts';
 import type { CompletenessState } from './completeness.ts';
 import { exportFormats } from './export.ts';
 
@@ -67,20 +67,29 @@ export function incompleteWarning(month: Window, state: CompletenessState): stri
   return `${formatMonth(month.start)} is not complete: the books begin ${completeFrom}, ${ends}`;
 }
 
-/** What DuckDB says of a report's SQL, with the file's name, line and column in front where it names a place. */
+/** Has DuckDB read a report's SQL without answering it, so that nothing is written where it is wrong. */
 export async function checkReport(
   connection: Connection,
   report: Report,
   parameters: Record<string, string>,
 ): Promise<void> {
+  await connection.rows(`select * from (${orderedQuery(report)}\n) limit 0`, parameters);
+}
+
+/** Runs work with `orderedQuery`, which begins on its first line; a mistake in its SQL becomes a UsageError in DuckDB's words, with the file and line. */
+export async function blamingReport<T>(report: Report, work: () => Promise<T>): Promise<T> {
   try {
-    await connection.rows(`select * from (${orderedQuery(report)}\n) limit 0`, parameters);
+    return await work();
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    const line = /LINE (\d+):/.exec(error.message)?.[1];
-    // The wrapping puts one line before the file's first.
-    const place = line === undefined ? '' : `:${Math.max(1, Number(line) - 1)}`;
-    throw new UsageError(`${report.file.path}${place}: ${error.message.trim()}`, { cause: error });
+    if (!(error instanceof SqlError)) throw error;
+    let place = report.file.path;
+    const words = error.message.replace(/LINE (\d+):/, (marker, wrapped: string) => {
+      // The wrapping puts one line before the file's first; the caret below stands under the same character.
+      const line = Math.max(1, Number(wrapped) - 1);
+      place += `:${line}`;
+      return `LINE ${line}:`.padEnd(marker.length);
+    });
+    throw new UsageError(`${place}: ${words}`, { cause: error });
   }
 }
 

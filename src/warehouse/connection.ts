@@ -1,8 +1,9 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import {
   DECIMAL,
+  type DuckDBAppender,
   type DuckDBConnection,
   DuckDBDataChunk,
   DuckDBInstance,
@@ -13,6 +14,7 @@ import {
 } from '@duckdb/node-api';
 import duckdb from '@duckdb/node-bindings';
 import { CostbookError, LockedError, MachineError, messageOf, UsageError } from '../errors.ts';
+import { clearSpill, maxSpillMb, removeDeadReadersSpill, spillFolder } from './spill.ts';
 
 /** What a statement may be given: values are bound, never pasted into the text. */
 export type SqlValue = string | number | bigint | boolean | null;
@@ -66,7 +68,8 @@ export interface PointColumns {
 /** An open database file, attached as `wh`. The only module that knows DuckDB. */
 export interface Database {
   readonly file: string;
-  connect(): Promise<Connection>;
+  /** A connection; what runs on it when the signal is aborted is interrupted, what is asked later refused with its reason. */
+  connect(signal?: AbortSignal): Promise<Connection>;
   close(): void;
 }
 
@@ -74,6 +77,11 @@ export interface OpenOptions {
   readonly readOnly: boolean;
   /** After opening, refuse every file, network and configuration access: for SQL that somebody typed. */
   readonly lockedDown?: boolean;
+}
+
+/** SQL that DuckDB does not take, in DuckDB's words: a bug of ours, or the mistake of whoever wrote it. */
+export class SqlError extends Error {
+  override readonly name = 'SqlError';
 }
 
 // One owner a file and process: two instances in one process attach the same file without an error and lose rows.
@@ -84,27 +92,42 @@ const openFiles = new Set<string>();
  * Throws LockedError where another process holds it, UsageError where a reader finds no file, MachineError otherwise.
  */
 export async function openDatabase(file: string, options: OpenOptions): Promise<Database> {
-  if (!options.readOnly) {
-    if (openFiles.has(file)) throw new Error(`${file} is already open in this process`);
-    await mkdir(dirname(file), { recursive: true });
-  } else if (!(await exists(file))) {
-    throw new UsageError(`${file} does not exist yet: run "costbook ingest" first`);
+  if (options.readOnly) return open(file, options);
+  if (openFiles.has(file)) throw new Error(`${file} is already open in this process`);
+  openFiles.add(file); // before anything is waited for: two that open at once must not both find it free
+  try {
+    return await open(file, options);
+  } catch (error) {
+    openFiles.delete(file);
+    throw error;
   }
+}
+
+async function open(file: string, options: OpenOptions): Promise<Database> {
+  const { readOnly } = options;
+  const folder = dirname(file);
+  const fail = asOurError(file, readOnly);
+  if (!readOnly) await mkdir(folder, { recursive: true }).catch(fail);
+  else if (!(await exists(file))) throw new UsageError(`${file} does not exist yet: run "costbook ingest" first`);
+  await removeDeadReadersSpill(folder);
   const instance = await DuckDBInstance.create(':memory:', {
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     memory_limit: `${memoryLimitMb()}MB`,
     threads: String(Math.min(4, availableParallelism())),
-    temp_directory: join(dirname(file), options.readOnly ? `.spill-${process.pid}` : '.spill'),
+    temp_directory: spillFolder(folder, readOnly),
+    max_temp_directory_size: `${await maxSpillMb(folder)}MB`,
     preserve_insertion_order: 'true',
-  }).catch(asOurError(file));
+  }).catch(fail);
   const connections = new Set<DuckDBConnection>();
   try {
     const first = await instance.connect();
     connections.add(first);
     await first.run(`set global TimeZone = 'UTC'`);
     const literal = `'${file.replaceAll("'", "''")}'`; // ATTACH takes no parameters
-    await first.run(`attach ${literal} as wh${options.readOnly ? ' (read_only)' : ''}`);
+    await first.run(`attach ${literal} as wh${readOnly ? ' (read_only)' : ''}`);
+    // Whoever holds the lock knows that what lies there is of a writer that was killed.
+    if (!readOnly) await clearSpill(folder);
     if (options.lockedDown) {
       await first.run('set enable_external_access = false');
       await first.run('set lock_configuration = true');
@@ -112,29 +135,35 @@ export async function openDatabase(file: string, options: OpenOptions): Promise<
   } catch (error) {
     for (const connection of connections) connection.closeSync();
     instance.closeSync();
-    return asOurError(file)(error);
+    return fail(error);
   }
-  if (!options.readOnly) openFiles.add(file);
 
   return {
     file,
-    async connect() {
+    async connect(signal) {
       const connection = await instance.connect();
       connections.add(connection);
       await connection.run('use wh');
-      return wrap(connection, file, () => connections.delete(connection));
+      return wrap(connection, fail, signal, () => connections.delete(connection));
     },
     close() {
       for (const connection of connections) connection.closeSync();
       connections.clear();
       instance.closeSync();
-      openFiles.delete(file);
+      if (!readOnly) openFiles.delete(file);
     },
   };
 }
 
-function wrap(connection: DuckDBConnection, file: string, onClose: () => void): Connection {
-  const fail = asOurError(file);
+/** How often DuckDB is told again to stop: it forgets an interruption that comes just before a statement has begun. */
+const interruptAgainMs = 20;
+
+function wrap(
+  connection: DuckDBConnection,
+  fail: (error: unknown) => never,
+  signal: AbortSignal | undefined,
+  onClose: () => void,
+): Connection {
   let last: Promise<unknown> = Promise.resolve();
   let isStreaming = false;
 
@@ -145,6 +174,28 @@ function wrap(connection: DuckDBConnection, file: string, onClose: () => void): 
     });
     last = result.catch(() => undefined);
     return result;
+  }
+
+  /** Runs one piece of DuckDB's work, which the signal ends; then its reason is thrown. */
+  async function interruptibly<T>(work: () => Promise<T>): Promise<T> {
+    if (signal === undefined) return work();
+    signal.throwIfAborted();
+    let again: NodeJS.Timeout | undefined;
+    function interrupt(): void {
+      connection.interrupt();
+      again = setInterval(() => connection.interrupt(), interruptAgainMs);
+    }
+    signal.addEventListener('abort', interrupt, { once: true });
+    try {
+      const result = await work();
+      signal.throwIfAborted(); // an interrupted stream ends as if it had been read to its end
+      return result;
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error;
+    } finally {
+      signal.removeEventListener('abort', interrupt);
+      clearInterval(again);
+    }
   }
 
   async function prepared<T>(
@@ -167,13 +218,31 @@ function wrap(connection: DuckDBConnection, file: string, onClose: () => void): 
     return result;
   }
 
+  /** Appends to a temporary table; where that fails the appender is closed and none of its rows are kept. */
+  async function appending(table: string, append: (appender: DuckDBAppender) => void): Promise<void> {
+    signal?.throwIfAborted();
+    const appender = await connection.createAppender(table, null, 'temp').catch(fail);
+    try {
+      append(appender);
+      appender.closeSync();
+    } catch (error) {
+      try {
+        appender.clear();
+        appender.closeSync();
+      } catch {
+        // It says again what it said before.
+      }
+      fail(error);
+    }
+  }
+
   const self: Connection = {
     async run(sql, parameters = {}) {
-      await inTurn(() => prepared(sql, parameters, (statement) => statement.run()).catch(fail));
+      await inTurn(() => interruptibly(() => prepared(sql, parameters, (statement) => statement.run()).catch(fail)));
     },
     async rows(sql, parameters = {}) {
       const reader = await inTurn(() =>
-        prepared(sql, parameters, (statement) => statement.runAndReadAll()).catch(fail),
+        interruptibly(() => prepared(sql, parameters, (statement) => statement.runAndReadAll()).catch(fail)),
       );
       return (reader?.getRowObjectsJson() ?? []) as SqlRow[];
     },
@@ -183,14 +252,17 @@ function wrap(connection: DuckDBConnection, file: string, onClose: () => void): 
         const values = await prepared(sql, parameters, async (statement) => valuesFor(statement, parameters)).catch(
           fail,
         );
-        const result = await connection.stream(sql, values).catch(fail);
+        const result = await interruptibly(() => connection.stream(sql, values).catch(fail));
         const columns = result.columnNames().map((name, index) => ({ name, type: String(result.columnType(index)) }));
         isStreaming = true;
         async function* pieces(): AsyncGenerator<readonly (readonly DuckDBValue[])[]> {
+          const chunks = result.yieldRows();
           try {
-            for await (const rows of result.yieldRows()) yield rows;
-          } catch (error) {
-            fail(error);
+            for (;;) {
+              const chunk = await interruptibly(() => chunks.next().catch(fail));
+              if (chunk.done) return;
+              yield chunk.value;
+            }
           } finally {
             isStreaming = false;
           }
@@ -199,14 +271,19 @@ function wrap(connection: DuckDBConnection, file: string, onClose: () => void): 
       }),
     async query(sql) {
       try {
-        const statements = await connection.extractStatements(sql);
+        const text = sql.replace(/^(?:[\s;]|--.*(?:\n|$)|\/\*[\s\S]*?\*\/)+/, '');
+        if (text === '') throw new UsageError('the query has no statement; expected one SELECT');
+        const statements = await connection.extractStatements(sql).catch(fail);
         if (statements.count !== 1) {
           throw new UsageError(`the query has ${statements.count} statements; expected one SELECT`);
         }
-        const statement = await statements.prepare(0);
+        const verb = /^\w*/.exec(text)?.[0].toUpperCase() ?? '';
+        // COPY is refused before it is prepared: preparing it already asks for the file.
+        if (verb === 'COPY') throw readOnlyHere(verb);
+        const statement = await statements.prepare(0).catch(fail);
         try {
           if (statement.statementType !== StatementType.SELECT && statement.statementType !== StatementType.EXPLAIN) {
-            throw new UsageError('the query is no SELECT: the books are read-only here');
+            throw readOnlyHere(verb);
           }
           if (statement.parameterCount > 0) throw new UsageError('the query has parameters; write the values into it');
         } finally {
@@ -229,18 +306,18 @@ function wrap(connection: DuckDBConnection, file: string, onClose: () => void): 
       await self.run('begin transaction');
       try {
         const result = await work();
-        await self.run('commit');
+        // Neither this nor the rollback is interrupted: what has come so far is brought to a known end.
+        await inTurn(() => connection.run('commit').catch(fail));
         return result;
       } catch (error) {
         // After some failures DuckDB has rolled back by itself; then there is nothing left to undo.
-        await self.run('rollback').catch(() => undefined);
+        await inTurn(() => connection.run('rollback')).catch(() => undefined);
         throw error;
       }
     },
     appendRows: (table, rows) =>
-      inTurn(async () => {
-        const appender = await connection.createAppender(table, null, 'temp').catch(fail);
-        try {
+      inTurn(() =>
+        appending(table, (appender) => {
           for (const row of rows) {
             for (const value of row) {
               if (value === null) appender.appendNull();
@@ -249,15 +326,11 @@ function wrap(connection: DuckDBConnection, file: string, onClose: () => void): 
             }
             appender.endRow();
           }
-          appender.closeSync();
-        } catch (error) {
-          fail(error);
-        }
-      }),
+        }),
+      ),
     appendPoints: (table, count, columns) =>
-      inTurn(async () => {
-        const appender = await connection.createAppender(table, null, 'temp').catch(fail);
-        try {
+      inTurn(() =>
+        appending(table, (appender) => {
           const capacity = duckdb.vector_size();
           const chunk = DuckDBDataChunk.create([
             INTEGER,
@@ -277,11 +350,8 @@ function wrap(connection: DuckDBConnection, file: string, onClose: () => void): 
             });
             appender.appendDataChunk(chunk);
           }
-          appender.closeSync();
-        } catch (error) {
-          fail(error);
-        }
-      }),
+        }),
+      ),
     close() {
       connection.closeSync();
       onClose();
@@ -296,15 +366,22 @@ function valuesFor(statement: DuckDBPreparedStatement, parameters: SqlParameters
   for (let position = 1; position <= statement.parameterCount; position += 1) {
     const name = statement.parameterName(position);
     const value = parameters[name];
-    if (value === undefined) throw new TypeError(`statement needs $${name}`);
+    if (value === undefined) throw new SqlError(`statement needs $${name}`);
     values[name] = value;
   }
   return values;
 }
 
-/** A failure of SQL that a person typed: theirs to mend, in DuckDB's words, unless the machine failed. */
+/** A failure of SQL that a person typed is theirs to mend; what the machine or DuckDB itself does wrong is not. */
 function asTyped(error: unknown): unknown {
-  return error instanceof CostbookError ? error : new UsageError(messageOf(error).trim(), { cause: error });
+  return error instanceof SqlError ? new UsageError(error.message, { cause: error }) : error;
+}
+
+function readOnlyHere(verb: string): UsageError {
+  const what = verb === 'WITH' ? 'the query changes something and' : verb;
+  return new UsageError(
+    `${what} is refused: the books are read-only here, and one SELECT is answered; to get the rows as a file use --format csv`,
+  );
 }
 
 /** A third of the machine's memory, at most 2 GB: DuckDB spills to disk beyond it. */
@@ -324,12 +401,20 @@ async function exists(file: string): Promise<boolean> {
 
 /** DuckDB's own words for what the machine lacks; words in somebody's data come behind another kind of error. */
 const machineFailure =
-  /^Out of Memory Error|^(IO|FATAL) Error.*(No space left on device|Read-only file system|Permission denied|Could not (write|read|open)|Cannot open file)/is;
+  /^(IO|FATAL) Error.*(No space left on device|Read-only file system|Permission denied|Could not (write|read|open)|Cannot open file)/is;
+const notPermitted = /Permission denied|Read-only file system|^E(ACCES|PERM|ROFS)\b/;
 
-/** DuckDB's failures as ours: who holds the lock, what the machine lacks; anything else keeps DuckDB's own words. */
-function asOurError(file: string): (error: unknown) => never {
+/**
+ * DuckDB's failures as ours: who holds the lock, what the machine lacks, and SQL that it does not take. What is neither
+ * (DuckDB's own bugs) keeps its words.
+ */
+function asOurError(file: string, readOnly: boolean): (error: unknown) => never {
   return (error) => {
-    const message = messageOf(error);
+    if (error instanceof CostbookError || error instanceof SqlError) throw error;
+    const message = messageOf(error)
+      .replace(/^Failed to extract statements: /, '')
+      .trim();
+    const [firstLine = ''] = message.split('\n');
     const holder = /Conflicting lock is held in (.+?) \(PID (\d+)\)/.exec(message);
     if (holder) {
       throw new LockedError(
@@ -337,9 +422,29 @@ function asOurError(file: string): (error: unknown) => never {
         { cause: error },
       );
     }
-    if (machineFailure.test(message)) {
-      throw new MachineError(`${file}: ${message.split('\n')[0]}`, { cause: error });
+    if (/^Out of Memory Error/.test(message)) {
+      throw new MachineError(
+        `this needs more than the ${memoryLimitMb()} MB of memory, and the disk space below ${dirname(file)}, that one ` +
+          `command may use: ask for less at once (fewer rows or columns, sums instead of rows), or free memory and disk ` +
+          `(${firstLine})`,
+        { cause: error },
+      );
     }
+    const isMachines = machineFailure.test(message);
+    if (((isMachines && message.includes(dirname(file))) || isErrno(error)) && notPermitted.test(message)) {
+      throw new MachineError(
+        readOnly
+          ? `${file} cannot be read by this user: allow it to (${firstLine})`
+          : `${dirname(file)} cannot be written by this user: allow it to, or name another project folder with --dir (${firstLine})`,
+        { cause: error },
+      );
+    }
+    if (isMachines) throw new MachineError(`${file}: ${firstLine}`, { cause: error });
+    if (/^(?!INTERNAL|FATAL)[A-Z][A-Za-z ]+ Error: /.test(message)) throw new SqlError(message, { cause: error });
     throw error;
   };
+}
+
+function isErrno(error: unknown): boolean {
+  return typeof (error as NodeJS.ErrnoException).syscall === 'string';
 }

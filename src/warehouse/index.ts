@@ -1,5 +1,13 @@
 export { type Books, openBooks } from './books.ts';
-export type { Connection, SqlColumn, SqlParameters, SqlResult, SqlRow, SqlValue } from './connection.ts';
+export {
+  type Connection,
+  type SqlColumn,
+  SqlError,
+  type SqlParameters,
+  type SqlResult,
+  type SqlRow,
+  type SqlValue,
+} from './connection.ts';
 export type {
   DifferingHours,
   LoadedQuery,

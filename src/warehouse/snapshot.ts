@@ -1,46 +1,97 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { MachineError } from '../errors.ts';
 import type { Connection } from './connection.ts';
-
-const execFileAsync = promisify(execFile);
 
 /**
  * Runs in a child process: in the process that holds the warehouse any other descriptor of its file, once closed,
  * would drop DuckDB's lock. Clones where the file system can, syncs, then renames, so that readers find the old
- * snapshot or the new one and never a part.
+ * snapshot or the new one and never a part. Its stdin ends when the writer wants no copy any more or is dead; then
+ * nothing is published, as the next writer may be writing what is being copied. Signals are the writer's to answer:
+ * a terminal sends them to both.
  */
 const copyScript = `
 const fs = require('node:fs');
-const [from, to] = process.argv.slice(1);
+const [from, to, writer] = process.argv.slice(1);
 const part = to + '.' + process.pid + '.part';
-try {
-  fs.copyFileSync(from, part, fs.constants.COPYFILE_FICLONE);
-  const file = fs.openSync(part, 'r+');
-  fs.fsyncSync(file);
-  fs.closeSync(file);
-  fs.renameSync(part, to);
-} catch (error) {
+function giveUp() {
   fs.rmSync(part, { force: true });
-  process.stderr.write(error.message);
-  process.exit(1);
-}`;
+  process.kill(process.pid, 'SIGKILL'); // leaving in order would wait for the copy
+}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
+process.stdin.on('end', giveUp).on('error', giveUp).resume();
+(async () => {
+  await fs.promises.copyFile(from, part, fs.constants.COPYFILE_FICLONE);
+  const file = await fs.promises.open(part, 'r+');
+  await file.sync();
+  await file.close();
+  if (process.ppid !== Number(writer)) return giveUp();
+  fs.renameSync(part, to);
+  process.exit();
+})().catch((error) => {
+  fs.rmSync(part, { force: true });
+  process.stderr.write(error.message, () => process.exit(1));
+});`;
+
+/** No disk that is fit for the purpose takes longer; one that hangs must not hold the warehouse for ever. */
+const copyLimitMs = 30 * 60_000;
 
 /** The snapshot that readers open, below the project folder. */
 export function snapshotFile(dir: string): string {
   return join(dir, 'data', 'costbook.duckdb');
 }
 
-/** Publishes the warehouse's committed state as the snapshot. Throws MachineError where the copy fails. */
-export async function publishSnapshot(connection: Connection, warehouse: string, snapshot: string): Promise<void> {
+/**
+ * Publishes the warehouse's committed state as the snapshot; called by the process that holds the warehouse. A signal
+ * that is aborted meanwhile gives it up and is thrown; one that was aborted before is no reason not to publish.
+ * Throws MachineError where the copy fails.
+ */
+export async function publishSnapshot(
+  connection: Connection,
+  warehouse: string,
+  snapshot: string,
+  signal?: AbortSignal,
+): Promise<void> {
   await connection.run('checkpoint wh');
+  await removeParts(snapshot);
+  const child = spawn(process.execPath, ['-e', copyScript, warehouse, snapshot, String(process.pid)], {
+    env: {},
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  const said: Buffer[] = [];
+  child.stderr.on('data', (piece: Buffer) => said.push(piece));
+  child.stdin.on('error', () => undefined); // it may be over before it is told to give up
+  function giveUp(): void {
+    child.stdin.end();
+  }
+  let isLate = false;
+  const limit = setTimeout(() => {
+    isLate = true;
+    giveUp();
+  }, copyLimitMs);
+  if (!signal?.aborted) signal?.addEventListener('abort', giveUp, { once: true });
   try {
-    await execFileAsync(process.execPath, ['-e', copyScript, warehouse, snapshot], { env: {} });
+    const [exitCode] = await once(child, 'close');
+    if (exitCode === 0) return;
   } catch (error) {
-    const { stderr } = error as { stderr?: string };
-    throw new MachineError(`the snapshot ${snapshot} could not be published: ${stderr || String(error)}`, {
-      cause: error,
-    });
+    said.push(Buffer.from(String(error)));
+  } finally {
+    clearTimeout(limit);
+    signal?.removeEventListener('abort', giveUp);
+  }
+  const because = isLate ? `it took longer than ${copyLimitMs / 60_000} minutes` : Buffer.concat(said).toString();
+  if (because === '') signal?.throwIfAborted();
+  throw new MachineError(`the snapshot ${snapshot} could not be published: ${because || 'the copy was killed'}`);
+}
+
+/** Removes what copies that were killed left: one writer holds the warehouse, so none of them is under way. */
+async function removeParts(snapshot: string): Promise<void> {
+  const folder = dirname(snapshot);
+  for (const name of await readdir(folder)) {
+    if (name.startsWith(`${basename(snapshot)}.`) && name.endsWith('.part')) {
+      await rm(join(folder, name), { force: true });
+    }
   }
 }

@@ -12,6 +12,7 @@ import {
   DuckDBUnionValue,
   type DuckDBValue,
 } from '@duckdb/node-api';
+import { plainDecimal } from '../decimals.ts';
 
 /** A value as it leaves the house: JSON without loss. */
 export type JsonValue =
@@ -62,10 +63,11 @@ function instantText(text: string): string {
   return `${date}T${clock}${fraction.replace(/0+$/, '').replace(/\.$/, '')}Z`;
 }
 
-/** A value as one cell of text: NULL is undefined, everything else is its exact text. */
+/** A value as one cell of text: NULL is undefined, everything else is its exact text, numbers without an exponent. */
 export function toCellText(value: DuckDBValue): string | undefined {
   const json = toJsonValue(value);
   if (json === null) return undefined;
+  if (typeof json === 'number') return plainDecimal(json);
   return typeof json === 'object' ? JSON.stringify(json) : String(json);
 }
 

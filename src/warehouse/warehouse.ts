@@ -97,8 +97,11 @@ export interface Warehouse {
   close(): void;
 }
 
-/** Opens the writer's file below the project folder and brings it to this program's schema. Throws LockedError. */
-export async function openWarehouse(dir: string): Promise<Warehouse> {
+/**
+ * Opens the writer's file below the project folder and brings it to this program's schema. The signal ends what a stage
+ * is doing and a copy under way; the ledger can still be written and published afterwards. Throws LockedError.
+ */
+export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<Warehouse> {
   const file = join(dir, 'data', 'warehouse.duckdb');
   const database = await openDatabase(file, { readOnly: false });
   try {
@@ -141,9 +144,9 @@ export async function openWarehouse(dir: string): Promise<Warehouse> {
         return Number(row?.['number']);
       },
       seenAt,
-      openStage: async () => openStage(await database.connect()),
-      openVerification: async (account, known) => openVerification(await database.connect(), account, known),
-      publish: () => publishSnapshot(connection, file, snapshotFile(dir)),
+      openStage: async () => openStage(await database.connect(signal)),
+      openVerification: async (account, known) => openVerification(await database.connect(signal), account, known),
+      publish: () => publishSnapshot(connection, file, snapshotFile(dir), signal),
       close: () => database.close(),
     };
   } catch (error) {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, open, readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -82,6 +82,62 @@ describe.concurrent('exit 2', () => {
     expect(stderr).toMatch(/^costbook: /);
     expect(stderr).not.toContain('    at ');
   });
+});
+
+describe.concurrent('the project folder', () => {
+  test.each(['status', 'restatements', 'plan', 'report', 'sql'])(
+    'that does not exist is told by %s',
+    async (command) => {
+      const dir = join(await newProject(), 'nosuch');
+      const query = command === 'sql' ? ['select 1'] : [];
+      const { exitCode, stderr } = await runCli([command, ...query, '--dir', dir]);
+      expect(exitCode).toBe(2);
+      expect(stderr).toBe(
+        `costbook: the project folder ${dir} does not exist: check --dir (COSTBOOK_DIR); "costbook ingest" makes a new one\n`,
+      );
+    },
+  );
+
+  test('that is a file is told by whatever is asked of it', async () => {
+    const dir = join(await newProject(), 'file');
+    await writeFile(dir, '');
+    for (const args of [['sql', 'select 1'], ['report', '--list'], ['ingest'], ['demo']]) {
+      const { exitCode, stderr } = await runCli([...args, '--dir', dir]);
+      expect({ exitCode, stderr }).toEqual({
+        exitCode: 2,
+        stderr: `costbook: ${dir} is a file: --dir (COSTBOOK_DIR) names the project folder\n`,
+      });
+    }
+  });
+
+  test('is made by an ingest where the folder above it is there, and not along a path that may be a typo', async () => {
+    const parent = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    expect((await ingest(join(parent, 'books'), platform, { now })).exitCode).toBe(0);
+    const refused = await ingest(join(parent, 'no', 'books'), platform, { now });
+    expect(refused.exitCode).toBe(2);
+    expect(refused.stderr).toContain(`neither the project folder ${join(parent, 'no', 'books')} nor the folder above`);
+    expect(await readdir(parent)).toEqual(['books']);
+  });
+});
+
+test('every line of a list of problems can be read by itself', async () => {
+  const dir = await newProject();
+  const { stderr } = await runCli(['ingest', '--dir', dir, '--from', 'yesterday', '--to', '2026-13']);
+  expect(stderr.trimEnd().split('\n')).toEqual([
+    expect.stringMatching(/^costbook: --from: "yesterday"/),
+    expect.stringMatching(/^costbook: --to: "2026-13"/),
+  ]);
+});
+
+test('help shows a command’s own options before those that all commands take, and its own help among those', async () => {
+  for (const command of ['sql', 'status', 'ingest', 'report']) {
+    const { stdout } = await runCli(['help', command]);
+    const common = stdout.indexOf('\nCommon options:\n');
+    expect(common).toBeGreaterThan(0);
+    expect(stdout.indexOf('\nOptions:\n')).toBeLessThan(common);
+    expect(stdout.indexOf('  -h, --help')).toBeGreaterThan(common);
+  }
 });
 
 describe.concurrent('exit 3', () => {
@@ -223,5 +279,53 @@ describe.concurrent('exit 7', () => {
     const { exitCode, stderr } = await ingest(dir, await startScriptedPlatform(facts), { now });
     expect(exitCode).toBe(7);
     expect(stderr).toContain(join(dir, 'data'));
+  });
+
+  test('is in runs where it is the process’ own: what the file system refuses, and an answer that cannot be written', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await mkdir(join(dir, 'data'));
+    await writeFile(join(dir, 'data', 'landing'), 'a file where the folder should be');
+    expect((await ingest(dir, platform, { now })).exitCode).toBe(7);
+    expect(await lastRun(dir)).toMatchObject({ outcome: 'failed', exit_code: 7, ended: true });
+
+    const other = await newProject();
+    const full = await open('/dev/full', 'w');
+    const [args, env] = ingestCommandLine(other, platform, { now });
+    const { exitCode, stderr } = await startCli(args, env, { stdout: full.fd }).ended;
+    await full.close();
+    expect(exitCode).toBe(7);
+    expect(stderr).toContain('could not be written to stdout');
+    expect(await lastRun(other)).toMatchObject({ outcome: 'failed', exit_code: 7, ended: true });
+    expect(await costsIn(other)).toEqual(expectedCosts(facts, 'admin'));
+  });
+
+  test('names the folder that cannot be written and the remedy', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
+    // Whoever is root may write everywhere; then somebody else is sent.
+    const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
+    const data = join(dir, 'data');
+    await chmod(dir, 0o755);
+    const [args, env] = ingestCommandLine(dir, platform, { now });
+    for (const mode of [0o555, 0o755]) {
+      await chmod(data, mode);
+      if (mode === 0o755 && nobody.uid !== undefined) await chown(join(data, 'warehouse.duckdb'), 0, 0);
+      else if (mode === 0o755) await chmod(join(data, 'warehouse.duckdb'), 0o444);
+      const { exitCode, stderr } = await startCli(args, env, nobody).ended;
+      expect(exitCode).toBe(7);
+      expect(stderr).toContain(
+        `costbook: ${data} cannot be written by this user: allow it to, or name another project folder with --dir (`,
+      );
+    }
+    const empty = await newProject();
+    await chmod(empty, 0o555);
+    const [others, theirs] = ingestCommandLine(empty, platform, { now });
+    expect(await startCli(others, theirs, nobody).ended).toMatchObject({
+      exitCode: 7,
+      stderr: expect.stringContaining(`${join(empty, 'data')} cannot be written by this user: allow it to`),
+    });
+    await chmod(empty, 0o755);
   });
 });

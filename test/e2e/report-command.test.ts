@@ -211,6 +211,26 @@ describe.concurrent('a report of one’s own', () => {
     expect(await readdir(dir)).not.toContain('exports');
   });
 
+  test('that is wrong is shown at its place, as it stands in the file', async () => {
+    const text = '--! about: x\n--! grain: a\nselect workspace as a\nfrom costs\nwhere nosuch = $month\n';
+    const dir = await projectWith('broken.sql', text);
+    const lines = (await report(dir, 'broken')).stderr.split('\n');
+    expect(lines[0]).toMatch(/^costbook: .*broken\.sql:5: Binder Error: /);
+    const at = lines.findIndex((line) => line.startsWith('costbook: LINE 5: where nosuch = $month'));
+    expect(at).toBeGreaterThan(0);
+    expect(lines[at + 1]?.indexOf('^')).toBe(lines[at]?.indexOf('nosuch'));
+  });
+
+  test('that goes wrong only with the numbers is the report’s mistake too', async () => {
+    const text = `--! about: x\n--! grain: a\nselect cast(workspace as integer) as a\nfrom costs\n`;
+    for (const format of ['csv', 'parquet']) {
+      const dir = await projectWith('broken.sql', text);
+      const { exitCode, stderr } = await report(dir, 'broken', '--format', format);
+      expect(exitCode).toBe(2);
+      expect(stderr).toMatch(/^costbook: .*broken\.sql:3: Conversion Error: /);
+    }
+  });
+
   test.each([
     ['a header that is wrong', '--! abuot: x\nselect 1\n', 'broken.sql:1:1: unknown header key "abuot"'],
     ['no grain', '--! about: x\nselect 1\n', 'no "--! grain:" line'],
@@ -239,7 +259,8 @@ describe.concurrent('costbook report', () => {
     expect(await report(dir)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('cost_by_workspace') });
     expect(await report(dir, 'cost_by_workspac')).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('did you mean "cost_by_workspace"'),
+      stderr:
+        'costbook: there is no report "cost_by_workspac" (did you mean "cost_by_workspace"?): expected one of cost_by_workspace\n',
     });
   });
 

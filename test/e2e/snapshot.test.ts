@@ -1,8 +1,14 @@
-import { copyFile, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleepFor } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { InterruptedError } from '../../src/errors.ts';
+import { openDatabase } from '../../src/warehouse/connection.ts';
 import { openWarehouse } from '../../src/warehouse/index.ts';
-import { askFile, askSnapshot, costsIn, ingest, newProject, runCli } from '../support/project.ts';
+import { publishSnapshot } from '../../src/warehouse/snapshot.ts';
+import { askFile, askSnapshot, cli, costsIn, ingest, newProject, runCli } from '../support/project.ts';
 import { expectedCosts, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
@@ -74,4 +80,72 @@ describe('the snapshot', () => {
       warehouse.close();
     }
   });
+
+  test('is made without a trace of copies that were killed', async () => {
+    const folder = await newProject();
+    const warehouse = await openWarehouse(folder);
+    try {
+      await writeFile(join(folder, 'data', 'costbook.duckdb.4711.part'), 'half a copy');
+      await warehouse.publish();
+      expect((await readdir(join(folder, 'data'))).sort()).toEqual(['costbook.duckdb', 'warehouse.duckdb']);
+    } finally {
+      warehouse.close();
+    }
+  });
 });
+
+describe('a copy that is under way', () => {
+  /** A pipe in the place of the warehouse: whoever copies it waits until it is written to. */
+  async function unreadyWarehouse(): Promise<{ folder: string; pipe: string; snapshot: string }> {
+    const folder = await newProject();
+    const pipe = join(folder, 'warehouse.pipe');
+    execFileSync('mkfifo', [pipe]);
+    return { folder, pipe, snapshot: join(folder, 'costbook.duckdb') };
+  }
+
+  test('is given up when the process is interrupted, and nothing is published; afterwards it can be', async () => {
+    const { folder, pipe, snapshot } = await unreadyWarehouse();
+    const database = await openDatabase(join(folder, 'any.duckdb'), { readOnly: false });
+    try {
+      const connection = await database.connect();
+      const abort = new AbortController();
+      const ended = new InterruptedError('SIGTERM');
+      const publishing = publishSnapshot(connection, pipe, snapshot, abort.signal);
+      setTimeout(() => abort.abort(ended), 200);
+      await expect(publishing).rejects.toBe(ended);
+      expect((await readdir(folder)).sort()).toEqual(['any.duckdb', 'warehouse.pipe']);
+      await publishSnapshot(connection, database.file, snapshot, abort.signal);
+      expect(await askFile(snapshot, 'select 1 as one')).toEqual([{ one: 1 }]);
+    } finally {
+      database.close();
+    }
+  });
+
+  test('is never published by a copier whose writer was killed: the next writer may be at it', async () => {
+    const { folder, pipe, snapshot } = await unreadyWarehouse();
+    const dist = dirname(cli);
+    const script = `
+      const { openDatabase } = await import('${dist}/warehouse/connection.js');
+      const { publishSnapshot } = await import('${dist}/warehouse/snapshot.js');
+      const database = await openDatabase('${join(folder, 'any.duckdb')}', { readOnly: false });
+      await publishSnapshot(await database.connect(), '${pipe}', '${snapshot}');`;
+    const writer = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
+    let copier = 0;
+    while (copier === 0) copier = childOf(writer.pid);
+    writer.kill('SIGKILL');
+    await once(writer, 'exit');
+    while (isAlive(copier)) await sleepFor(20);
+    expect((await readdir(folder)).filter((name) => name.startsWith('costbook'))).toEqual([]);
+  });
+});
+
+function childOf(pid: number | undefined): number {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+  const found = stdout.split('\n').find((line) => line.trim().split(/\s+/)[1] === String(pid));
+  return Number(found?.trim().split(/\s+/)[0] ?? 0);
+}
+
+function isAlive(pid: number): boolean {
+  const { stdout } = spawnSync('ps', ['-p', String(pid), '-o', 'stat='], { encoding: 'utf8' });
+  return stdout.trim() !== '' && !stdout.startsWith('Z');
+}

@@ -1,6 +1,7 @@
+import { open } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { askSnapshot, type Ended, ingest, newProject, runCli } from '../support/project.ts';
+import { askSnapshot, type Ended, ingest, newProject, runCli, startCli } from '../support/project.ts';
 import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 let dir = '';
@@ -128,12 +129,57 @@ describe.concurrent('costbook sql', () => {
       'Conversion Error',
     ],
     ['a file', `select * from read_csv('/etc/passwd')`, 'Permission Error'],
-    ['a change', 'delete from ledger.amounts', 'the books are read-only here'],
+    ['an empty query', ';', 'no statement'],
   ])('ends with 2 for %s, in words that help', async (_, query, words) => {
     const { exitCode, stderr } = await sql(query);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(words);
     expect(stderr).not.toContain('    at ');
+  });
+
+  test.each([
+    ['delete from ledger.amounts', 'DELETE is refused'],
+    [`-- out with it\ncopy (select 1) to '/tmp/never.csv'`, 'COPY is refused'],
+    [`attach 'other.duckdb'`, 'ATTACH is refused'],
+    ['install httpfs', 'INSTALL is refused'],
+    ['load httpfs', 'LOAD is refused'],
+    [`set memory_limit = '1GB'`, 'SET is refused'],
+    ['with gone as (select 1) delete from ledger.amounts', 'the query changes something and is refused'],
+  ])('refuses %j in one sentence that says what there is instead', async (query, words) => {
+    const { exitCode, stdout, stderr } = await runCli(['sql', '--dir', dir, '--', query]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toBe(
+      `costbook: ${words}: the books are read-only here, and one SELECT is answered; to get the rows as a file use --format csv\n`,
+    );
+  });
+
+  test('shows where a query is wrong: DuckDB’s words without its wrapping, the caret under the place', async () => {
+    const { exitCode, stderr } = await sql('select 1 +\n  selct 2');
+    expect(exitCode).toBe(2);
+    const lines = stderr.split('\n');
+    expect(lines[0]).toBe('costbook: Parser Error: syntax error at or near "2"');
+    expect(lines.slice(1)).toEqual(['costbook: LINE 2:   selct 2', 'costbook:                 ^', '']);
+  });
+
+  test('writes amounts of type DOUBLE as plain decimals', async () => {
+    const { stdout } = await sql('select 3.5e-7::double as small, 1.5e21::double as great', '--format', 'csv');
+    expect(stdout).toBe('small,great\r\n0.00000035,1500000000000000000000\r\n');
+  });
+
+  test('says so where stdout cannot be written, and is silent where nobody reads it', async () => {
+    const full = await open('/dev/full', 'w');
+    try {
+      for (const args of [['sql', 'select 1', '--dir', dir], ['help']]) {
+        const { exitCode, stderr } = await startCli(args, {}, { stdout: full.fd }).ended;
+        expect(exitCode).toBe(7);
+        expect(stderr).toMatch(/^costbook: the output could not be written to stdout: ENOSPC.*\n$/);
+      }
+    } finally {
+      await full.close();
+    }
+    const gone = startCli(['sql', 'select * from range(1000000)', '--format', 'csv', '--dir', dir]);
+    gone.process.stdout?.once('data', () => gone.process.stdout?.destroy());
+    expect(await gone.ended).toMatchObject({ exitCode: 141, stderr: '' });
   });
 
   test('has a word for each of the public views', async () => {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { plainDecimal } from '../../src/decimals.ts';
 import { RefusedAnswerError } from '../../src/errors.ts';
-import { decodePage, plainDecimal } from '../../src/fetch/decode.ts';
+import { decodePage } from '../../src/fetch/decode.ts';
 import { bodyOf, group, oneBucket, windowOf } from '../support/http-metrics.ts';
 
 interface Fraction {

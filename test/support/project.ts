@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -12,7 +12,9 @@ import type { ScriptedPlatform } from './scripted-platform.ts';
 export const cli = process.env['COSTBOOK_TEST_CLI'] ?? fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 const folders: string[] = [];
+const children: ChildProcess[] = [];
 afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL'); // one that a failing test did not see end
   for (const folder of folders) await rm(folder, { recursive: true, force: true });
 });
 
@@ -37,19 +39,26 @@ export interface Started {
 }
 
 /** Starts the program with nothing of this process' environment but the path. */
-export function startCli(args: readonly string[], env: Readonly<Record<string, string>> = {}): Started {
+export function startCli(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  options: { cwd?: string; uid?: number; gid?: number; stdout?: number } = {},
+): Started {
+  const { stdout = 'pipe', ...others } = options;
   const child = spawn(process.execPath, [cli, ...args], {
+    ...others,
     // A zone that is not UTC, so that a calendar slip shows.
     env: { PATH: process.env['PATH'] ?? '', TZ: 'America/St_Johns', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', stdout, 'pipe'],
   });
+  children.push(child);
   const out: Buffer[] = [];
   const err: Buffer[] = [];
-  child.stdout.on('data', (piece: Buffer) => out.push(piece));
-  child.stderr.on('data', (piece: Buffer) => err.push(piece));
+  child.stdout?.on('data', (piece: Buffer) => out.push(piece));
+  child.stderr?.on('data', (piece: Buffer) => err.push(piece));
   const ended = once(child, 'close').then(
     (): Ended => ({
-      exitCode: child.exitCode ?? (child.signalCode === 'SIGKILL' ? 137 : 143),
+      exitCode: child.exitCode ?? 128 + constants.signals[child.signalCode ?? 'SIGTERM'],
       stdout: Buffer.concat(out).toString(),
       stderr: Buffer.concat(err).toString(),
     }),

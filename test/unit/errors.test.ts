@@ -1,7 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  ClosedPipeError,
   CostbookError,
+  exitCodeOf,
   exitCodes,
   InterruptedError,
   LockedError,
@@ -41,6 +44,26 @@ describe('exit codes', () => {
       machine: 7,
       undelivered: 8,
     });
+  });
+});
+
+describe('exitCodeOf(error)', () => {
+  test.each([
+    [new UsageError('x'), 2],
+    [new InterruptedError('SIGINT'), 130],
+    [new ClosedPipeError('x'), 141],
+    [new Error('x'), 1],
+    [Object.assign(new Error('x'), { code: 'ERR_INVALID_ARG_TYPE' }), 1],
+    ['x', 1],
+    [undefined, 1],
+    [null, 1],
+  ])('%s: %i', (error, code) => {
+    expect(exitCodeOf(error)).toBe(code);
+  });
+
+  test('what the file system refuses is this machine’s failure', async () => {
+    const refused = await readFile('/no/such/file').catch((error: unknown) => error);
+    expect(exitCodeOf(refused)).toBe(7);
   });
 });
 

@@ -1,8 +1,9 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, statfs, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/errors.ts';
-import { type Connection, type Database, openDatabase } from '../../src/warehouse/connection.ts';
+import { InterruptedError, MachineError, UsageError } from '../../src/errors.ts';
+import { type Connection, type Database, openDatabase, SqlError } from '../../src/warehouse/connection.ts';
 import { openBooks, openWarehouse, readSqlFolder, type Stage } from '../../src/warehouse/index.ts';
 import { migrate } from '../../src/warehouse/migrate.ts';
 import { newProject } from '../support/project.ts';
@@ -31,7 +32,7 @@ describe('a connection', () => {
 
   test('refuses a statement that names a parameter which is not given', async () => {
     const { connection } = await newDatabase();
-    await expect(connection.rows('select $missing')).rejects.toThrow(new TypeError('statement needs $missing'));
+    await expect(connection.rows('select $missing')).rejects.toThrow(new SqlError('statement needs $missing'));
   });
 
   test('takes values that look like SQL as what they are', async () => {
@@ -98,7 +99,146 @@ describe('a connection', () => {
   });
 });
 
+describe('a connection with a signal', () => {
+  const endless = 'select count(*) as n from range(100000000) a, range(100000) b';
+  const ended = new InterruptedError('SIGTERM');
+
+  async function interruptible(): Promise<{ connection: Connection; database: Database; abort: AbortController }> {
+    const { database } = await newDatabase();
+    const abort = new AbortController();
+    return { database, abort, connection: await database.connect(abort.signal) };
+  }
+
+  test('is interrupted at its work, whenever the signal comes, and refuses what is asked later', async () => {
+    for (const afterMs of [0, 1, 5, 300]) {
+      const { connection, abort } = await interruptible();
+      const asked = connection.rows(endless);
+      setTimeout(() => abort.abort(ended), afterMs);
+      await expect(asked).rejects.toBe(ended);
+      await expect(connection.run('select 1')).rejects.toBe(ended);
+    }
+  });
+
+  test('does not pass a stream that was cut short for one that has ended', async () => {
+    const { connection, abort } = await interruptible();
+    const { pieces } = await connection.stream(
+      'select i from range(300000) t(i) union all select a.i from range(100000000) a(i), range(100000) b(i) where a.i < 0',
+    );
+    async function read(): Promise<void> {
+      for await (const _ of pieces) setTimeout(() => abort.abort(ended));
+    }
+    await expect(read()).rejects.toBe(ended);
+  });
+
+  test('rolls back what was under way; other connections go on', async () => {
+    const { connection, database, abort } = await interruptible();
+    const other = await database.connect();
+    await other.run('create table t (a integer)');
+    const working = connection.transaction(async () => {
+      await connection.run('insert into t values (1)');
+      setTimeout(() => abort.abort(ended), 100);
+      await connection.run(endless);
+    });
+    await expect(working).rejects.toBe(ended);
+    await other.run('insert into t values (2)');
+    expect(await other.rows('select a from t')).toEqual([{ a: 2 }]);
+  });
+});
+
+test('a warehouse whose process is interrupted stages nothing more, and still writes its ledger and publishes', async () => {
+  const dir = await newProject();
+  const abort = new AbortController();
+  const warehouse = await openWarehouse(dir, abort.signal);
+  open.push(warehouse);
+  const stage = await warehouse.openStage();
+  const run = await warehouse.beginRun('test', 0);
+  const ended = new InterruptedError('SIGINT');
+  abort.abort(ended);
+  await expect(stage.begin('acc_one', { start: 0, end: 3_600_000 })).rejects.toBe(ended);
+  await run.end(ended.exitCode, ended.message, 1000);
+  await warehouse.publish();
+  const books = await openBooks(dir, { lockedDown: true });
+  open.push(books);
+  expect(await books.connection.rows('select exit_code, error from runs')).toEqual([
+    { exit_code: 130, error: 'ended by SIGINT' },
+  ]);
+});
+
+describe('rows that cannot be appended', () => {
+  test('leave none behind, and the next ones can be', async () => {
+    const { connection } = await newDatabase();
+    await connection.run('create temp table t (a integer, b decimal(18, 2))');
+    await expect(
+      connection.appendRows('t', [
+        [1, '1.5'],
+        [2, 'x'],
+      ]),
+    ).rejects.toThrow('Could not convert');
+    await expect(connection.appendRows('t', [[1, '1.5'], [2]])).rejects.toThrow('before all columns');
+    await connection.appendRows('t', [[3, '2.5']]);
+    expect(await connection.rows('select a, b from t')).toEqual([{ a: 3, b: '2.50' }]);
+  });
+});
+
+describe('what does not fit into memory', () => {
+  test('may fill half of the free disk at most, and never more than 20 GB', async () => {
+    const { connection, database } = await newDatabase();
+    const { bavail, bsize } = await statfs(join(database.file, '..'));
+    const [setting] = await connection.rows(
+      `select value from duckdb_settings() where name = 'max_temp_directory_size'`,
+    );
+    const [, size, unit = ''] = /^([\d.]+) (KiB|MiB|GiB)$/.exec(String(setting?.['value'])) ?? [];
+    const bytes = Number(size) * ({ KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 }[unit] ?? 0);
+    expect(bytes).toBeGreaterThan(0);
+    expect(bytes).toBeLessThanOrEqual(Math.min(20e9, (bavail * bsize) / 2) * 1.05);
+  });
+
+  test('and not into that either ends with a MachineError that says what to do', async () => {
+    const { connection } = await newDatabase();
+    await connection.run(`set memory_limit = '60MB'; set max_temp_directory_size = '10MB'; set threads = 1`);
+    const tooMuch = connection.rows('select i, md5(i::varchar) as h from range(10000000) t(i) order by h');
+    await expect(tooMuch).rejects.toBeInstanceOf(MachineError);
+    await expect(tooMuch).rejects.toThrow(
+      /ask for less at once .* or free memory and disk \(Out of Memory Error: .*MiB used/,
+    );
+    expect(await connection.rows('select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  test('does not stay when its process was killed: the next to come removes it', async () => {
+    const dir = await newProject();
+    const data = join(dir, 'data');
+    const dead = spawnSync(process.execPath, ['-e', '']).pid;
+    const longAgo = new Date('2026-01-01T00:00:00Z');
+    for (const name of [`.spill-${dead}`, `.spill-${process.pid}`, '.spill']) {
+      await mkdir(join(data, name), { recursive: true });
+      await writeFile(join(data, name, 'duckdb_temp_storage-0.tmp'), 'spilled');
+      await utimes(join(data, name), longAgo, longAgo);
+    }
+    const warehouse = await openWarehouse(dir);
+    warehouse.close();
+    expect((await readdir(data)).sort()).toEqual([`.spill-${process.pid}`, 'warehouse.duckdb']);
+  });
+});
+
 describe('a database file', () => {
+  test('that is opened twice at once is opened once', async () => {
+    const file = join(await newProject(), 'a.duckdb');
+    const both = await Promise.allSettled([1, 2].map(() => openDatabase(file, { readOnly: false })));
+    for (const each of both) if (each.status === 'fulfilled') open.push(each.value);
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  test('that could not be opened can be opened when it is mended', async () => {
+    const dir = await newProject();
+    const file = join(dir, 'data', 'a.duckdb');
+    await writeFile(join(dir, 'data'), 'a file where the folder should be');
+    await expect(openDatabase(file, { readOnly: false })).rejects.toThrow(/EEXIST|ENOTDIR/);
+    await rm(join(dir, 'data'));
+    const database = await openDatabase(file, { readOnly: false });
+    database.close();
+    expect(database.file).toBe(file);
+  });
+
   test('has one owner in a process: DuckDB itself would let two lose rows', async () => {
     const { database } = await newDatabase();
     await expect(openDatabase(database.file, { readOnly: false })).rejects.toThrow('already open in this process');

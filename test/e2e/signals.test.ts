@@ -1,0 +1,63 @@
+import type { ChildProcess } from 'node:child_process';
+import { setTimeout as sleepFor } from 'node:timers/promises';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openWarehouse } from '../../src/warehouse/index.ts';
+import { newProject, startCli } from '../support/project.ts';
+
+let dir = '';
+beforeAll(async () => {
+  dir = await newProject();
+  const warehouse = await openWarehouse(dir);
+  await warehouse.publish();
+  warehouse.close();
+});
+
+/** Begins to answer at once, and is not done in years. */
+const endless = `select i from range(300000) as t(i)
+  union all
+  select a.i + b.i from range(100000000) as a(i), range(100000000) as b(i) where (a.i + b.i) % 1000000007 = -1`;
+/** As `endless`, and DuckDB does not look up from it for minutes. */
+const deaf = `select i from range(300000) as t(i)
+  union all
+  select levenshtein(repeat('a', 5000) || i, repeat('b', 5000) || i) from range(3000) as t(i)`;
+
+describe.concurrent('a query that runs on and on', () => {
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('is ended by %s, in order, with %i', async (signal, expected) => {
+    const run = startCli(['sql', endless, '--format', 'csv', '--dir', dir]);
+    run.process.stdout?.once('data', () => run.process.kill(signal));
+    const { exitCode, stderr } = await run.ended;
+    expect({ exitCode, stderr }).toEqual({ exitCode: expected, stderr: `costbook: ended by ${signal}\n` });
+    expect(run.process.signalCode).toBe(null);
+  });
+
+  test('and does not listen is ended by the second signal', async () => {
+    const run = startCli(['sql', deaf, '--format', 'csv', '--dir', dir]);
+    await quiet(run.process);
+    const again = setInterval(() => run.process.kill('SIGINT'), 100);
+    const { exitCode } = await run.ended;
+    clearInterval(again);
+    expect({ exitCode, signal: run.process.signalCode }).toEqual({ exitCode: 130, signal: 'SIGINT' });
+  });
+});
+
+test('an answer that nobody takes is ended by a signal all the same', async () => {
+  const run = startCli(['sql', 'select * from range(100000000)', '--format', 'csv', '--dir', dir]);
+  run.process.stdout?.once('data', () => {
+    run.process.stdout?.pause();
+    run.process.kill('SIGTERM');
+    run.process.once('exit', () => run.process.stdout?.resume());
+  });
+  expect((await run.ended).exitCode).toBe(143);
+});
+
+/** Resolves when a process that has begun to answer has said nothing for a while: it is at its work. */
+async function quiet({ stdout }: ChildProcess): Promise<void> {
+  let saidAt = Number.POSITIVE_INFINITY;
+  stdout?.on('data', () => {
+    saidAt = Date.now();
+  });
+  while (!(Date.now() - saidAt > 500)) await sleepFor(50);
+}

@@ -1,0 +1,25 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { MachineError, UsageError } from '../../src/errors.ts';
+import { blamingReport, readReports } from '../../src/reports/index.ts';
+import { givenBooks } from '../support/given-books.ts';
+import { newProject } from '../support/project.ts';
+
+test('a report is blamed for its SQL, and not for what the machine lacks or for a bug', async () => {
+  const [report] = await readReports(join(await newProject(), 'sql'));
+  if (report === undefined) throw new Error('there is no report');
+  const { connection, close } = await givenBooks({});
+  try {
+    const mistaken = blamingReport(report, () => connection.rows('select nosuch from costs'));
+    await expect(mistaken).rejects.toBeInstanceOf(UsageError);
+    await connection.run(`set memory_limit = '60MB'; set max_temp_directory_size = '10MB'; set threads = 1`);
+    const tooMuch = blamingReport(report, () =>
+      connection.rows('select md5(i::varchar) as h from range(10000000) t(i) order by h'),
+    );
+    await expect(tooMuch).rejects.toBeInstanceOf(MachineError);
+    const bug = new TypeError('x is not a function');
+    await expect(blamingReport(report, () => Promise.reject(bug))).rejects.toBe(bug);
+  } finally {
+    close();
+  }
+});
