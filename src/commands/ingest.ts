@@ -69,6 +69,7 @@ function clientFor(
     {
       url: account.url,
       token: () => readToken(account.token, { dir, signal, keepSecret }),
+      tokenSetting: account.tokenSetting,
       canRefreshToken: account.token.kind !== 'value',
       apiVersion: config.apiVersion,
       authorizationHeader: config.authorizationHeader,
