@@ -20,7 +20,7 @@ const silenceCodes = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']
 
 /**
  * The real HTTP edge: at most `connections` sockets per origin, HTTP(S)_PROXY and NO_PROXY of `env` honoured.
- * `close` ends idle sockets so that the process can end. Throws UsageError for a proxy that is no address.
+ * `close` ends all sockets, also one on which a proxy lets us wait, so that the process can end. Throws UsageError for a proxy that is no address.
  */
 export function openHttp(options: { connections: number; env: Readonly<Record<string, string | undefined>> }): {
   send: HttpSend;
@@ -54,12 +54,9 @@ export function openHttp(options: { connections: number; env: Readonly<Record<st
 
   async function send(request: HttpRequest): Promise<HttpResponse> {
     try {
-      const response = await undiciRequest(request.url, {
-        dispatcher,
-        method: request.method,
-        headers: request.headers,
-        signal: request.signal,
-      });
+      const { url, method, headers, signal } = request;
+      signal.throwIfAborted();
+      const response = await unlessAborted(undiciRequest(url, { dispatcher, method, headers, signal }), signal);
       const body = await gather(response.body as AsyncIterable<Buffer>);
       return { status: response.statusCode, headers: response.headers, body };
     } catch (error) {
@@ -73,7 +70,16 @@ export function openHttp(options: { connections: number; env: Readonly<Record<st
       });
     }
   }
-  return { send, close: () => dispatcher.close() };
+  return { send, close: () => dispatcher.destroy() };
+}
+
+/** A promise that rejects with the signal's reason at once: undici looks at it only when it has a connection. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 }
 
 /** A body in one piece. Copied as it comes: an object for each piece would cost a hundred times a body sent in bytes. */
