@@ -97,9 +97,13 @@ export async function openPast(options: {
     throw new UnprovenError(`account ${account}, ${query.purpose} of ${formatWindow(query.window)}: ${answerFault}`);
   }
 
-  async function compare(question: PastQuestion, reading: number): Promise<PastComparison> {
-    const seenAt = await warehouse.seenAt(effects.now());
-    return verification.compare(question, { runNumber, reading, seenAt });
+  // Several statements that belong together: two questions compared at once would record each other's proofs.
+  const oneAtATime = pLimit(1);
+  function compare(question: PastQuestion, reading: number): Promise<PastComparison> {
+    return oneAtATime(async () => {
+      const seenAt = await warehouse.seenAt(effects.now());
+      return verification.compare(question, { runNumber, reading, seenAt });
+    });
   }
 
   /** Asks several queries, `concurrency` at a time, and returns the days in which their answers differ. */

@@ -207,6 +207,60 @@ describe.concurrent('a platform whose totals of the past contradict its hours', 
   });
 });
 
+describe.concurrent('each question about the past', () => {
+  test('leaves its own proofs: every billing dimension by day, and the series asked for tonight', async () => {
+    const { dir, platform } = await afterOneNight();
+    await night(dir, platform);
+    const rows = await askSnapshot(
+      dir,
+      `select compared, billing_dimension, measure, strftime(window_start, '%m-%d') as from_day, amounts, proven
+      from proofs where load_number is null order by compared, billing_dimension, measure`,
+    );
+    const of = (compared: string, dimension: string | null, measure: string, amounts: string) => ({
+      compared,
+      billing_dimension: dimension,
+      measure,
+      from_day: '07-12',
+      amounts,
+      proven: true,
+    });
+    const sandboxes = 'sandbox_compute_runtime_gbs';
+    const volumes = 'volume_storage_gbs';
+    expect(rows).toEqual([
+      of("days = the platform's daily totals", sandboxes, 'cost', '116'),
+      of("days = the platform's daily totals", sandboxes, 'usage', '116'),
+      of("days = the platform's daily totals", volumes, 'cost', '58'),
+      of("days = the platform's daily totals", volumes, 'usage', '58'),
+      of('pages of days = their total', null, 'cost', '3'),
+      of('pages of series = their total', null, 'cost', '3'),
+      of("series = the platform's totals of them", sandboxes, 'cost', '116'),
+      of("series = the platform's totals of them", sandboxes, 'usage', '116'),
+      of("series = the platform's totals of them", volumes, 'cost', '58'),
+      of("series = the platform's totals of them", volumes, 'usage', '58'),
+    ]);
+  });
+
+  test('is asked in its turn where the series do not fit into one night', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    const env = { ...since, COSTBOOK_DEEP_VERIFY_PAGES: '1' };
+    const many = Array.from({ length: 150 }, (_, index) => {
+      const kind = index % 2 === 0 ? sandbox : { type: 'agent', dimension: 'agent_compute_runtime_gbs' };
+      return series({ ...kind, workspace: 'north', name: `r${index}`, uuid: `u${index}` }, '2026-08-01T00', [1]);
+    }).flat();
+    platform.facts = many;
+    await ingest(dir, platform, { now: firstNight, env });
+    const asked: (string | undefined)[] = [];
+    for (const day of ['11', '12', '13']) {
+      platform.requests.length = 0;
+      await ingest(dir, platform, { now: `2026-09-${day}T02:15:00Z`, env });
+      const monthly = platform.requests.filter(({ query }) => query['resolution'] === 'monthly');
+      asked.push(...monthly.map(({ query }) => query['billingDimension']));
+    }
+    expect(asked).toEqual(['agent_compute_runtime_gbs', 'sandbox_compute_runtime_gbs', 'agent_compute_runtime_gbs']);
+  });
+});
+
 describe.concurrent('a token that sees only a part of what was seen before', () => {
   test('is a question, and not a year of restatements', async () => {
     const { dir, platform } = await afterOneNight('member');
