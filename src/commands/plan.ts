@@ -2,8 +2,11 @@ import { stat } from 'node:fs/promises';
 import { type LocalAccount, type LocalConfig, loadConfig } from '../config.ts';
 import { UsageError } from '../errors.ts';
 import {
+  type CoveredPiece,
   controlQuery,
+  daysQueries,
   detailQuery,
+  everyDay,
   type PlannedWindow,
   type Purpose,
   planWindows,
@@ -12,6 +15,8 @@ import {
   type Role,
   repairQuery,
   residualQuery,
+  seriesQueries,
+  settledDays,
   typesQuery,
 } from '../fetch/index.ts';
 import { historyParameters, operations, requestPath } from '../platform/index.ts';
@@ -21,9 +26,12 @@ import {
   type Connection,
   completeness,
   coveredPieces,
+  groupsByWorkspace,
   type LoadedQuery,
   lastQueries,
   openBooks,
+  seriesLives,
+  seriesVerified,
   snapshotFile,
   unprovenWindows,
 } from '../warehouse/index.ts';
@@ -90,6 +98,8 @@ interface AccountPlan {
   }[];
   /** Requests before any window. */
   readonly first: readonly PlannedRequest[];
+  /** What is asked to verify the settled past. */
+  readonly verify: readonly PlannedRequest[];
   /** All pages together: at least so many requests. */
   readonly requestsAtLeast: number;
 }
@@ -178,12 +188,15 @@ async function planAccount(
       requests,
     });
   }
-  const all = [...first, ...windows.flatMap((window) => window.requests)];
+  const isWhole = asked.from === undefined && asked.to === undefined && !asked.refetch;
+  const verify = books && isWhole ? await verifyingRequests(books, { account, role, covered, now }, config) : [];
+  const all = [...first, ...verify, ...windows.flatMap((window) => window.requests)];
   return {
     account: asked.account ?? null,
     role: role ?? null,
     windows,
     first,
+    verify,
     requestsAtLeast: all.reduce((sum, request) => sum + request.pages, 0),
   };
 }
@@ -197,6 +210,35 @@ const purposes: Readonly<Record<Purpose, string>> = {
   days: 'daily totals, to find the days of the past that changed',
   series: 'totals of every series, to find what moved between resources',
 };
+
+/** What the ingest asks to verify the settled past, whatever of it then turns out to have changed. */
+async function verifyingRequests(
+  books: Connection,
+  of: { account: string; role: Role | undefined; covered: readonly CoveredPiece[]; now: Instant },
+  { settleDays, verifyDays, deepVerifyPages }: LocalConfig,
+): Promise<PlannedRequest[]> {
+  const { account, role, covered } = of;
+  const lastHour = floorHour(of.now);
+  const days = settledDays(covered, { lastHour, settleDays, verifyDays });
+  const past = settledDays(covered, { lastHour, settleDays, verifyDays: everyDay }).at(-1);
+  const byDay = days.length === 0 ? [] : daysQueries(days, role, await groupsByWorkspace(books, account, days)).queries;
+  const bySeries =
+    past === undefined
+      ? []
+      : seriesQueries(
+          past,
+          await seriesLives(books, account, past),
+          await seriesVerified(books, account),
+          deepVerifyPages,
+        );
+  return [...byDay, ...bySeries].map((query) => ({
+    purpose: query.purpose,
+    why: purposes[query.purpose],
+    request: requestOf(account, queryParameters(account, query)),
+    pages: 1,
+    pagesAre: 'at least',
+  }));
+}
 
 /** The queries of a window: detail and control for certain, those that light the blind spots where they were asked last time. */
 function requestsOf(
@@ -246,7 +288,7 @@ function describe(plan: AccountPlan): string {
   function line({ purpose, why, request, pages, pagesAre }: PlannedRequest): void {
     lines.push(`  ${purpose}, ${pages} page${pages === 1 ? '' : 's'} ${pagesAre}: ${why}`, `    GET ${request}`);
   }
-  for (const request of plan.first) line(request);
+  for (const request of [...plan.first, ...plan.verify]) line(request);
   for (const { start, end, reason, requests } of plan.windows) {
     lines.push(`${formatWindow({ start: Date.parse(start), end: Date.parse(end) })} ${reason}`);
     for (const request of requests) line(request);

@@ -22,5 +22,13 @@ export type {
 export { snapshotFile } from './snapshot.ts';
 export { readSqlFolder, type SqlFile } from './sql-files.ts';
 export { isTextType, type JsonValue, toCellText, toJsonValue } from './values.ts';
-export type { PastComparison, PastDifference, PastQuestion, Verification } from './verify.ts';
+export {
+  groupsByWorkspace,
+  type PastComparison,
+  type PastDifference,
+  type PastQuestion,
+  seriesLives,
+  seriesVerified,
+  type Verification,
+} from './verify.ts';
 export * from './warehouse.ts';

@@ -112,7 +112,7 @@ describe.concurrent('what is read again in detail', () => {
     await night(dir, platform);
     const [young, ...past] = detailsAsked(platform);
     expect(young).toMatch(/2026-09-11T02$/);
-    expect(past).toEqual(['2026-08-15/2026-08-16', '2026-07-20/2026-07-23']);
+    expect(past.sort()).toEqual(['2026-07-20/2026-07-23', '2026-08-15/2026-08-16']);
   });
 
   test('is nothing on a steady night, which takes at most twelve requests', async () => {
@@ -238,6 +238,26 @@ describe.concurrent('each question about the past', () => {
       of("series = the platform's totals of them", volumes, 'cost', '58'),
       of("series = the platform's totals of them", volumes, 'usage', '58'),
     ]);
+  });
+
+  test.each(['admin', 'member'] as const)('is in the plan of the night, as %s', async (as) => {
+    const { dir, platform } = await afterOneNight(as);
+    const planned = await runCli(['plan', '--dir', dir, '--now', nextNight, '--json'], {
+      COSTBOOK_URL: platform.url,
+      COSTBOOK_ACCOUNT: 'acc_one',
+      ...since,
+    });
+    await night(dir, platform, as);
+    const asked = platform.requests
+      .filter(({ query }) => query['resolution'] !== 'hourly')
+      .map(
+        ({ path, query }) =>
+          `${path}?${Object.entries(query)
+            .map(([name, value]) => `${name}=${value}`)
+            .join('&')}`,
+      );
+    const { verify } = JSON.parse(planned.stdout).accounts[0];
+    expect(verify.map(({ request }: { request: string }) => request)).toEqual(asked);
   });
 
   test('is asked in its turn where the series do not fit into one night', async () => {

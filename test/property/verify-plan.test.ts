@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { dayWindows, type SeriesLives, seriesSlices, settledDays, slicesOfTonight } from '../../src/fetch/index.ts';
+import {
+  daysQueries,
+  type SeriesLives,
+  type SeriesVerified,
+  seriesSlices,
+  settledDays,
+  slicesOfTonight,
+} from '../../src/fetch/index.ts';
 import { dayMs, hourMs, type Window } from '../../src/time.ts';
 
 const first = Date.UTC(2025, 9, 1);
@@ -81,14 +88,16 @@ describe('the slices of the past', () => {
     fc.assert(
       fc.property(someSeries, fc.integer({ min: 1, max: 3 }), (series, maxPages) => {
         const slices = seriesSlices(past, livesOf(series), maxPages);
-        const verifiedAt = new Map<string, number>();
-        const keyOf = (slice: (typeof slices)[number]) => JSON.stringify([slice.billingDimension, slice.window]);
+        const verified: SeriesVerified[] = [];
         for (let night = 0; night < slices.length; night += 1) {
-          const tonight = slicesOfTonight(slices, (slice) => verifiedAt.get(keyOf(slice)), maxPages);
+          const tonight = slicesOfTonight(slices, verified, maxPages);
           expect(tonight.length).toBeGreaterThan(0);
-          for (const slice of tonight) verifiedAt.set(keyOf(slice), night);
+          verified.push(
+            ...tonight.map(({ billingDimension, window }) => ({ billingDimension, from: window.start, at: night })),
+          );
         }
-        expect(verifiedAt.size).toBe(slices.length);
+        const asked = new Set(verified.map(({ billingDimension, from }) => JSON.stringify([billingDimension, from])));
+        expect(asked.size).toBe(slices.length);
       }),
       { numRuns: 50 },
     );
@@ -117,9 +126,17 @@ describe('the days to verify', () => {
   });
 
   test('are asked in windows of at most 90 days, five of them for 400 days', () => {
-    const windows = dayWindows([past]);
+    const windows = daysQueries([past], 'member', 12).queries.map(({ window }) => window);
     expect(windows).toHaveLength(5);
     expect(windows.every(({ start, end }) => end - start <= 90 * dayMs)).toBe(true);
     expect(windows.flatMap(daysOf).sort((a, b) => a - b)).toEqual(daysOf(past));
+  });
+
+  test('are asked by workspace too as admin, as long as that fits on a page', () => {
+    const groupedBy = (role: 'admin' | 'member', groups: number) =>
+      daysQueries([past], role, groups).queries[0]?.groupBy;
+    expect(groupedBy('admin', 100)).toEqual(['workspace', 'billing_dimension']);
+    expect(groupedBy('admin', 101)).toEqual(['billing_dimension']);
+    expect(groupedBy('member', 4)).toEqual(['billing_dimension']);
   });
 });
