@@ -39,7 +39,7 @@ theirs as (
   where staged_entries.query = $query
   group by all
 ),
--- Rows without uuid may be left out where uuids are asked for ("best effort"): then there is nothing to compare.
+-- Where no row without uuid is shown of a billing dimension, those that the books have are not missing but left out.
 dimensions_with_rows_without_uuid as (
   select distinct billing_dimension
   from staged_entries
@@ -63,6 +63,11 @@ select
   resource_name,
   resource_uuid,
   bucket_start,
+  $by_resource
+    and resource_uuid is null
+    and coalesce(
+      billing_dimension not in (select billing_dimension from dimensions_with_rows_without_uuid), true
+    ) as is_left_out,
   sum(amounts),
   sum(our_cost),
   sum(their_cost),
@@ -71,7 +76,4 @@ select
   tolerance_of(sum(amounts), sum(cost_magnitude), 1e-12, $cost_half_unit, $agreed),
   tolerance_of(sum(amounts), sum(usage_magnitude), 1e-6, $usage_half_unit, null)
 from both_sides
-where not $by_resource
-  or resource_uuid is not null
-  or billing_dimension in (select billing_dimension from dimensions_with_rows_without_uuid)
 group by billing_dimension, workspace, resource_name, resource_uuid, bucket_start;

@@ -1,5 +1,5 @@
---! about: What a question proved, for the record: its pages against its own total, and of each billing dimension the group and
---! about: bucket that is furthest off.
+--! about: What a question proved, for the record: its pages against its own total (which may hold the rows that the pages
+--! about: leave out), and of each billing dimension the group and bucket that is furthest off.
 create or replace temp table window_proofs as
 with pages_sum as (
   select
@@ -12,29 +12,47 @@ with pages_sum as (
   where staged_queries.query = $query
   group by staged_queries.total_cost
 ),
+left_out as (
+  select coalesce(sum(our_cost), 0) as cost, count(*) as amounts
+  from compared_past
+  where query = $query and is_left_out
+),
+pages as (
+  select
+    pages_sum.total_cost,
+    pages_sum.amounts + left_out.amounts as amounts,
+    pages_sum.cost_magnitude + abs(left_out.cost) as cost_magnitude,
+    left_out.amounts > 0
+      and abs(pages_sum.cost + left_out.cost - pages_sum.total_cost)
+        < abs(pages_sum.cost - pages_sum.total_cost) as with_left_out,
+    case when with_left_out then pages_sum.cost + left_out.cost else pages_sum.cost end as cost
+  from pages_sum
+  cross join left_out
+),
 by_measure as (
   select
     billing_dimension, amounts, 'cost' as measure, our_cost as ours, their_cost as theirs, cost_tolerance as tolerance,
     cast(abs(our_cost - their_cost) as double) - cost_tolerance as excess
   from compared_past
-  where query = $query
+  where query = $query and not is_left_out
   union all
   select
     billing_dimension, amounts, 'usage', cast(our_usage as decimal(38, 12)), cast(their_usage as decimal(38, 12)),
     usage_tolerance, cast(abs(our_usage - their_usage) as double) - usage_tolerance
   from compared_past
-  where query = $query
+  where query = $query and not is_left_out
 ),
 compared_all as (
   select
-    'pages of ' || $purpose || ' = their total' as compared,
+    'pages of ' || $purpose || case when with_left_out then ' and the rows they leave out' else '' end
+      || ' = their total' as compared,
     'cost' as measure,
     $billing_dimension as billing_dimension,
     amounts,
     cost as ours,
     total_cost as theirs,
     tolerance_of(amounts, cost_magnitude, 1e-12, $cost_half_unit, $agreed) as tolerance
-  from pages_sum
+  from pages
   union all
   select
     $compared,

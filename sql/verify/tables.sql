@@ -12,6 +12,8 @@ create or replace temp table compared_past (
   resource_name varchar,
   resource_uuid varchar,
   bucket_start timestamp not null,
+  -- Rows without uuid that the answer leaves out, as it may where uuids are asked for ("best effort").
+  is_left_out boolean not null,
   amounts bigint not null,
   our_cost decimal(38, 12) not null,
   their_cost decimal(38, 12) not null,

@@ -201,7 +201,7 @@ export async function seriesVerified(
   const rows = await connection.rows(
     `select billing_dimension, epoch_ms(window_start) as verified_from, epoch_ms(max(proven_at)) as at
     from ledger.proofs
-    where account = $account and compared = 'pages of series = their total'
+    where account = $account and starts_with(compared, 'pages of series')
     group by billing_dimension, window_start`,
     { account },
   );

@@ -22,6 +22,8 @@ function daily(of: Omit<Fact, 'hour' | 'cost' | 'usage'>, cost: number): Fact[] 
   }).flat();
 }
 const facts = [...daily(box, 1), ...daily(crate, 0.5), ...daily(disk, 0.25)];
+/** What the platform may leave out of an answer: a name, a uuid, a workspace, even the billing dimension. */
+const nameless = daily({ ...disk, workspace: null, name: null, dimension: '' }, 0.125);
 const since = { COSTBOOK_SINCE: '2026-07-12' };
 const firstNight = '2026-09-10T02:15:00Z';
 const nextNight = '2026-09-11T02:15:00Z';
@@ -78,6 +80,7 @@ const restated: [string, Fact[]][] = [
     'cost that moved from one workspace to another',
     changed((fact) => (isOn('2026-07-30')(fact) && fact.name === 'disk' ? { ...fact, workspace: 'south' } : fact)),
   ],
+  ['rows that say nothing of themselves', [...facts, ...nameless]],
   ['a credit in the past', [...facts, ...series(box, '2026-08-09T01', [-4])]],
 ];
 
@@ -98,6 +101,31 @@ describe.concurrent('the night after, the books equal the platform again:', () =
     const { exitCode, account, stderr } = await night(dir, platform, 'member');
     expect({ exitCode, unproven: account.unproven }, stderr).toEqual({ exitCode: 0, unproven: [] });
     expect(await costsIn(dir)).toEqual(expectedCosts(now, 'member'));
+  });
+});
+
+describe.concurrent('where the platform leaves out rows without uuid when uuids are asked for', () => {
+  test.each([
+    ['rows', 'admin'],
+    ['rows', 'member'],
+    ['rows and totals', 'admin'],
+    ['rows and totals', 'member'],
+  ] as const)('(%s, as %s) a steady night proves, and what moved is found', async (leavesOut, as) => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.leavesOut = leavesOut;
+    await ingest(dir, platform, { now: firstNight, env: since, as });
+    const steady = await night(dir, platform, as);
+    expect({ exitCode: steady.exitCode, restated: steady.account.restated }, steady.stderr).toEqual({
+      exitCode: 0,
+      restated: 0,
+    });
+    platform.facts = changed((fact) =>
+      isOn('2026-07-30')(fact) && fact.name === 'box' ? { ...fact, ...crate } : fact,
+    );
+    const next = await ingest(dir, platform, { now: '2026-09-12T02:15:00Z', env: since, as });
+    expect(next.exitCode, next.stderr).toBe(0);
+    expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, as));
   });
 });
 

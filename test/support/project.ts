@@ -161,7 +161,7 @@ export async function costsIn(dir: string): Promise<string[]> {
   const rows = await askSnapshot(
     dir,
     `select concat_ws('|', coalesce(workspace, '-'), resource_type, coalesce(resource_name, '-'),
-      coalesce(resource_uuid, '-'), billing_dimension, strftime(bucket_start, '%Y-%m-%dT%H:%M:%SZ'), cost, usage) as line
+      coalesce(resource_uuid, '-'), coalesce(billing_dimension, ''), strftime(bucket_start, '%Y-%m-%dT%H:%M:%SZ'), cost, usage) as line
     from costs`,
   );
   return rows.map((row) => String(row['line'])).sort();
