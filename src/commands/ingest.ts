@@ -5,7 +5,7 @@ import { openLanding } from '../fetch/index.ts';
 import { type AccountSummary, firstError, type IngestProgress, ingest } from '../ingest/index.ts';
 import { type Client, openClient } from '../platform/index.ts';
 import { readToken } from '../secrets.ts';
-import { formatInstant, type Instant } from '../time.ts';
+import { dayMs, formatInstant, type Instant } from '../time.ts';
 import { version } from '../version.ts';
 import type { UnprovenWindow } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -49,6 +49,10 @@ export const ingestCommand: Command = {
           onProgress: progress.show,
         },
       ).finally(progress.end);
+      if (config.landing.keepDays !== undefined) {
+        // Only of loads that are in the books: what was seen so long ago is not on its way any more.
+        await landing.removeBodies(await warehouse.landingsSeenBefore(effects.now() - config.landing.keepDays * dayMs));
+      }
       // What the platform said stands in these; it may have said our own token.
       const answer = context.json
         ? JSON.stringify({ accounts: summaries.map(toJson) })
