@@ -1,4 +1,4 @@
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { nearest } from './did-you-mean.ts';
 import { UsageError } from './errors.ts';
 import { accountIdFault, earliestVersion } from './platform/index.ts';
@@ -32,6 +32,8 @@ export interface LocalAccount {
   /** http or https, without credentials, query, fragment or trailing slash. */
   readonly url: string | undefined;
   readonly token: TokenSource | undefined;
+  /** Where the token's source was written: `COSTBOOK_TOKEN`, or `tokenFile (costbook.yaml:2:12)`. */
+  readonly tokenSetting: string | undefined;
   /** A whole hour, not in the future. */
   readonly since: Instant | undefined;
 }
@@ -68,8 +70,8 @@ export interface Config extends LocalConfig {
 }
 
 export interface ConfigInput {
-  /** What the file says; empty where there is none. */
-  readonly text: string;
+  /** What the file says; undefined where there is none. */
+  readonly text: string | undefined;
   /** The file's path: problems are named by it, and `tokenFile` is relative to its folder. */
   readonly file: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -142,7 +144,7 @@ export function loadConfig(place: ConfigPlace & { readonly requireAccounts: fals
 export function loadConfig(place: ConfigPlace & { readonly requireAccounts?: true }): Config;
 export function loadConfig(place: ConfigPlace): LocalConfig {
   const file = join(place.dir, 'costbook.yaml');
-  return parseConfig({ ...place, text: readYamlFile(file) ?? '', file });
+  return parseConfig({ ...place, text: readYamlFile(file), file });
 }
 
 /**
@@ -191,7 +193,7 @@ interface ConfigSpec {
 }
 
 /** What the environment says, by key; variables that are none of ours are reported. Empty ones count as unset. */
-function environmentLayer({ env, text, problems }: Reading): Layer {
+function environmentLayer({ env, text = '', problems }: Reading): Layer {
   const layer = new Map<string, Given>();
   for (const [variable, key] of configVariables) {
     const value = variableValue(env, variable);
@@ -219,7 +221,7 @@ function variableValue(env: ConfigInput['env'], name: string): string | undefine
 }
 
 /** What the file says, or undefined where it cannot be read at all (the reasons are reported). */
-function fileSpec({ text, file, env, problems }: Reading): ConfigSpec | undefined {
+function fileSpec({ text = '', file, env, problems }: Reading): ConfigSpec | undefined {
   const { root, isSound } = parseYaml(text, file, problems);
   for (const token of textsUnder('token', root)) {
     // A mere reference is no secret; what it leads to is.
@@ -404,7 +406,8 @@ function environmentTarget(entries: readonly Entry[], env: Layer, { file, proble
   return undefined;
 }
 
-function reportMissing(entry: Entry, layer: Layer, isOneOfSeveral: boolean, { file, problems }: Reading): void {
+function reportMissing(entry: Entry, layer: Layer, isOneOfSeveral: boolean, reading: Reading): void {
+  const { file, problems } = reading;
   const id = entry.id === undefined ? undefined : quoted(entry.id);
   const who = isOneOfSeveral && id ? `account ${id}: ` : '';
   const where = isOneOfSeveral
@@ -414,6 +417,16 @@ function reportMissing(entry: Entry, layer: Layer, isOneOfSeveral: boolean, { fi
     const ways = `write ${oneOf(keys)} ${where} ${oneOf(keys.map(variableOf))}`;
     problems.report(entry.place, `${who}found no ${what}; ${ways}`);
   }
+  if (reading.text === undefined && !layer.has('url')) {
+    problems.report(
+      { ...entry.place, where: dirname(file) },
+      `found no ${basename(file)} in this folder and no COSTBOOK_URL, expected one of the two; ` +
+        'set COSTBOOK_URL, COSTBOOK_TOKEN, COSTBOOK_ACCOUNT and COSTBOOK_SINCE, ' +
+        `or copy costbook.example.yaml, which comes with Costbook, to ${file} and fill it in, ` +
+        'or name the folder that has it with --dir',
+    );
+    return;
+  }
   if (!layer.has('url')) report("url, expected the platform's address", ['url']);
   if (!hasToken(layer)) report('token, expected one source of it', tokenKeys);
   if (isOneOfSeveral && !entry.keys.has('id')) {
@@ -421,8 +434,11 @@ function reportMissing(entry: Entry, layer: Layer, isOneOfSeveral: boolean, { fi
   }
 }
 
-function readShared(layer: Layer, reading: Reading): Pick<LocalAccount, 'url' | 'token' | 'since'> {
+function readShared(layer: Layer, reading: Reading): Pick<LocalAccount, 'url' | 'token' | 'tokenSetting' | 'since'> {
+  const key = tokenKeys.find((name) => layer.has(name));
+  const given = key && layer.get(key);
   return {
+    tokenSetting: given && (given.position ? `${key} (${given.where})` : given.where),
     url: read(layer.get('url'), parseUrl, reading, true),
     since: read(layer.get('since'), sinceParser(reading.now), reading),
     token: readTokenSource(layer, reading),

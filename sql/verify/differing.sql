@@ -14,4 +14,4 @@ select
 from compared_past
 where query = $query
   and (abs(our_cost - their_cost) > cost_tolerance or abs(our_usage - their_usage) > usage_tolerance)
-order by abs(our_cost - their_cost) desc, abs(our_usage - their_usage) desc, bucket_start, all;
+order by abs(our_cost - their_cost) desc, abs(our_usage - their_usage) desc, bucket_start, billing_dimension, workspace, resource_name, resource_uuid;

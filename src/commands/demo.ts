@@ -1,15 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { MachineError, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { type CompletenessState, completenessOf, describeCompleteness, formatTable } from '../reports/index.ts';
 import { formatInstant } from '../time.ts';
 import { type Connection, openBooks, type SqlRow, snapshotFile } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { ingestCommand } from './ingest.ts';
+import { startInventedPlatform } from './invented-platform.ts';
 import { reportCommand } from './report.ts';
 
 /** A folder with this file in it was made by a demo, and the next one may empty it. */
@@ -27,7 +25,8 @@ export const demoCommand: Command = {
     const folder = join(context.dir, 'costbook-demo');
     await prepareFolder(folder);
     const seed = typeof input.options['seed'] === 'string' ? ['--seed', input.options['seed']] : [];
-    const platform = await startPlatform(context, seed);
+    const now = formatInstant(context.effects.now());
+    const platform = await startInventedPlatform([cli, 'emulator', '--now', now, ...seed], context.signal);
     try {
       const { url, account, tokens } = platform;
       context.tell(
@@ -74,35 +73,6 @@ async function prepareFolder(folder: string): Promise<void> {
   for (const name of ['data', 'exports']) await rm(join(folder, name), { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, marker), 'Made by costbook demo, which empties this folder when it runs again.\n');
-}
-
-interface Platform {
-  readonly url: string;
-  readonly account: string;
-  readonly tokens: { readonly admin: string; readonly member: string };
-  stop(): Promise<void>;
-}
-
-/** Starts the emulator as a process of its own and waits for the line on which it says where it is. */
-async function startPlatform(context: CommandContext, args: readonly string[]): Promise<Platform> {
-  const now = formatInstant(context.effects.now());
-  const child = spawn(process.execPath, [cli, 'emulator', '--now', now, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {},
-  });
-  const line = await Promise.race([
-    once(createInterface({ input: child.stdout }), 'line').then(([text]) => String(text)),
-    once(child, 'exit').then(() => undefined),
-  ]);
-  if (line === undefined) throw new MachineError('the emulator ended before it answered; what it said stands above');
-  const said = JSON.parse(line) as Omit<Platform, 'stop'>;
-  return { ...said, stop: () => stop(child) };
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGTERM');
-  await once(child, 'exit');
 }
 
 /** Without a terminal's live line the demo says what it does in a line every now and then, not one a window. */

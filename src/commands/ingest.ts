@@ -76,6 +76,7 @@ function clientFor(
     {
       url: account.url,
       token: () => readToken(account.token, { dir, signal, keepSecret }),
+      tokenSetting: account.tokenSetting,
       canRefreshToken: account.token.kind !== 'value',
       apiVersion: config.apiVersion,
       authorizationHeader: config.authorizationHeader,

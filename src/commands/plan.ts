@@ -1,9 +1,12 @@
 import { stat } from 'node:fs/promises';
-import { type LocalConfig, loadConfig } from '../config.ts';
+import { type LocalAccount, type LocalConfig, loadConfig } from '../config.ts';
 import { UsageError } from '../errors.ts';
 import {
+  type CoveredPiece,
   controlQuery,
+  daysQueries,
   detailQuery,
+  everyDay,
   type PlannedWindow,
   type Purpose,
   planWindows,
@@ -12,6 +15,8 @@ import {
   type Role,
   repairQuery,
   residualQuery,
+  seriesQueries,
+  settledDays,
   typesQuery,
 } from '../fetch/index.ts';
 import { historyParameters, operations, requestPath } from '../platform/index.ts';
@@ -21,9 +26,12 @@ import {
   type Connection,
   completeness,
   coveredPieces,
+  groupsByWorkspace,
   type LoadedQuery,
   lastQueries,
   openBooks,
+  seriesLives,
+  seriesVerified,
   snapshotFile,
   unprovenWindows,
 } from '../warehouse/index.ts';
@@ -55,7 +63,7 @@ export const planCommand: Command = {
     try {
       const known = books === undefined ? [] : (await completeness(books.connection)).map(({ account }) => account);
       const plans: AccountPlan[] = [];
-      for (const { id, since } of accountsToPlan(config, known)) {
+      for (const { id, since } of accountsToPlan(config, known, context.dir)) {
         const asked = { account: id, since, from, to, refetch: options.flag('refetch'), now };
         plans.push(await planAccount(asked, config, books?.connection));
       }
@@ -79,7 +87,8 @@ interface PlannedRequest {
 }
 
 interface AccountPlan {
-  readonly account: string;
+  /** Null where only the platform can say which one the token sees; its requests have `{accountId}` in that place. */
+  readonly account: string | null;
   readonly role: Role | null;
   readonly windows: readonly {
     readonly start: string;
@@ -89,31 +98,45 @@ interface AccountPlan {
   }[];
   /** Requests before any window. */
   readonly first: readonly PlannedRequest[];
+  /** What is asked to verify the settled past. */
+  readonly verify: readonly PlannedRequest[];
   /** All pages together: at least so many requests. */
   readonly requestsAtLeast: number;
 }
 
-function accountsToPlan(config: LocalConfig, known: readonly string[]): { id: string; since: Instant | undefined }[] {
-  const [only] = known;
-  const configured = config.accounts.map(({ id, since }) => ({
-    id: id ?? (known.length === 1 ? only : undefined),
+/** Who is planned for. An account without id is the one that the platform will be asked for. */
+function accountsToPlan(
+  config: LocalConfig,
+  known: readonly string[],
+  dir: string,
+): Pick<LocalAccount, 'id' | 'since'>[] {
+  if (config.accounts.length === 0 && known.length > 0) return known.map((id) => ({ id, since: undefined }));
+  const accounts = config.accounts.map(({ id, url, since }) => ({
+    id: id ?? (known.length === 1 ? known[0] : undefined),
+    isReachable: url !== undefined,
     since,
   }));
-  const accounts = configured.length > 0 ? configured : known.map((id) => ({ id, since: undefined }));
-  const named = accounts.filter(
-    (account): account is { id: string; since: Instant | undefined } => account.id !== undefined,
-  );
-  if (named.length === 0) {
+  if (accounts.length === 0 || accounts.some(({ id, isReachable }) => id === undefined && !isReachable)) {
     throw new UsageError(
-      'no account is configured and none is in the books: set COSTBOOK_ACCOUNT (or account in costbook.yaml)',
+      `found no account to plan for: neither ${dir} nor the environment names one, or a url to ask for it, and ` +
+        `${known.length === 0 ? 'no books are there yet' : `the books hold ${known.length}`}; set COSTBOOK_ACCOUNT ` +
+        'or COSTBOOK_URL (account or url in costbook.yaml)',
     );
   }
-  return named;
+  return accounts;
+}
+
+/** Stands in the path of a request for the account whose id the platform is still to be asked for. */
+const unknownAccount = '{accountId}';
+
+function requestOf(account: string, parameters: Readonly<Record<string, string>>): string {
+  const request = requestPath(operations.metrics, parameters);
+  return account === unknownAccount ? request.replace(encodeURIComponent(unknownAccount), unknownAccount) : request;
 }
 
 async function planAccount(
   asked: {
-    account: string;
+    account: string | undefined;
     since: Instant | undefined;
     from: Instant | undefined;
     to: Instant | undefined;
@@ -123,23 +146,33 @@ async function planAccount(
   config: LocalConfig,
   books: Connection | undefined,
 ): Promise<AccountPlan> {
-  const { account, now } = asked;
+  const { now, account = unknownAccount } = asked;
   const ledger = books && (await accountLedger(books, account));
   const role = ledger?.role;
-  const historyStart = asked.since ?? ledger?.historyStart;
   const first: PlannedRequest[] = [];
-  if (historyStart === undefined) {
+  if (asked.account === undefined) {
     first.push({
       purpose: 'discovery',
-      why: 'no since is configured: monthly totals, which have no window cap, show where history begins',
-      request: requestPath(operations.metrics, historyParameters(account, floorHour(now))),
+      why: 'no account is configured: the platform is asked which one the token sees',
+      request: requestPath(operations.accounts, {}),
+      pages: 1,
+      pagesAre: 'at least',
+    });
+  }
+  if (asked.since === undefined && !ledger?.hasAmounts) {
+    const reason = ledger === undefined ? 'no since is configured' : 'no cost has been seen so far';
+    first.push({
+      purpose: 'discovery',
+      why: `${reason}: monthly totals, which have no window cap, show where history begins`,
+      request: requestOf(account, historyParameters(account, floorHour(now))),
       pages: 1,
       pagesAre: 'at least',
     });
   }
   const covered = books ? await coveredPieces(books, account) : [];
   const unproven = books ? (await unprovenWindows(books, account)).map(({ window }) => window) : [];
-  const start = historyStart ?? asked.from;
+  // Where no cost has been seen the ledger's start may turn out to be another one; until then it is the best guess.
+  const start = asked.since ?? ledger?.historyStart ?? asked.from;
   const planned =
     start === undefined
       ? []
@@ -155,12 +188,15 @@ async function planAccount(
       requests,
     });
   }
-  const all = [...first, ...windows.flatMap((window) => window.requests)];
+  const isWhole = asked.from === undefined && asked.to === undefined && !asked.refetch;
+  const verify = books && isWhole ? await verifyingRequests(books, { account, role, covered, now }, config) : [];
+  const all = [...first, ...verify, ...windows.flatMap((window) => window.requests)];
   return {
-    account,
+    account: asked.account ?? null,
     role: role ?? null,
     windows,
     first,
+    verify,
     requestsAtLeast: all.reduce((sum, request) => sum + request.pages, 0),
   };
 }
@@ -174,6 +210,35 @@ const purposes: Readonly<Record<Purpose, string>> = {
   days: 'daily totals, to find the days of the past that changed',
   series: 'totals of every series, to find what moved between resources',
 };
+
+/** What the ingest asks to verify the settled past, whatever of it then turns out to have changed. */
+async function verifyingRequests(
+  books: Connection,
+  of: { account: string; role: Role | undefined; covered: readonly CoveredPiece[]; now: Instant },
+  { settleDays, verifyDays, deepVerifyPages }: LocalConfig,
+): Promise<PlannedRequest[]> {
+  const { account, role, covered } = of;
+  const lastHour = floorHour(of.now);
+  const days = settledDays(covered, { lastHour, settleDays, verifyDays });
+  const past = settledDays(covered, { lastHour, settleDays, verifyDays: everyDay }).at(-1);
+  const byDay = days.length === 0 ? [] : daysQueries(days, role, await groupsByWorkspace(books, account, days)).queries;
+  const bySeries =
+    past === undefined
+      ? []
+      : seriesQueries(
+          past,
+          await seriesLives(books, account, past),
+          await seriesVerified(books, account),
+          deepVerifyPages,
+        );
+  return [...byDay, ...bySeries].map((query) => ({
+    purpose: query.purpose,
+    why: purposes[query.purpose],
+    request: requestOf(account, queryParameters(account, query)),
+    pages: 1,
+    pagesAre: 'at least',
+  }));
+}
 
 /** The queries of a window: detail and control for certain, those that light the blind spots where they were asked last time. */
 function requestsOf(
@@ -190,7 +255,7 @@ function requestsOf(
     return {
       purpose: query.purpose,
       why: purposes[query.purpose] + (asksRole ? "; finds out whether the token is an admin's" : ''),
-      request: requestPath(operations.metrics, queryParameters(account, query)),
+      request: requestOf(account, queryParameters(account, query)),
       pages: pages ?? 1,
       pagesAre: pages === undefined ? 'at least' : 'last time',
     };
@@ -217,13 +282,13 @@ function isSame(loaded: LoadedQuery, query: Query): boolean {
 
 function describe(plan: AccountPlan): string {
   const lines = [
-    `${plan.account}: ${plan.windows.length} windows, at least ${plan.requestsAtLeast} requests` +
+    `${plan.account ?? 'the account that the token sees'}: ${plan.windows.length} windows, at least ${plan.requestsAtLeast} requests` +
       ` (token: ${plan.role ?? 'not known yet'})`,
   ];
   function line({ purpose, why, request, pages, pagesAre }: PlannedRequest): void {
     lines.push(`  ${purpose}, ${pages} page${pages === 1 ? '' : 's'} ${pagesAre}: ${why}`, `    GET ${request}`);
   }
-  for (const request of plan.first) line(request);
+  for (const request of [...plan.first, ...plan.verify]) line(request);
   for (const { start, end, reason, requests } of plan.windows) {
     lines.push(`${formatWindow({ start: Date.parse(start), end: Date.parse(end) })} ${reason}`);
     for (const request of requests) line(request);

@@ -86,7 +86,7 @@ export function decodePage(body: unknown, expected: Expected): DecodedPage {
 
   function refuse(place: string, found: unknown, wanted: string): never {
     const isText = typeof found !== 'number' && found !== undefined;
-    const shown = found === undefined ? 'nothing' : isText ? excerpt(JSON.stringify(found) ?? '', 120) : String(found);
+    const shown = found === undefined ? 'nothing' : isText ? excerpt(jsonOf(found), 120) : String(found);
     throw new RefusedAnswerError(`${about}: ${place}: found ${shown}, expected ${wanted}`);
   }
   function objectAt(value: unknown, place: string): Json {
@@ -224,6 +224,15 @@ export function decodePage(body: unknown, expected: Expected): DecodedPage {
     points: { count, entry: pointEntry, bucket: pointBucket, cost: cost.values, usage: usage.values },
     unknownFields: [...unknownFields],
   };
+}
+
+/** A value as JSON; one that is nested too deep to be written is told by its kind. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    return Array.isArray(value) ? 'a deeply nested array' : 'a deeply nested object';
+  }
 }
 
 /** Largest scaled value that `value × 10^scale`, computed in doubles, is sure to round to the right integer. */

@@ -9,6 +9,7 @@ import {
   unionWindows,
   type Window,
 } from '../time.ts';
+import { daysQuery, type Query, type Role, seriesQuery } from './grain.ts';
 import { type CoveredPiece, coverWindows } from './plan.ts';
 
 /**
@@ -30,10 +31,23 @@ export function settledDays(
   });
 }
 
-/** The fewest legal windows of daily resolution that hold these days, newest first. */
-export function dayWindows(days: readonly Window[]): Window[] {
-  return coverWindows(days, maxWindowDays.daily * dayMs);
+/**
+ * The queries of these days' totals, newest first: each stretch of days by itself, in the fewest windows that daily
+ * resolution allows, because a day that is not wholly in the books has nothing to be compared with. As admin by
+ * workspace too, as long as all workspaces and billing dimensions (`groups`) fit on one page.
+ */
+export function daysQueries(
+  days: readonly Window[],
+  role: Role | undefined,
+  groups: number,
+): { readonly queries: readonly Query[]; readonly byWorkspace: boolean } {
+  const byWorkspace = role === 'admin' && groups <= metricsLimits.maxPageSize;
+  const windows = days.toReversed().flatMap((stretch) => coverWindows([stretch], maxWindowDays.daily * dayMs));
+  return { queries: windows.map((window) => daysQuery(window, byWorkspace)), byWorkspace };
 }
+
+/** As `verifyDays`: however long ago. */
+export const everyDay = 100_000;
 
 /** How many series of a billing dimension had their first and their last day on a day. */
 export interface SeriesLives {
@@ -84,17 +98,38 @@ export function seriesSlices(past: Window, lives: readonly SeriesLives[], maxPag
   });
 }
 
-/**
- * Tonight's slices: those that were verified longest ago, as many as `maxPages` pages hold, and one at least.
- * `verifiedAt` tells when a slice was verified last; undefined where it never was.
- */
+/** When the series of a billing dimension (undefined: all at once) were last verified from a day on. */
+export interface SeriesVerified {
+  readonly billingDimension: string | undefined;
+  readonly from: Instant;
+  readonly at: Instant;
+}
+
+/** The queries of tonight's share of the series: what was verified longest ago, as much as `maxPages` pages hold. */
+export function seriesQueries(
+  past: Window | undefined,
+  lives: readonly SeriesLives[],
+  verified: readonly SeriesVerified[],
+  maxPages: number,
+): Query[] {
+  if (past === undefined || maxPages === 0) return [];
+  return slicesOfTonight(seriesSlices(past, lives, maxPages), verified, maxPages).map(
+    ({ window, resolution, billingDimension }) => seriesQuery(window, resolution, { billingDimension }),
+  );
+}
+
+/** Those slices that were verified longest ago, or never, as many as `maxPages` pages hold, and one at least. */
 export function slicesOfTonight(
   slices: readonly SeriesSlice[],
-  verifiedAt: (slice: SeriesSlice) => Instant | undefined,
+  verified: readonly SeriesVerified[],
   maxPages: number,
 ): SeriesSlice[] {
+  const times = new Map(verified.map(({ billingDimension, from, at }) => [keyOf(billingDimension, from), at]));
   const waiting = slices
-    .map((slice, position) => ({ slice, position, at: verifiedAt(slice) ?? Number.NEGATIVE_INFINITY }))
+    .map((slice, position) => {
+      const at = times.get(keyOf(slice.billingDimension, slice.window.start)) ?? Number.NEGATIVE_INFINITY;
+      return { slice, position, at };
+    })
     .sort((a, b) => (a.at === b.at ? a.position - b.position : a.at < b.at ? -1 : 1));
   const chosen: SeriesSlice[] = [];
   let pages = 0;
@@ -104,6 +139,10 @@ export function slicesOfTonight(
     pages += slice.pages;
   }
   return chosen;
+}
+
+function keyOf(billingDimension: string | undefined, from: Instant): string {
+  return JSON.stringify([billingDimension, from]);
 }
 
 /** Series that may have had an hour in the window: begun before its end, not ended before its start. */

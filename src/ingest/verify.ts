@@ -4,18 +4,26 @@ import {
   askQuery,
   bucketsOf,
   type CoveredPiece,
-  daysQuery,
-  dayWindows,
+  daysQueries,
+  everyDay,
   type Query,
   type Role,
+  seriesQueries,
   seriesQuery,
-  seriesSlices,
   settledDays,
-  slicesOfTonight,
 } from '../fetch/index.ts';
-import { type Client, metricsLimits } from '../platform/index.ts';
-import { dayMs, floorHour, formatInstant, formatWindow, type Instant, unionWindows, type Window } from '../time.ts';
-import type { PastComparison, PastDifference, PastQuestion, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
+import type { Client } from '../platform/index.ts';
+import { floorHour, formatInstant, formatWindow, type Instant, unionWindows, type Window } from '../time.ts';
+import {
+  groupsByWorkspace,
+  type PastComparison,
+  type PastDifference,
+  type PastQuestion,
+  seriesLives,
+  seriesVerified,
+  type TotalsKnown,
+  type UnprovenWindow,
+} from '../warehouse/index.ts';
 import type { IngestRequest, IngestTools } from './tools.ts';
 import { askAboutRole } from './windows.ts';
 
@@ -69,7 +77,7 @@ export async function openPast(options: {
   const everything = settledDays(options.covered, {
     lastHour,
     settleDays,
-    verifyDays: Number.MAX_SAFE_INTEGER / dayMs,
+    verifyDays: everyDay,
   });
   const verification = await warehouse.openVerification(account, known);
   const asked: Asked[] = [];
@@ -97,9 +105,13 @@ export async function openPast(options: {
     throw new UnprovenError(`account ${account}, ${query.purpose} of ${formatWindow(query.window)}: ${answerFault}`);
   }
 
-  async function compare(question: PastQuestion, reading: number): Promise<PastComparison> {
-    const seenAt = await warehouse.seenAt(effects.now());
-    return verification.compare(question, { runNumber, reading, seenAt });
+  // Several statements that belong together: two questions compared at once would record each other's proofs.
+  const oneAtATime = pLimit(1);
+  function compare(question: PastQuestion, reading: number): Promise<PastComparison> {
+    return oneAtATime(async () => {
+      const seenAt = await warehouse.seenAt(effects.now());
+      return verification.compare(question, { runNumber, reading, seenAt });
+    });
   }
 
   /** Asks several queries, `concurrency` at a time, and returns the days in which their answers differ. */
@@ -146,21 +158,13 @@ export async function openPast(options: {
   return {
     async days() {
       const days = settledDays(options.covered, { lastHour, settleDays, verifyDays });
-      // Each stretch by itself: a day that is not wholly in the books has nothing to be compared with.
-      const windows = days.toReversed().flatMap((stretch) => dayWindows([stretch]));
-      const span = { start: windows.at(-1)?.start ?? 0, end: windows[0]?.end ?? 0 };
-      const fitsByWorkspace = (await verification.groupsByWorkspace(span)) <= metricsLimits.maxPageSize;
-      const byWorkspace = options.role === 'admin' && fitsByWorkspace;
-      const found = await askAll(
-        windows.map((window) => daysQuery(window, byWorkspace)),
-        byWorkspace,
-      ).catch((error: unknown) => {
+      if (days.length === 0) return [];
+      const groups = await groupsByWorkspace(verification.connection, account, days);
+      const { queries, byWorkspace } = daysQueries(days, options.role, groups);
+      const found = await askAll(queries, byWorkspace).catch((error: unknown) => {
         if (!(byWorkspace && error instanceof PlatformError && error.status === 403)) throw error;
         askAboutRole(account, 'admin', 'member', request.acceptSight);
-        return askAll(
-          windows.map((window) => daysQuery(window, false)),
-          false,
-        );
+        return askAll(daysQueries(days, 'member', groups).queries, false);
       });
       const { ours, theirs, days: compared, lowerDays } = await verification.totals();
       const isLess = theirs < ours * sightShareOfCost && lowerDays >= compared * sightShareOfDays;
@@ -179,20 +183,10 @@ export async function openPast(options: {
     async series() {
       const past = everything.at(-1);
       if (past === undefined || deepVerifyPages === 0) return [];
-      const slices = seriesSlices(past, await verification.seriesLives(past), deepVerifyPages);
-      const verifiedAt = new Map<string, Instant | undefined>();
-      const keyOf = ({ billingDimension, window }: (typeof slices)[number]) =>
-        JSON.stringify([billingDimension, window.start]);
-      for (const slice of slices) {
-        verifiedAt.set(keyOf(slice), await verification.lastVerified(slice.billingDimension, slice.window.start));
-      }
-      const tonight = slicesOfTonight(slices, (slice) => verifiedAt.get(keyOf(slice)), deepVerifyPages);
-      const found = await askAll(
-        tonight.map(({ window, resolution, billingDimension }) =>
-          seriesQuery(window, resolution, { billingDimension }),
-        ),
-        false,
-      );
+      const { connection } = verification;
+      const lives = await seriesLives(connection, account, past);
+      const verified = await seriesVerified(connection, account);
+      const found = await askAll(seriesQueries(past, lives, verified, deepVerifyPages), false);
       asked.push(...found);
       const differing = found.filter(({ comparison }) => comparison.differences.length > 0);
       const byDay = differing.filter(({ question }) => question.unit === 'day');

@@ -20,7 +20,7 @@ const silenceCodes = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']
 
 /**
  * The real HTTP edge: at most `connections` sockets per origin, HTTP(S)_PROXY and NO_PROXY of `env` honoured.
- * `close` ends idle sockets so that the process can end. Throws UsageError for a proxy that is no address.
+ * `close` ends all sockets, also one on which a proxy lets us wait, so that the process can end. Throws UsageError for a proxy that is no address.
  */
 export function openHttp(options: { connections: number; env: Readonly<Record<string, string | undefined>> }): {
   send: HttpSend;
@@ -54,14 +54,19 @@ export function openHttp(options: { connections: number; env: Readonly<Record<st
 
   async function send(request: HttpRequest): Promise<HttpResponse> {
     try {
-      const response = await undiciRequest(request.url, {
-        dispatcher,
-        method: request.method,
-        headers: request.headers,
-        signal: request.signal,
-      });
-      const body = await gather(response.body as AsyncIterable<Buffer>);
-      return { status: response.statusCode, headers: response.headers, body };
+      const { url, method, headers, signal } = request;
+      signal.throwIfAborted();
+      const response = await unlessAborted(undiciRequest(url, { dispatcher, method, headers, signal }), signal);
+      const pieces: Buffer[] = [];
+      let bytes = 0;
+      for await (const piece of response.body as AsyncIterable<Buffer>) {
+        bytes += piece.length;
+        if (bytes > maxBodyBytes) {
+          throw new PlatformError(`a body of more than ${maxBodyMib} MiB, far more than a page`, { code: 'body' });
+        }
+        pieces.push(piece);
+      }
+      return { status: response.statusCode, headers: response.headers, body: Buffer.concat(pieces, bytes) };
     } catch (error) {
       if (request.signal.aborted || error instanceof PlatformError) throw error;
       const code = codeOf(error);
@@ -73,26 +78,16 @@ export function openHttp(options: { connections: number; env: Readonly<Record<st
       });
     }
   }
-  return { send, close: () => dispatcher.close() };
+  return { send, close: () => dispatcher.destroy() };
 }
 
-/** A body in one piece. Copied as it comes: an object for each piece would cost a hundred times a body sent in bytes. */
-async function gather(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
-  let body = Buffer.allocUnsafe(64 * 1024);
-  let length = 0;
-  for await (const piece of pieces) {
-    if (length + piece.length > maxBodyBytes) {
-      throw new PlatformError(`a body of more than ${maxBodyMib} MiB, far more than a page`, { code: 'body' });
-    }
-    if (length + piece.length > body.length) {
-      const larger = Buffer.allocUnsafe(Math.max(2 * body.length, length + piece.length));
-      body.copy(larger, 0, 0, length);
-      body = larger;
-    }
-    piece.copy(body, length);
-    length += piece.length;
-  }
-  return body.subarray(0, length);
+/** A promise that rejects with the signal's reason at once: undici looks at it only when it has a connection. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 }
 
 /** What a failure of the network means for the next attempt: a certificate does not become trusted by asking again. */

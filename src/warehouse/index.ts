@@ -26,5 +26,13 @@ export { openRebuildingWarehouse, type RebuildingWarehouse } from './rebuilding.
 export { snapshotFile } from './snapshot.ts';
 export { readSqlFolder, type SqlFile } from './sql-files.ts';
 export { isTextType, type JsonValue, toCellText, toJsonValue } from './values.ts';
-export type { PastComparison, PastDifference, PastQuestion, Verification } from './verify.ts';
+export {
+  groupsByWorkspace,
+  type PastComparison,
+  type PastDifference,
+  type PastQuestion,
+  seriesLives,
+  seriesVerified,
+  type Verification,
+} from './verify.ts';
 export * from './warehouse.ts';

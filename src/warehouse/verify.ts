@@ -61,13 +61,8 @@ export interface Verification {
   ): Promise<PastComparison>;
   /** Sums over everything compared so far: USD as numbers, for judging sizes only. */
   totals(): Promise<{ ours: number; theirs: number; days: number; lowerDays: number }>;
-  /** How many workspaces times billing dimensions had cost in the window. */
-  groupsByWorkspace(window: Window): Promise<number>;
-  seriesLives(
-    window: Window,
-  ): Promise<{ billingDimension: string | undefined; day: Instant; began: number; ended: number }[]>;
-  /** When the series of a billing dimension (undefined: all at once) were last verified from this day on. */
-  lastVerified(billingDimension: string | undefined, from: Instant): Promise<Instant | undefined>;
+  /** The connection that it owns, for reading. */
+  readonly connection: Connection;
   recordUnproven(unproven: Window, facts: UnprovenFacts): Promise<void>;
   close(): void;
 }
@@ -95,10 +90,6 @@ export async function openVerification(
   await stage.begin(account, { start: 0, end: 0 });
   await connection.run(sql('tables'));
 
-  function windowParameters({ start, end }: Window): { account: string; window_start: string; window_end: string } {
-    return { account, window_start: formatInstant(start), window_end: formatInstant(end) };
-  }
-
   return {
     async addQuestion(question, buckets) {
       await connection.appendRows(
@@ -116,7 +107,7 @@ export async function openVerification(
         resource_name: question.resourceName ?? null,
       };
       await connection.run(sql('compare'), {
-        ...windowParameters(window),
+        ...parametersOf(account, window),
         ...tolerance,
         ...filters,
         query,
@@ -161,45 +152,70 @@ export async function openVerification(
       };
     },
 
-    async groupsByWorkspace(window) {
-      const [row] = await connection.rows(
-        `select count(distinct [series.workspace, series.billing_dimension]) as groups
-        from ledger.amounts as amounts
-        join ledger.series as series using (series_id)
-        where amounts.account = $account
-          and amounts.bucket_start >= cast($window_start as timestamp)
-          and amounts.bucket_start < cast($window_end as timestamp)`,
-        windowParameters(window),
-      );
-      return Number(row?.['groups']);
-    },
-
-    async seriesLives(window) {
-      const rows = await connection.rows(sql('series_lives'), windowParameters(window));
-      return rows.map((row) => ({
-        billingDimension: textOf(row['billing_dimension']),
-        day: Number(row['day']),
-        began: Number(row['began']),
-        ended: Number(row['ended']),
-      }));
-    },
-
-    async lastVerified(billingDimension, from) {
-      const [row] = await connection.rows(
-        `select epoch_ms(max(proven_at)) as at
-        from ledger.proofs
-        where account = $account and compared = 'pages of series = their total'
-          and billing_dimension is not distinct from $billing_dimension
-          and window_start = cast($from as timestamp)`,
-        { account, billing_dimension: billingDimension ?? null, from: formatInstant(from) },
-      );
-      const at = row?.['at'];
-      return at === null || at === undefined ? undefined : Number(at);
-    },
-
+    connection,
     recordUnproven: (unproven, facts) => stage.recordUnproven(unproven, facts),
     close: () => stage.close(),
   };
+}
+
+/** How many workspaces times billing dimensions had cost in these windows. */
+export async function groupsByWorkspace(
+  connection: Connection,
+  account: string,
+  windows: readonly Window[],
+): Promise<number> {
+  const [row] = await connection.rows(
+    `select count(distinct [series.workspace, series.billing_dimension]) as groups
+    from ledger.amounts as amounts
+    join ledger.series as series using (series_id)
+    where amounts.account = $account
+      and amounts.bucket_start >= cast($window_start as timestamp)
+      and amounts.bucket_start < cast($window_end as timestamp)`,
+    parametersOf(account, {
+      start: Math.min(...windows.map(({ start }) => start)),
+      end: Math.max(...windows.map(({ end }) => end)),
+    }),
+  );
+  return Number(row?.['groups']);
+}
+
+/** How many series of each billing dimension had their first and their last day of the window on which day. */
+export async function seriesLives(
+  connection: Connection,
+  account: string,
+  window: Window,
+): Promise<{ billingDimension: string | undefined; day: Instant; began: number; ended: number }[]> {
+  const text = (await readSqlFolder('verify')).find(({ name }) => name === 'series_lives')?.text;
+  const rows = await connection.rows(text ?? '', parametersOf(account, window));
+  return rows.map((row) => ({
+    billingDimension: textOf(row['billing_dimension']),
+    day: Number(row['day']),
+    began: Number(row['began']),
+    ended: Number(row['ended']),
+  }));
+}
+
+/** When the series of each billing dimension (undefined: all at once) were last verified, by the day they began with. */
+export async function seriesVerified(
+  connection: Connection,
+  account: string,
+): Promise<{ billingDimension: string | undefined; from: Instant; at: Instant }[]> {
+  const rows = await connection.rows(
+    `select billing_dimension, epoch_ms(window_start) as verified_from, epoch_ms(max(proven_at)) as at
+    from ledger.proofs
+    where account = $account and compared = 'pages of series = their total'
+    group by billing_dimension, window_start`,
+    { account },
+  );
+  return rows.map((row) => ({
+    billingDimension: textOf(row['billing_dimension']),
+    from: Number(row['verified_from']),
+    at: Number(row['at']),
+  }));
+}
+
+function parametersOf(account: string, { start, end }: Window): Record<string, string> {
+  return { account, window_start: formatInstant(start), window_end: formatInstant(end) };
 }
 
 function textOf(value: unknown): string | undefined {

@@ -51,6 +51,27 @@ describe.concurrent('exit 2', () => {
     expect(stderr).toContain('COSTBOOK_TOKEN');
   });
 
+  test('without any configuration names both ways to give one, and the folder', async () => {
+    const dir = await newProject();
+    const { exitCode, stdout, stderr } = await runCli(['ingest', '--dir', dir]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      expect.stringContaining(`${dir}: found no costbook.yaml in this folder and no COSTBOOK_URL`),
+    ]);
+    for (const way of ['URL', 'TOKEN', 'ACCOUNT', 'SINCE']) expect(stderr).toContain(`COSTBOOK_${way}`);
+    expect(stderr).toContain('copy costbook.example.yaml');
+  });
+
+  test('tells each mistake of a configuration on a line of its own that can be read alone', async () => {
+    const dir = await newProject();
+    await writeFile(join(dir, 'costbook.yaml'), 'urll: x\nsettleDay: 1\naccount: ..\nlanding: { keeps: all }\n');
+    const { stderr } = await runCli(['ingest', '--dir', dir], { COSTBOOK_TOKNE: 'x', COSTBOOK_LAG_HOURS: 'x' });
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines).toHaveLength(8);
+    for (const line of lines) expect(line).toMatch(/^(costbook: )?(\/.*costbook\.yaml(:\d+:\d+)?|COSTBOOK_\w+): \w/);
+    expect(stderr).not.toMatch(/\?[;,.]/);
+  });
+
   test('tells everything that is wrong with the file, each with its line', async () => {
     const dir = await newProject();
     await writeFile(join(dir, 'costbook.yaml'), 'url: https://example.com\nsettleDays: -1\nlagHour: 2\ntoken: a b\n');
@@ -178,6 +199,19 @@ describe.concurrent('exit 3', () => {
     // The other windows would fail the same way: nobody is asked for them.
     expect(platform.requests.length).toBeLessThanOrEqual(2);
     expect(await lastRun(dir)).toMatchObject({ outcome: 'failed', exit_code: 3 });
+  });
+
+  test('names the setting whose token was refused', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await writeFile(join(dir, 'token'), 'tok-of-yesterday');
+    await writeFile(join(dir, 'costbook.yaml'), 'tokenFile: token\n');
+    const { exitCode, account } = await ingest(dir, platform, { now, env: { COSTBOOK_TOKEN: '' } });
+    expect(exitCode).toBe(3);
+    expect(account.errors[0]).toContain(`check tokenFile (${join(dir, 'costbook.yaml')}:1:12); it may have expired`);
+    // The file was read once more, and that is a retry.
+    expect(platform.requests).toHaveLength(2);
+    expect(account.retries).toBe(1);
   });
 
   test('comes when the platform puts us off longer than a run may wait', async () => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -64,7 +64,7 @@ function folderOf(path: string): string | undefined {
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<
   'dependencies' | 'devDependencies',
   Record<string, string>
->;
+> & { readonly files?: readonly string[] };
 
 describe('third-party packages', () => {
   test('the rule knows every one of them', () => {
@@ -86,6 +86,12 @@ describe('third-party packages', () => {
   test('have exact versions', () => {
     const all = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
     expect(all.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+  });
+});
+
+describe('the package', () => {
+  test('names no file or folder that is not there', () => {
+    expect((manifest.files ?? []).filter((name) => name !== 'dist' && !existsSync(join(root, name)))).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { connect } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { PlatformError, RefusedAnswerError, UsageError } from '../../src/errors.ts';
@@ -271,6 +271,42 @@ describe('what passes is tried again', () => {
       code: 'timeout',
     });
     expect(server.seen).toHaveLength(3);
+  });
+
+  test.each([
+    ['headers that drip for ever', 'HTTP/1.1 200 OK\r\nx-slow: ', 'a'],
+    ['hints that announce an answer for ever', '', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'],
+  ])('%s are given up after three attempts', async (_, head, piece) => {
+    const server = await startServer((response) => {
+      const { socket } = response.req;
+      socket.write(head);
+      const timer = setInterval(() => socket.write(piece), 10);
+      socket.on('close', () => clearInterval(timer));
+    });
+    const error = await rejection(ask(testClient(server.url, { settings: { attemptTimeoutMs: 150 } })));
+    expect(error).toMatchObject({ message: expect.stringContaining('no whole answer within 150 ms after 3 attempts') });
+    expect(server.seen).toHaveLength(3);
+  });
+
+  test('a proxy that takes the connection and says nothing is given up, and can be left', async () => {
+    let connections = 0;
+    const proxy = createServer().on('connect', () => {
+      connections += 1;
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const { port } = proxy.address() as AddressInfo;
+    const http = openHttp({ connections: 4, env: { HTTP_PROXY: `http://127.0.0.1:${port}` } });
+    try {
+      const signal = AbortSignal.timeout(300);
+      const sent = http.send({ method: 'GET', url: 'http://costbook.invalid/', headers: {}, signal });
+      expect(await rejection(sent)).toBe(signal.reason);
+      expect(connections).toBe(1);
+      await http.close();
+    } finally {
+      proxy.close();
+      proxy.closeAllConnections();
+    }
   });
 
   test('headers without end are given up', async () => {

@@ -43,6 +43,7 @@ describe('parseConfig: what is resolved', () => {
           name: undefined,
           url: 'https://api.example.com',
           token: { kind: 'value', value: 'tok-from-env' },
+          tokenSetting: 'COSTBOOK_TOKEN',
           since: undefined,
         },
       ],
@@ -89,6 +90,7 @@ describe('parseConfig: what is resolved', () => {
           name: undefined,
           url: 'http://127.0.0.1:8080/base',
           token: { kind: 'command', command: 'pass show platform' },
+          tokenSetting: 'COSTBOOK_TOKEN_COMMAND',
           since: Date.parse('2026-10-29T00:00:00Z'),
         },
       ],
@@ -141,6 +143,7 @@ describe('parseConfig: what is resolved', () => {
         name: undefined,
         url: 'https://x.example',
         token: { kind: 'file', path: '/books/secrets/token' },
+        tokenSetting: 'tokenFile (/books/costbook.yaml:3:12)',
         since: Date.parse('2026-10-01T00:00:00Z'),
       },
     ]);
@@ -168,6 +171,7 @@ accounts:
         name: undefined,
         url: 'https://top.example',
         token: { kind: 'command', command: 'show top' },
+        tokenSetting: 'tokenCommand (/books/costbook.yaml:3:15)',
         since: Date.parse('2026-09-01T00:00:00Z'),
       },
       {
@@ -175,6 +179,7 @@ accounts:
         name: 'Labs',
         url: 'https://b.example',
         token: { kind: 'value', value: 'tok-of-b' },
+        tokenSetting: 'token (/books/costbook.yaml:7:57)',
         since: Date.parse('2026-10-01T00:00:00Z'),
       },
     ]);
@@ -840,6 +845,32 @@ describe('loadConfig({ dir, env, now })', () => {
 
   test('a folder without the file is fine', () => {
     expect(loadConfig({ dir: folder('bare', {}), env: reach, now }).concurrency).toBe(4);
+  });
+
+  test('nothing at all: both ways are told, and the folder that was looked in, with what else is wrong', () => {
+    const path = folder('nothing', {});
+    const caught = thrown(() =>
+      loadConfig({ dir: path, env: { COSTBOOK_TOKNE: 'tok-1', COSTBOOK_LAG_HOURS: 'x' }, now }),
+    );
+    expect(caught).toBeInstanceOf(UsageError);
+    expect(caught instanceof Error ? caught.message.replaceAll(dir, '<dir>') : '').toMatchInlineSnapshot(`
+      "<dir>/nothing: found no costbook.yaml in this folder and no COSTBOOK_URL, expected one of the two; set COSTBOOK_URL, COSTBOOK_TOKEN, COSTBOOK_ACCOUNT and COSTBOOK_SINCE, or copy costbook.example.yaml, which comes with Costbook, to <dir>/nothing/costbook.yaml and fill it in, or name the folder that has it with --dir
+      COSTBOOK_TOKNE: unknown variable; did you mean COSTBOOK_TOKEN? rename or unset it
+      COSTBOOK_LAG_HOURS: found "x", expected a whole number from 0 to 72"
+    `);
+  });
+
+  test('an address without a token needs the token alone', () => {
+    const caught = thrown(() =>
+      loadConfig({ dir: folder('half', {}), env: { COSTBOOK_URL: 'https://x.example' }, now }),
+    );
+    expect(caught instanceof Error ? caught.message.replaceAll(dir, '<dir>') : '').toMatchInlineSnapshot(
+      `"<dir>/half/costbook.yaml: found no token, expected one source of it; write token, tokenFile or tokenCommand in <dir>/half/costbook.yaml, or set COSTBOOK_TOKEN, COSTBOOK_TOKEN_FILE or COSTBOOK_TOKEN_COMMAND"`,
+    );
+  });
+
+  test('a command that talks to nobody needs no configuration', () => {
+    expect(loadConfig({ dir: folder('local', {}), env: {}, now, requireAccounts: false }).accounts).toEqual([]);
   });
 
   test('the file is read, and paths in it are relative to its folder', () => {

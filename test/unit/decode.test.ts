@@ -519,7 +519,7 @@ describe('refusals name the place, what was found and what was expected', () => 
       changed((_, only) => put(only.timeseries[1], 'timestamp', value)),
       'data[0].timeseries[1].timestamp',
       found,
-      'an hour of 2026-10-01T00:00:00Z and 2 hours on',
+      'the start of one of the 2 hours from 2026-10-01T00:00:00Z on',
     );
   });
 

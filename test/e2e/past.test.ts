@@ -1,0 +1,316 @@
+import { describe, expect, test } from 'vitest';
+import { askSnapshot, costsIn, type Ingested, ingest, newProject, runCli } from '../support/project.ts';
+import {
+  expectedCosts,
+  type Fact,
+  type ScriptedPlatform,
+  type Seen,
+  series,
+  startScriptedPlatform,
+} from '../support/scripted-platform.ts';
+
+const sandbox = { type: 'sandbox', dimension: 'sandbox_compute_runtime_gbs' } as const;
+const box = { ...sandbox, workspace: 'north', name: 'box', uuid: 'sbx-1' };
+const crate = { ...sandbox, workspace: 'south', name: 'crate', uuid: 'sbx-2' };
+const disk = { type: 'volume', workspace: 'north', name: 'disk', uuid: null, dimension: 'volume_storage_gbs' };
+
+/** Two months of every day's fifth hour. */
+function daily(of: Omit<Fact, 'hour' | 'cost' | 'usage'>, cost: number): Fact[] {
+  return Array.from({ length: 60 }, (_, day) => {
+    const date = new Date(Date.UTC(2026, 6, 12 + day)).toISOString().slice(0, 10);
+    return series(of, `${date}T05`, [cost]);
+  }).flat();
+}
+const facts = [...daily(box, 1), ...daily(crate, 0.5), ...daily(disk, 0.25)];
+const since = { COSTBOOK_SINCE: '2026-07-12' };
+const firstNight = '2026-09-10T02:15:00Z';
+const nextNight = '2026-09-11T02:15:00Z';
+
+async function afterOneNight(as: 'admin' | 'member' = 'admin'): Promise<{ dir: string; platform: ScriptedPlatform }> {
+  const dir = await newProject();
+  const platform = await startScriptedPlatform(facts);
+  const { exitCode } = await ingest(dir, platform, { now: firstNight, env: since, as });
+  expect(exitCode).toBe(0);
+  platform.requests.length = 0;
+  return { dir, platform };
+}
+
+async function night(dir: string, platform: ScriptedPlatform, as: 'admin' | 'member' = 'admin'): Promise<Ingested> {
+  return ingest(dir, platform, { now: nextNight, env: since, as });
+}
+
+/** The same facts with some changed; `change` returns undefined for a fact that is gone. */
+function changed(change: (fact: Fact) => Fact | undefined): Fact[] {
+  return facts.flatMap((fact) => change(fact) ?? []);
+}
+
+function isOn(day: string): (fact: Fact) => boolean {
+  return ({ hour }) => hour.startsWith(day);
+}
+
+function detailsAsked(platform: ScriptedPlatform): string[] {
+  return platform.requests
+    .filter(({ query }) => query['resolution'] === 'hourly' && query['groupBy']?.includes('resource_uuid'))
+    .map(({ query }) =>
+      `${query['startTime']}/${query['endTime']}`.replaceAll('T00:00:00Z', '').replaceAll(':00:00Z', ''),
+    );
+}
+
+const restated: [string, Fact[]][] = [
+  [
+    'a day that was restated',
+    changed((fact) => (isOn('2026-07-20')(fact) && fact.name === 'box' ? { ...fact, cost: 3, usage: 3000 } : fact)),
+  ],
+  [
+    'late costs in a settled week',
+    [...facts, ...series({ ...box, name: 'late', uuid: 'sbx-9' }, '2026-08-04T11', [2, 2])],
+  ],
+  ['a series that vanished', changed((fact) => (fact.name === 'crate' ? undefined : fact))],
+  [
+    'usage that changed while the cost did not',
+    changed((fact) => (isOn('2026-08-01')(fact) ? { ...fact, usage: fact.usage + 1 } : fact)),
+  ],
+  [
+    'cost that moved from one resource to another',
+    changed((fact) => (isOn('2026-07-30')(fact) && fact.name === 'box' ? { ...fact, ...crate, uuid: 'sbx-3' } : fact)),
+  ],
+  [
+    'cost that moved from one workspace to another',
+    changed((fact) => (isOn('2026-07-30')(fact) && fact.name === 'disk' ? { ...fact, workspace: 'south' } : fact)),
+  ],
+  ['a credit in the past', [...facts, ...series(box, '2026-08-09T01', [-4])]],
+];
+
+describe.concurrent('the night after, the books equal the platform again:', () => {
+  test.each(restated)('%s', async (_, now) => {
+    const { dir, platform } = await afterOneNight();
+    platform.facts = now;
+    const { exitCode, account, stderr } = await night(dir, platform);
+    expect({ exitCode, unproven: account.unproven }, stderr).toEqual({ exitCode: 0, unproven: [] });
+    expect(await costsIn(dir)).toEqual(expectedCosts(now, 'admin'));
+    const [kept] = await askSnapshot(dir, 'select count(*) > 0 as kept from restatements');
+    expect(kept).toEqual({ kept: true });
+  });
+
+  test.each(restated.filter(([what]) => !what.includes('workspace')))('%s, read by a member', async (_, now) => {
+    const { dir, platform } = await afterOneNight('member');
+    platform.facts = now;
+    const { exitCode, account, stderr } = await night(dir, platform, 'member');
+    expect({ exitCode, unproven: account.unproven }, stderr).toEqual({ exitCode: 0, unproven: [] });
+    expect(await costsIn(dir)).toEqual(expectedCosts(now, 'member'));
+  });
+});
+
+describe.concurrent('what is read again in detail', () => {
+  test('is only the days that differ, in the fewest windows', async () => {
+    const { dir, platform } = await afterOneNight();
+    platform.facts = changed((fact) =>
+      ['2026-07-20', '2026-07-22', '2026-08-15'].some((day) => isOn(day)(fact))
+        ? { ...fact, cost: fact.cost * 2 }
+        : fact,
+    );
+    await night(dir, platform);
+    const [young, ...past] = detailsAsked(platform);
+    expect(young).toMatch(/2026-09-11T02$/);
+    expect(past.sort()).toEqual(['2026-07-20/2026-07-23', '2026-08-15/2026-08-16']);
+  });
+
+  test('is nothing on a steady night, which takes at most twelve requests', async () => {
+    for (const as of ['admin', 'member'] as const) {
+      const { dir, platform } = await afterOneNight(as);
+      const { exitCode, account } = await night(dir, platform, as);
+      expect({ exitCode, restated: account.restated }).toEqual({ exitCode: 0, restated: 0 });
+      expect(detailsAsked(platform)).toHaveLength(1);
+      expect(platform.requests.length).toBeLessThanOrEqual(12);
+      expect(account.requests.verify).toBe(
+        platform.requests.filter(({ query }) => query['resolution'] !== 'hourly').length,
+      );
+    }
+  });
+
+  test('is nothing of the past beyond verifyDays, and nothing at all where it is 0 and deepVerifyPages too', async () => {
+    const { dir, platform } = await afterOneNight();
+    platform.facts = changed((fact) => (isOn('2026-07-20')(fact) ? { ...fact, cost: 9 } : fact));
+    const env = { ...since, COSTBOOK_VERIFY_DAYS: '10', COSTBOOK_DEEP_VERIFY_PAGES: '0' };
+    const { exitCode, account } = await ingest(dir, platform, { now: nextNight, env });
+    expect({ exitCode, restated: account.restated, verify: account.requests.verify }).toEqual({
+      exitCode: 0,
+      restated: 0,
+      verify: 1,
+    });
+    const none = { ...env, COSTBOOK_VERIFY_DAYS: '0' };
+    const { account: last } = await ingest(dir, platform, { now: nextNight, env: none });
+    expect(last.requests.verify).toBe(0);
+  });
+
+  test('is not asked for by a run that looks only at some hours', async () => {
+    const { dir, platform } = await afterOneNight();
+    const { account } = await ingest(dir, platform, { now: nextNight, env: since, args: ['--from', '-1d'] });
+    expect(account.requests.verify).toBe(0);
+  });
+});
+
+describe.concurrent('a platform whose totals of the past contradict its hours', () => {
+  function lieAbout(resolution: string): (request: Seen, truth: readonly Fact[]) => readonly Fact[] {
+    return ({ query }, truth) =>
+      query['resolution'] === resolution
+        ? truth.map((fact) => (isOn('2026-07-20')(fact) && fact.name === 'box' ? { ...fact, cost: 1.5 } : fact))
+        : truth;
+  }
+
+  test.each([
+    ['daily', '2026-07-20T00:00:00Z', '2026-07-21T00:00:00Z'],
+    ['monthly', '2026-07-12T00:00:00Z', '2026-08-01T00:00:00Z'],
+  ])(
+    '(%s) is told with exit 4, where and by how much, and the books stay as the hours prove',
+    async (resolution, start, end) => {
+      const { dir, platform } = await afterOneNight();
+      platform.tells = lieAbout(resolution);
+      const { exitCode, account } = await night(dir, platform);
+      expect(exitCode).toBe(4);
+      expect(account.unproven).toContainEqual({
+        start,
+        end,
+        because: expect.stringMatching(/sandbox_compute_runtime_gbs.*difference -0\.5/),
+      });
+      expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
+      const status = await runCli(['status', '--dir', dir, '--now', nextNight, '--exit-code']);
+      expect(status.exitCode).toBe(4);
+      expect(status.stdout).toContain('contradict each other');
+
+      platform.tells = (_, truth) => truth;
+      const healed = await ingest(dir, platform, { now: '2026-09-12T02:15:00Z', env: since });
+      expect({ exitCode: healed.exitCode, unproven: healed.account.unproven }).toEqual({ exitCode: 0, unproven: [] });
+      const after = await runCli(['status', '--dir', dir, '--now', '2026-09-12T02:15:00Z', '--exit-code']);
+      expect(after.exitCode).toBe(0);
+    },
+  );
+
+  test('leaves both sums, the difference and the tolerance in proofs', async () => {
+    const { dir, platform } = await afterOneNight();
+    platform.tells = lieAbout('daily');
+    await night(dir, platform);
+    const rows = await askSnapshot(
+      dir,
+      `select distinct measure, billing_dimension, ours, theirs, difference from proofs
+      where not proven and compared like 'days%'`,
+    );
+    expect(rows).toEqual([
+      {
+        measure: 'cost',
+        billing_dimension: 'sandbox_compute_runtime_gbs',
+        ours: '1.000000000000',
+        theirs: '1.500000000000',
+        difference: '-0.500000000000',
+      },
+    ]);
+  });
+});
+
+describe.concurrent('each question about the past', () => {
+  test('leaves its own proofs: every billing dimension by day, and the series asked for tonight', async () => {
+    const { dir, platform } = await afterOneNight();
+    await night(dir, platform);
+    const rows = await askSnapshot(
+      dir,
+      `select compared, billing_dimension, measure, strftime(window_start, '%m-%d') as from_day, amounts, proven
+      from proofs where load_number is null order by compared, billing_dimension, measure`,
+    );
+    const of = (compared: string, dimension: string | null, measure: string, amounts: string) => ({
+      compared,
+      billing_dimension: dimension,
+      measure,
+      from_day: '07-12',
+      amounts,
+      proven: true,
+    });
+    const sandboxes = 'sandbox_compute_runtime_gbs';
+    const volumes = 'volume_storage_gbs';
+    expect(rows).toEqual([
+      of("days = the platform's daily totals", sandboxes, 'cost', '116'),
+      of("days = the platform's daily totals", sandboxes, 'usage', '116'),
+      of("days = the platform's daily totals", volumes, 'cost', '58'),
+      of("days = the platform's daily totals", volumes, 'usage', '58'),
+      of('pages of days = their total', null, 'cost', '3'),
+      of('pages of series = their total', null, 'cost', '3'),
+      of("series = the platform's totals of them", sandboxes, 'cost', '116'),
+      of("series = the platform's totals of them", sandboxes, 'usage', '116'),
+      of("series = the platform's totals of them", volumes, 'cost', '58'),
+      of("series = the platform's totals of them", volumes, 'usage', '58'),
+    ]);
+  });
+
+  test.each(['admin', 'member'] as const)('is in the plan of the night, as %s', async (as) => {
+    const { dir, platform } = await afterOneNight(as);
+    const planned = await runCli(['plan', '--dir', dir, '--now', nextNight, '--json'], {
+      COSTBOOK_URL: platform.url,
+      COSTBOOK_ACCOUNT: 'acc_one',
+      ...since,
+    });
+    await night(dir, platform, as);
+    const asked = platform.requests
+      .filter(({ query }) => query['resolution'] !== 'hourly')
+      .map(
+        ({ path, query }) =>
+          `${path}?${Object.entries(query)
+            .map(([name, value]) => `${name}=${value}`)
+            .join('&')}`,
+      );
+    const { verify } = JSON.parse(planned.stdout).accounts[0];
+    expect(verify.map(({ request }: { request: string }) => request)).toEqual(asked);
+  });
+
+  test('is asked in its turn where the series do not fit into one night', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    const env = { ...since, COSTBOOK_DEEP_VERIFY_PAGES: '1' };
+    const many = Array.from({ length: 150 }, (_, index) => {
+      const kind = index % 2 === 0 ? sandbox : { type: 'agent', dimension: 'agent_compute_runtime_gbs' };
+      return series({ ...kind, workspace: 'north', name: `r${index}`, uuid: `u${index}` }, '2026-08-01T00', [1]);
+    }).flat();
+    platform.facts = many;
+    await ingest(dir, platform, { now: firstNight, env });
+    const asked: (string | undefined)[] = [];
+    for (const day of ['11', '12', '13']) {
+      platform.requests.length = 0;
+      await ingest(dir, platform, { now: `2026-09-${day}T02:15:00Z`, env });
+      const monthly = platform.requests.filter(({ query }) => query['resolution'] === 'monthly');
+      asked.push(...monthly.map(({ query }) => query['billingDimension']));
+    }
+    expect(asked).toEqual(['agent_compute_runtime_gbs', 'sandbox_compute_runtime_gbs', 'agent_compute_runtime_gbs']);
+  });
+});
+
+describe.concurrent('a token that sees only a part of what was seen before', () => {
+  test('is a question, and not a year of restatements', async () => {
+    const { dir, platform } = await afterOneNight('member');
+    platform.tells = (_, truth) => truth.filter(({ name }) => name !== 'box');
+    const { exitCode, account } = await night(dir, platform, 'member');
+    expect(exitCode).toBe(4);
+    expect(account.errors).toEqual([expect.stringMatching(/Does the token see less than before\?.*--accept-sight/)]);
+    expect(account.windows).toBe(0);
+    expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'member'));
+
+    const answered = await ingest(dir, platform, {
+      now: nextNight,
+      env: since,
+      as: 'member',
+      args: ['--accept-sight'],
+    });
+    expect(answered.exitCode).toBe(0);
+    const left = facts.filter(({ name }) => name !== 'box');
+    expect(await costsIn(dir)).toEqual(expectedCosts(left, 'member'));
+  });
+});
+
+describe.concurrent('where the platform fails the verification', () => {
+  test('what is missing is fetched all the same, with exit 3', async () => {
+    const { dir, platform } = await afterOneNight();
+    const hits = ({ query }: Seen) => query['resolution'] === 'daily';
+    platform.failures = [{ times: 99, hits, status: 503, headers: { 'retry-after': '86400' } }];
+    const { exitCode, account } = await night(dir, platform);
+    expect(exitCode).toBe(3);
+    expect(account.errors).toEqual([expect.stringContaining('503')]);
+    expect(account.completeThrough).toBe('2026-09-11T00:00:00Z');
+  });
+});

@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  daysQueries,
+  type SeriesLives,
+  type SeriesVerified,
+  seriesSlices,
+  settledDays,
+  slicesOfTonight,
+} from '../../src/fetch/index.ts';
+import { dayMs, hourMs, type Window } from '../../src/time.ts';
+
+const first = Date.UTC(2025, 9, 1);
+
+function daysOf({ start, end }: Window): number[] {
+  return Array.from({ length: Math.round((end - start) / dayMs) }, (_, index) => start + index * dayMs);
+}
+
+/** Series with a first and a last day within 400 days, as the books count them. */
+const someSeries = fc.array(
+  fc.record({
+    dimension: fc.constantFrom('a', 'b', 'c'),
+    from: fc.nat({ max: 399 }),
+    days: fc.nat({ max: 399 }),
+  }),
+  { minLength: 1, maxLength: 400 },
+);
+
+function livesOf(series: readonly { dimension: string; from: number; days: number }[]): SeriesLives[] {
+  return series.flatMap(({ dimension, from, days }) => [
+    { billingDimension: dimension, day: first + from * dayMs, began: 1, ended: 0 },
+    { billingDimension: dimension, day: first + Math.min(399, from + days) * dayMs, began: 0, ended: 1 },
+  ]);
+}
+
+const past = { start: first, end: first + 400 * dayMs };
+
+describe('the slices of the past', () => {
+  test('hold every day of every series once, whatever the series and the pages', () => {
+    fc.assert(
+      fc.property(someSeries, fc.integer({ min: 1, max: 3 }), (series, maxPages) => {
+        const slices = seriesSlices(past, livesOf(series), maxPages);
+        for (const { dimension, from, days } of series) {
+          for (let day = from; day <= Math.min(399, from + days); day += 1) {
+            const instant = first + day * dayMs;
+            const holding = slices.filter(
+              ({ billingDimension, window }) =>
+                (billingDimension === undefined || billingDimension === dimension) &&
+                window.start <= instant &&
+                instant < window.end,
+            );
+            expect(holding).toHaveLength(1);
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('fit into the pages of a night, unless one day of one billing dimension does not', () => {
+    fc.assert(
+      fc.property(someSeries, fc.integer({ min: 1, max: 3 }), (series, maxPages) => {
+        for (const { pages, window } of seriesSlices(past, livesOf(series), maxPages)) {
+          expect(pages <= maxPages || window.end - window.start === dayMs).toBe(true);
+        }
+      }),
+    );
+  });
+
+  test('are one where everything fits', () => {
+    const lives = livesOf(Array.from({ length: 100 }, () => ({ dimension: 'a', from: 0, days: 399 })));
+    expect(seriesSlices(past, lives, 1)).toEqual([
+      { billingDimension: undefined, window: past, resolution: 'monthly', pages: 1 },
+    ]);
+  });
+
+  test('are cut into months, and into days where a month holds too many series', () => {
+    const shortLived = Array.from({ length: 400 }, (_, day) => ({ dimension: 'a', from: day, days: 0 }));
+    const crowded = Array.from({ length: 300 }, (_, n) => ({ dimension: 'b', from: n % 30, days: 0 }));
+    const slices = seriesSlices(past, livesOf([...shortLived, ...crowded]), 1);
+    const of = (dimension: string) => slices.filter(({ billingDimension }) => billingDimension === dimension);
+    expect(new Set(of('a').map(({ resolution }) => resolution))).toEqual(new Set(['monthly']));
+    expect(of('a').length).toBeLessThan(8);
+    expect(of('b')[0]).toMatchObject({ resolution: 'daily', pages: 1 });
+  });
+
+  test('are asked in turn until each was: the one verified longest ago first', () => {
+    fc.assert(
+      fc.property(someSeries, fc.integer({ min: 1, max: 3 }), (series, maxPages) => {
+        const slices = seriesSlices(past, livesOf(series), maxPages);
+        const verified: SeriesVerified[] = [];
+        for (let night = 0; night < slices.length; night += 1) {
+          const tonight = slicesOfTonight(slices, verified, maxPages);
+          expect(tonight.length).toBeGreaterThan(0);
+          verified.push(
+            ...tonight.map(({ billingDimension, window }) => ({ billingDimension, from: window.start, at: night })),
+          );
+        }
+        const asked = new Set(verified.map(({ billingDimension, from }) => JSON.stringify([billingDimension, from])));
+        expect(asked.size).toBe(slices.length);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe('the days to verify', () => {
+  const piece = (from: number, to: number, claimed = to) => ({
+    start: first + from * hourMs,
+    end: first + to * hourMs,
+    claimedEnd: first + claimed * hourMs,
+    seenAt: first + 10_000 * hourMs,
+  });
+
+  test('are whole days that are in the books, claimed and settled, not beyond verifyDays', () => {
+    const lastHour = first + 30 * dayMs + 2 * hourMs;
+    const days = settledDays([piece(5, 24 * 10), piece(24 * 10, 24 * 12 + 7), piece(24 * 14, 24 * 30, 24 * 29)], {
+      lastHour,
+      settleDays: 3,
+      verifyDays: 20,
+    });
+    expect(days).toEqual([
+      { start: first + 7 * dayMs, end: first + 12 * dayMs },
+      { start: first + 14 * dayMs, end: first + 27 * dayMs },
+    ]);
+  });
+
+  test('are asked in windows of at most 90 days, five of them for 400 days', () => {
+    const windows = daysQueries([past], 'member', 12).queries.map(({ window }) => window);
+    expect(windows).toHaveLength(5);
+    expect(windows.every(({ start, end }) => end - start <= 90 * dayMs)).toBe(true);
+    expect(windows.flatMap(daysOf).sort((a, b) => a - b)).toEqual(daysOf(past));
+  });
+
+  test('are asked by workspace too as admin, as long as that fits on a page', () => {
+    const groupedBy = (role: 'admin' | 'member', groups: number) =>
+      daysQueries([past], role, groups).queries[0]?.groupBy;
+    expect(groupedBy('admin', 100)).toEqual(['workspace', 'billing_dimension']);
+    expect(groupedBy('admin', 101)).toEqual(['billing_dimension']);
+    expect(groupedBy('member', 4)).toEqual(['billing_dimension']);
+  });
+});

@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { kill } from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { startInventedPlatform } from '../../src/commands/invented-platform.ts';
+import { MachineError } from '../../src/errors.ts';
+import { never, rejection } from '../support/http-client.ts';
+import { newProject } from '../support/project.ts';
+
+const place = { url: 'http://127.0.0.1:1', account: 'acc_one', tokens: { admin: 'a', member: 'm' } };
+
+/** The command line of a node that runs this and then stays. */
+function staying(script: string): string[] {
+  return ['-e', `${script}; setInterval(() => {}, 1000)`];
+}
+
+async function isGone(pid: number): Promise<boolean> {
+  for (let round = 0; round < 200; round += 1) {
+    try {
+      kill(pid, 0);
+    } catch {
+      return true;
+    }
+    await sleep(25);
+  }
+  return false;
+}
+
+describe('an invented platform in a process of its own', () => {
+  test('says where it is, and is gone when it is stopped', async () => {
+    const said = `console.log(JSON.stringify({ ...${JSON.stringify(place)}, pid: process.pid }))`;
+    const { stop, ...platform } = await startInventedPlatform(staying(said), never());
+    expect(platform).toMatchObject(place);
+    await stop();
+    expect(await isGone((platform as unknown as { pid: number }).pid)).toBe(true);
+    await stop();
+  });
+
+  test('that says nothing is not waited for without end, and is not left behind', async () => {
+    const file = join(await newProject(), 'pid');
+    const script = `fs.writeFileSync(${JSON.stringify(file)}, String(process.pid))`;
+    const error = await rejection(startInventedPlatform(staying(script), never(), 1000));
+    expect(error).toEqual(
+      new MachineError(
+        'the emulator did not say within 1 s where it listens; see whether costbook emulator starts on this machine',
+      ),
+    );
+    expect(await isGone(Number(await readFile(file, 'utf8')))).toBe(true);
+  });
+
+  test('that says something else is told', async () => {
+    expect(await rejection(startInventedPlatform(staying('console.log("Welcome!")'), never()))).toMatchObject({
+      message: 'the emulator said "Welcome!", expected a line of JSON',
+      exitCode: 7,
+    });
+  });
+
+  test('that ends before it says anything is told', async () => {
+    expect(await rejection(startInventedPlatform(['-e', 'process.exit(3)'], never()))).toMatchObject({
+      message: 'the emulator ended before it answered; what it said stands above',
+    });
+  });
+
+  test('is not waited for when somebody interrupts', async () => {
+    const reason = new Error('the person at the keyboard left');
+    expect(await rejection(startInventedPlatform(staying(''), AbortSignal.timeout(300)))).toMatchObject({
+      name: 'TimeoutError',
+    });
+    expect(await rejection(startInventedPlatform(staying(''), AbortSignal.abort(reason)))).toBe(reason);
+  });
+});
