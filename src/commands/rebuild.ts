@@ -83,7 +83,7 @@ function describe(file: string, loads: number, tables: readonly TableComparison[
     return `${made}, identical with the present warehouse: ${tables.map(({ table, rows }) => `${rows} ${table.replace('_', ' ')}`).join(', ')}`;
   }
   const lines = differing.flatMap(({ table, onlyHere, onlyThere, here, there }) => [
-    `${table}: ${onlyHere} rows only in the present warehouse, ${onlyThere} only in the rebuilt one`,
+    `${table}: ${onlyHere} row${onlyHere === 1 ? '' : 's'} only in the present warehouse, ${onlyThere} only in the rebuilt one`,
     ...here.map((row) => `  present: ${JSON.stringify(row)}`),
     ...there.map((row) => `  rebuilt: ${JSON.stringify(row)}`),
   ]);

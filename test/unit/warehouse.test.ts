@@ -436,7 +436,11 @@ describe('a stage', () => {
     const { database, connection } = await newDatabase();
     await migrate(connection);
     const { openStage } = await import('../../src/warehouse/load.ts');
-    return { stage: await openStage(await database.connect(), { record: async () => undefined }), connection, close: () => database.close() };
+    return {
+      stage: await openStage(await database.connect(), { record: async () => undefined }),
+      connection,
+      close: () => database.close(),
+    };
   }
 
   test('gives series ids that never change: they are in the books for good', async () => {
