@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UnprovenError } from '../errors.ts';
 import { formatWindow, parseRfc3339, type Window } from '../time.ts';
 import { type PageSink, readPage } from './ask.ts';
 import { describeQuery, type Query, queryParameters } from './grain.ts';
-import { type LandedPage, type LoadRecord, loadFile } from './landing.ts';
+import { foldersIn, type LandedPage, type LoadRecord, loadFile, loadFolderPattern } from './landing.ts';
 
 /** A load as its folder tells it. */
 export interface LandedLoad {
@@ -40,7 +40,7 @@ export async function readLandedLoads(root: string): Promise<LandedLoad[]> {
     // Where pages arrive is hidden; no account's folder is.
     if (account.startsWith('.')) continue;
     for (const name of await foldersIn(join(root, account))) {
-      if (/^load-\d{9,}$/.test(name)) loads.push(await readLoad(root, join(account, name)));
+      if (loadFolderPattern.test(name)) loads.push(await readLoad(root, join(account, name)));
     }
   }
   loads.sort((a, b) => a.record.loadNumber - b.record.loadNumber);
@@ -172,12 +172,4 @@ export function parseWindow(text: unknown): Window {
 
 function sorted(request: Readonly<Record<string, string>>): [string, string][] {
   return Object.entries(request).sort(([a], [b]) => (a < b ? -1 : 1));
-}
-
-async function foldersIn(path: string): Promise<string[]> {
-  const entries = await readdir(path, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }

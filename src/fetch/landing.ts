@@ -94,6 +94,7 @@ export function openLanding(root: string): {
   begin(account: string, window: Window, askedAt: Instant): Promise<LandingFolder>;
   removeUnfinished(lastLoadNumber: number): Promise<void>;
   removeBodies(places: readonly string[]): Promise<void>;
+  newestLoad(): Promise<number>;
 } {
   let begun = 0;
 
@@ -178,13 +179,21 @@ export function openLanding(root: string): {
     async removeUnfinished(lastLoadNumber) {
       await rm(join(root, incomingFolder), { recursive: true, force: true });
       const unfinished = loadFolder(lastLoadNumber + 1);
-      const entries = await readdir(root, { withFileTypes: true }).catch((error: NodeJS.ErrnoException): Dirent[] => {
-        if (error.code === 'ENOENT') return [];
-        throw error;
-      });
-      for (const entry of entries) {
-        if (entry.isDirectory()) await rm(join(root, entry.name, unfinished), { recursive: true, force: true });
+      for (const account of await foldersIn(root)) {
+        await rm(join(root, account, unfinished), { recursive: true, force: true });
       }
+    },
+
+    /** The largest number of a load that was landed; 0 where none was. */
+    async newestLoad() {
+      let newest = 0;
+      for (const account of await foldersIn(root)) {
+        for (const name of await foldersIn(join(root, account))) {
+          const number = loadFolderPattern.exec(name)?.[1];
+          newest = Math.max(newest, Number(number ?? 0));
+        }
+      }
+      return newest;
     },
 
     /** Removes the answers of loads that are in the books, whose places these are; what `load.json` says of them stays. */
@@ -228,12 +237,24 @@ function pageFile(query: Query, number: number): string {
   return `${stem}-${String(number).padStart(4, '0')}.json`;
 }
 
+/** A load's folder, with its number. */
+export const loadFolderPattern = /^load-(\d{9,})$/;
+
 function loadFolder(loadNumber: number): string {
   return `load-${String(loadNumber).padStart(9, '0')}`;
 }
 
 async function removeAll(folder: string, names: readonly string[]): Promise<void> {
   for (const name of names) await rm(join(folder, name), { force: true });
+}
+
+/** The names of the folders in a folder; none where it is not there. */
+export async function foldersIn(path: string): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true }).catch((error: NodeJS.ErrnoException): Dirent[] => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 
 /** Brings what is written of a file, or the names in a folder, onto the disk. */

@@ -1,5 +1,5 @@
 import { mkdir, open, readdir, readFile, truncate } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { UnprovenError, UsageError } from '../errors.ts';
 import type { Connection, SqlParameters } from './connection.ts';
 import { readSqlFolder } from './sql-files.ts';
@@ -83,7 +83,7 @@ export async function openJournalFile(
         const numbered = { number: last + 1, ...event };
         const bytes = Buffer.from(`${JSON.stringify(numbered)}\n`);
         if (current === undefined || size >= fileBytes) {
-          await mkdir(folder, { recursive: true });
+          if ((await mkdir(folder, { recursive: true })) !== undefined) await syncFolder(dirname(folder));
           current = fileName(last + 1);
           size = 0;
           const made = await open(join(folder, current), 'w');

@@ -340,6 +340,21 @@ describe.concurrent('rebuild', () => {
   });
 });
 
+test.concurrent('an ingest into a warehouse that is lost overwrites no load: it says how to make it anew', async () => {
+  const dir = await newProject();
+  const platform = await startScriptedPlatform(facts);
+  await ingest(dir, platform, { now: '2026-09-20T00:30:00Z' });
+  const warehouse = join(dir, 'data', 'warehouse.duckdb');
+  await rm(warehouse);
+  const lost = await ingest(dir, platform, { now: '2026-09-20T01:30:00Z' });
+  expect(lost.exitCode).toBe(4);
+  expect(lost.stderr).toMatch(/data\/landing holds loads up to 3, and data\/warehouse\.duckdb knows them up to 0/);
+  await rm(warehouse);
+  expect((await runCli(['rebuild', '--dir', dir, '--into', warehouse])).exitCode).toBe(0);
+  expect((await ingest(dir, platform, { now: '2026-09-20T01:30:00Z' })).exitCode).toBe(0);
+  expect((await rebuild(dir)).answer?.identical).toBe(true);
+});
+
 describe.concurrent('the landing folder', () => {
   /** Three nights of one account: one that loads, and two that find nothing new. */
   async function nights(env: Record<string, string>): Promise<{ dir: string; loads: { landing: string }[] }> {
