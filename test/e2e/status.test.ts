@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest';
+import { askSnapshot, costsIn, ingest, newProject, runCli } from '../support/project.ts';
+import { expectedCosts, type Seen, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+
+const box = {
+  workspace: 'north',
+  type: 'sandbox',
+  name: 'box',
+  uuid: 'sbx-1',
+  dimension: 'sandbox_compute_runtime_gbs',
+};
+const disk = { workspace: 'south', type: 'volume', name: 'disk', uuid: null, dimension: 'volume_storage_gbs' };
+/** An hour each in the first week and in the last two days. */
+const facts = [
+  ...series(box, '2026-09-02T05', [1]),
+  ...series(box, '2026-09-11T05', [1.123456789]),
+  ...series(disk, '2026-09-12T20', [0.5]),
+];
+const now = '2026-09-13T00:30:00Z';
+const anHourLater = '2026-09-13T01:30:00Z';
+
+async function status(dir: string, at: string, args: readonly string[] = []) {
+  const json = await runCli(['status', '--dir', dir, '--now', at, '--json', '--exit-code', ...args]);
+  return { exitCode: json.exitCode, ...JSON.parse(json.stdout) };
+}
+
+/** Answers grouped by billing dimension tell another cost of an hour than the rows do. */
+function contradicts(hour: string) {
+  return ({ query }: Seen, truth: typeof facts) =>
+    query['resolution'] === 'hourly' && !query['groupBy']?.includes('resource_name')
+      ? truth.map((fact) => (fact.hour === hour ? { ...fact, cost: fact.cost + 0.25 } : fact))
+      : truth;
+}
+
+describe.concurrent('status', () => {
+  test('tells where the books begin and end, as whom they were read, what nobody knows, and the last run', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await ingest(dir, platform, { now, as: 'member' });
+    expect(await status(dir, now)).toMatchObject({
+      exitCode: 0,
+      isTrustworthy: true,
+      freshnessHours: 26,
+      accounts: [
+        {
+          account: 'acc_one',
+          role: 'member',
+          firstCovered: '2026-09-01T00:00:00Z',
+          completeThrough: '2026-09-12T22:00:00Z',
+          settledThrough: '2026-09-09T22:00:00Z',
+          isTooOld: false,
+          totalDecimals: { cost: 9, usage: 3 },
+          unknownWorkspaceCost: '0.500000000000',
+          unproven: [],
+          postponed: [],
+          lastRun: { runNumber: 1, exitCode: 0, error: null },
+        },
+      ],
+      lastRun: { command: 'ingest', exitCode: 0 },
+    });
+  });
+
+  test('with --exit-code ends with 4 when complete-through is older than freshness, and says so', async () => {
+    const dir = await newProject();
+    await ingest(dir, await startScriptedPlatform(facts), { now });
+    expect((await status(dir, '2026-09-13T23:59:00Z')).exitCode).toBe(0);
+    const late = await status(dir, '2026-09-14T00:01:00Z');
+    expect({ exitCode: late.exitCode, isTooOld: late.accounts[0].isTooOld }).toEqual({ exitCode: 4, isTooOld: true });
+    const text = await runCli(['status', '--dir', dir, '--now', '2026-09-14T00:01:00Z']);
+    expect(text.exitCode, 'nobody asked for the exit code').toBe(0);
+    expect(text.stdout).toContain('TOO OLD: more than 26 h ago');
+    const patient = await runCli(['status', '--dir', dir, '--now', '2026-09-14T00:01:00Z', '--exit-code'], {
+      COSTBOOK_FRESHNESS: '48h',
+    });
+    expect(patient.exitCode).toBe(0);
+  });
+
+  test('is refused where the configuration is wrong', async () => {
+    const dir = await newProject();
+    await ingest(dir, await startScriptedPlatform(facts), { now });
+    const { exitCode, stderr } = await runCli(['status', '--dir', dir], { COSTBOOK_FRESHNES: '1h' });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('COSTBOOK_FRESHNESS');
+  });
+});
+
+describe.concurrent('young hours that do not prove', () => {
+  const young = '2026-09-12T20';
+
+  test('are left to the next run alone: a warning, exit 0, and nothing is called unproven', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.tells = (request, truth) => contradicts(young)(request, [...truth]);
+    const { exitCode, account, stderr } = await ingest(dir, platform, { now });
+    expect({ exitCode, unproven: account.unproven }).toEqual({ exitCode: 0, unproven: [] });
+    expect(account.postponed).toEqual([
+      {
+        start: '2026-09-12T20:00:00Z',
+        end: '2026-09-13T00:00:00Z',
+        because: expect.stringMatching(
+          /volume_storage_gbs differs in 1 hour of 2026-09-12T20:00:00Z\/2026-09-12T21:00:00Z, by -0\.25 USD/,
+        ),
+      },
+    ]);
+    expect(account.completeThrough).toBe('2026-09-12T20:00:00Z');
+    expect(stderr).toContain('young hours do not prove yet');
+    expect(await costsIn(dir)).toEqual(expectedCosts(facts.slice(0, 2), 'admin'));
+    expect(await status(dir, now)).toMatchObject({
+      exitCode: 0,
+      accounts: [{ unproven: [], postponed: [{ start: '2026-09-12T20:00:00Z' }] }],
+    });
+
+    platform.tells = (_, truth) => truth;
+    const next = await ingest(dir, platform, { now: anHourLater });
+    expect({ exitCode: next.exitCode, postponed: next.account.postponed }).toEqual({ exitCode: 0, postponed: [] });
+    expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
+    expect((await status(dir, anHourLater)).accounts[0].postponed).toEqual([]);
+  });
+
+  test('are unproven with exit 4 once they make the books older than freshness', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.tells = (request, truth) => contradicts('2026-09-11T05')(request, [...truth]);
+    const { exitCode, account } = await ingest(dir, platform, { now });
+    expect({ exitCode, completeThrough: account.completeThrough }).toEqual({
+      exitCode: 4,
+      completeThrough: '2026-09-11T05:00:00Z',
+    });
+  });
+
+  test('are unproven with exit 4 once they are settled', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.tells = (request, truth) => contradicts('2026-09-02T05')(request, [...truth]);
+    const { exitCode, account } = await ingest(dir, platform, { now });
+    expect({ exitCode, unproven: account.unproven.length }).toEqual({ exitCode: 4, unproven: 1 });
+    const told = await status(dir, now);
+    expect(told).toMatchObject({
+      exitCode: 4,
+      isTrustworthy: false,
+      accounts: [{ unproven: [{ because: expect.stringContaining('differs in 1 hour') }], lastRun: { exitCode: 4 } }],
+    });
+  });
+});
+
+describe.concurrent('proof.tolerance', () => {
+  test('stands in the place of the computed tolerance, and the difference is kept all the same', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.lie = ({ query }) => (query['groupBy']?.includes('resource_uuid') ? 0.02 : 0);
+    const strict = await ingest(dir, platform, { now });
+    expect(strict.exitCode).toBe(4);
+    const { exitCode } = await ingest(dir, platform, { now, env: { COSTBOOK_PROOF_TOLERANCE: '0.05' } });
+    expect(exitCode).toBe(0);
+    expect(
+      await askSnapshot(
+        dir,
+        `select distinct difference, tolerance, proven from proofs
+        where compared = 'pages of detail = their total' and load_number is not null`,
+      ),
+    ).toEqual([{ difference: '-0.020000000000', tolerance: 0.05, proven: true }]);
+  });
+});
