@@ -26,7 +26,7 @@ export async function openRebuildingWarehouse(
   file: string,
   options: { readonly throughEvent: number | undefined; readonly signal: AbortSignal },
 ): Promise<RebuildingWarehouse> {
-  const part = `${file}.part`;
+  const part = `${file}.${process.pid}.part`;
   async function removePart(): Promise<void> {
     await rm(part, { force: true });
     await rm(`${part}.wal`, { force: true });
