@@ -76,9 +76,9 @@ groups_to_buckets as (
     compared_entries.measure,
     cast(null as varchar) as billing_dimension,
     count(*) as amounts,
-    arg_max(compared_entries.ours, compared_entries.excess) as ours,
-    arg_max(compared_entries.theirs, compared_entries.excess) as theirs,
-    arg_max(compared_entries.tolerance, compared_entries.excess) as tolerance
+    arg_max(compared_entries.ours, row(excess, ours, theirs, tolerance)) as ours,
+    arg_max(compared_entries.theirs, row(excess, ours, theirs, tolerance)) as theirs,
+    arg_max(compared_entries.tolerance, row(excess, ours, theirs, tolerance)) as tolerance
   from (
     select
       query,
@@ -101,16 +101,16 @@ groups_to_buckets as (
   join staged_queries using (query)
   group by staged_queries.name, staged_queries.query, compared_entries.measure
 ),
--- Of all hours of a dimension the one that is furthest off is told.
+-- Of all hours of a dimension the one that is furthest off is told; of several, always the same: rebuilding finds it too.
 hours_to_control as (
   select
     'hours = the control' as compared,
     measure,
     billing_dimension,
     sum(amounts) as amounts,
-    arg_max(ours, excess) as ours,
-    arg_max(theirs, excess) as theirs,
-    arg_max(tolerance, excess) as tolerance
+    arg_max(ours, row(excess, ours, theirs, tolerance)) as ours,
+    arg_max(theirs, row(excess, ours, theirs, tolerance)) as theirs,
+    arg_max(tolerance, row(excess, ours, theirs, tolerance)) as tolerance
   from (
     select
       'cost' as measure,

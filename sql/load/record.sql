@@ -12,9 +12,9 @@ select
   cast($requests as integer),
   cast($pages as integer),
   $queries,
-  (select count(*) from loaded),
-  (select count(*) from changes),
-  (select coalesce(sum(cost), 0) from loaded),
+  cast($amounts as bigint),
+  cast($restated as bigint),
+  cast($cost as decimal(38, 12)),
   cast($claimed_end as timestamp),
   cast($seen_at as timestamp),
   $landing;

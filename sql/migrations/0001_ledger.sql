@@ -148,6 +148,12 @@ create table ledger.account_runs (
   retries integer not null
 );
 
+-- The last event of the journal that is in these tables, one row: written with it in one transaction.
+create table ledger.journal (
+  applied bigint not null
+);
+insert into ledger.journal values (0);
+
 -- The platform's own list of billing dimensions, with their units.
 create table ledger.billing_dimensions (
   billing_dimension varchar not null,

@@ -3,6 +3,7 @@ import { demoCommand } from './demo.ts';
 import { emulatorCommand } from './emulator.ts';
 import { ingestCommand } from './ingest.ts';
 import { planCommand } from './plan.ts';
+import { rebuildCommand } from './rebuild.ts';
 import { reportCommand } from './report.ts';
 import { restatementsCommand } from './restatements.ts';
 import { sqlCommand } from './sql.ts';
@@ -17,6 +18,7 @@ export const commands: readonly Command[] = [
   sqlCommand,
   statusCommand,
   restatementsCommand,
+  rebuildCommand,
   planCommand,
   demoCommand,
   emulatorCommand,

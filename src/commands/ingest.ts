@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { type AccountConfig, type Config, loadConfig } from '../config.ts';
-import { worstExitCode } from '../errors.ts';
+import { UnprovenError, worstExitCode } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
 import { type AccountSummary, firstError, type IngestProgress, ingest } from '../ingest/index.ts';
 import { type Client, openClient } from '../platform/index.ts';
 import { readToken } from '../secrets.ts';
-import { formatInstant, type Instant } from '../time.ts';
+import { dayMs, formatInstant, type Instant } from '../time.ts';
 import { version } from '../version.ts';
 import type { UnprovenWindow } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -35,7 +35,9 @@ export const ingestCommand: Command = {
 
     return writingRun('ingest', context, async (warehouse, runNumber) => {
       const landing = openLanding(join(dir, 'data', 'landing'));
-      await landing.removeUnfinished(await warehouse.lastLoadNumber());
+      const lastLoad = await warehouse.lastLoadNumber();
+      checkLanding(await landing.newestLoad(), lastLoad);
+      await landing.removeUnfinished(lastLoad);
       const progress = liveLine(context);
       const summaries = await ingest(
         { config, from, to, refetch: options.flag('refetch'), acceptSight: options.flag('acceptSight'), runNumber },
@@ -49,6 +51,10 @@ export const ingestCommand: Command = {
           onProgress: progress.show,
         },
       ).finally(progress.end);
+      if (config.landing.keepDays !== undefined) {
+        // Only of loads that are in the books: what was seen so long ago is not on its way any more.
+        await landing.removeBodies(await warehouse.landingsSeenBefore(effects.now() - config.landing.keepDays * dayMs));
+      }
       // What the platform said stands in these; it may have said our own token.
       const answer = context.json
         ? JSON.stringify({ accounts: summaries.map(toJson) })
@@ -59,6 +65,16 @@ export const ingestCommand: Command = {
     });
   },
 };
+
+/** Loads that the warehouse has never heard of would be overwritten one by one: somebody has put an older file there. */
+function checkLanding(newestLoad: number, lastLoad: number): void {
+  if (newestLoad <= lastLoad + 1) return; // one more is a load that was filed and did not commit
+  throw new UnprovenError(
+    `data/landing holds loads up to ${newestLoad}, and data/warehouse.duckdb knows them up to ${lastLoad}: it is lost or ` +
+      'an older copy. Move it away and make the books anew with "costbook rebuild --into data/warehouse.duckdb"; or, ' +
+      'where they are to begin anew, move data/landing and data/journal away',
+  );
+}
 
 /** A client for one account's platform with the account's own token. */
 function clientFor(

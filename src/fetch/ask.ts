@@ -1,5 +1,5 @@
 import type { Log } from '../effects.ts';
-import { type Client, CursorRefusedError, operations, pages, parseBody } from '../platform/index.ts';
+import { type Client, CursorRefusedError, operations, pages, parseBody, type RawBody } from '../platform/index.ts';
 import { formatWindow } from '../time.ts';
 import { type DecodedPage, decodePage } from './decode.ts';
 import { describeQuery, type Query, queryParameters } from './grain.ts';
@@ -45,11 +45,7 @@ export async function askQuery(options: {
           `${about}, page ${number}`,
           async (body) => {
             await landing.page(query, number, body);
-            return decodePage(await parseBody(body), {
-              window: query.window,
-              resolution: query.resolution ?? 'hourly',
-              about: `${about}, page ${number}`,
-            });
+            return readPage(body, query, `${about}, page ${number}`);
           },
           signal,
         );
@@ -66,4 +62,9 @@ export async function askQuery(options: {
       await sink.restart();
     }
   }
+}
+
+/** A page's body, as it came, as typed columns; `about` names account, window, query and page in messages. */
+export async function readPage(body: RawBody, query: Query, about: string): Promise<DecodedPage> {
+  return decodePage(await parseBody(body), { window: query.window, resolution: query.resolution ?? 'hourly', about });
 }

@@ -3,6 +3,15 @@ export { type AskedResolution, bucketsOf } from './buckets.ts';
 export type { DecodedEntry, DecodedPage, DecodedPoints } from './decode.ts';
 export { costScale, usageScale } from './decode.ts';
 export * from './grain.ts';
-export { type Landing, type LandingFolder, openLanding } from './landing.ts';
+export {
+  describeLoad,
+  type LandedAnswers,
+  type LandedLoad,
+  missingPages,
+  openLandedAnswers,
+  parseWindow,
+  readLandedLoads,
+} from './landed.ts';
+export { type Landing, type LandingFolder, type LoadRecord, openLanding } from './landing.ts';
 export * from './plan.ts';
 export * from './verify-plan.ts';

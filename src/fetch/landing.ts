@@ -14,27 +14,87 @@ export interface LandingFolder {
   /** Forgets the pages of a query that is asked again from its first page. */
   restart(query: Query): Promise<void>;
   /**
-   * Gives the folder its place among the loads, with a `load.json` that says what was asked, when and as whom.
-   * Returns the place, relative to the landing root. Called right before the load's transaction commits.
+   * Gives the folder its place among the loads, with a `load.json` that says all that making the load again takes.
+   * Without `keepBodies` only that stays. Returns the place, relative to the landing root. Called right before the
+   * load's transaction commits.
    */
-  file(loadNumber: number, role: Role, seenAt: Instant): Promise<string>;
-  /** Removes the folder: its window did not prove, or changed nothing that needs keeping. */
+  file(record: LoadRecord, keepBodies: boolean): Promise<string>;
+  /** Removes the folder, wherever it is by now: its window did not prove, or its load did not commit. */
   discard(): Promise<void>;
 }
 
-interface LandedPage {
+/** A page in `load.json`: the query that it answers, and what its file must be. */
+export interface LandedPage {
   readonly file: string;
+  /** Of the file's bytes, hexadecimal. */
+  readonly sha256: string;
+  readonly purpose: string;
+  /** The query as messages name it; no two of one load have one name. */
   readonly query: string;
+  /** Which page of its query it is, from 1. */
+  readonly number: number;
+  /** The parameters of the query's first page: window, groupBy, filters. */
   readonly request: Readonly<Record<string, string>>;
 }
 
+/** A comparison with the platform's own totals, as `load.json` carries it. */
+export interface RecordedProof {
+  readonly compared: string;
+  readonly measure: string;
+  readonly billingDimension?: string | undefined;
+  readonly amounts: string;
+  readonly ours: string;
+  readonly theirs: string;
+  readonly difference: string;
+  readonly tolerance: number;
+  readonly proven: boolean;
+}
+
+/** What `load.json` says of a load beside its pages; instants are texts there. Amounts of money are decimal text. */
+export interface LoadRecord {
+  readonly loadNumber: number;
+  readonly runNumber: number;
+  /** Which reading of the window within the run. */
+  readonly reading: number;
+  readonly reason: string;
+  readonly role: Role;
+  readonly claimedEnd: Instant;
+  readonly seenAt: Instant;
+  readonly requests: number;
+  readonly pagesRead: number;
+  /** In the order in which they were answered. */
+  readonly queries: readonly {
+    readonly purpose: string;
+    readonly resourceType: string | null;
+    readonly billingDimension: string | null;
+    readonly pages: number;
+  }[];
+  /** What the comparison knew before: the most decimals of the account's totals, and a tolerance agreed by hand. */
+  readonly known: {
+    readonly decimals: { readonly cost: number; readonly usage: number };
+    readonly agreedTolerance: string | null;
+  };
+  /** Whether the platform was known to leave rows out of the detail. */
+  readonly leavesOut: boolean;
+  readonly outcome: 'loaded' | 'unchanged';
+  readonly amounts: number;
+  readonly restated: number;
+  readonly cost: string;
+  /** The window in pieces, each with the role as which its rows were read. */
+  readonly covered: readonly { readonly window: string; readonly role: Role }[];
+  /** The comparisons of a load that changed nothing: they and its pieces are all of it, also without its answers. */
+  readonly proofs: readonly RecordedProof[] | null;
+}
+
 /**
- * Where the platform's answers are kept as they came, so that the warehouse can be made again from them:
+ * Where the platform's answers are kept as they came, so that the warehouse can be made anew from them:
  * `<root>/<account>/load-000000042/{load.json, detail-0001.json.gz, control-0001.json.gz, …}`.
  */
 export function openLanding(root: string): {
   begin(account: string, window: Window, askedAt: Instant): Promise<LandingFolder>;
   removeUnfinished(lastLoadNumber: number): Promise<void>;
+  removeBodies(places: readonly string[]): Promise<void>;
+  newestLoad(): Promise<number>;
 } {
   let begun = 0;
 
@@ -45,6 +105,7 @@ export function openLanding(root: string): {
       await rm(incoming, { recursive: true, force: true });
       await mkdir(incoming, { recursive: true });
       const landed = new Map<string, LandedPage>();
+      let filed: string | undefined;
       return {
         path: incoming,
         async page(query, number, body) {
@@ -53,7 +114,14 @@ export function openLanding(root: string): {
           await writeFile(join(incoming, file), body.bytes);
           // Asked again, a page may come packed another way; it is still one page.
           if (landed.delete(other)) await rm(join(incoming, other), { force: true });
-          landed.set(file, { file, query: describeQuery(query), request: queryParameters(account, query) });
+          landed.set(file, {
+            file,
+            sha256: createHash('sha256').update(body.bytes).digest('hex'),
+            purpose: query.purpose,
+            query: describeQuery(query),
+            number,
+            request: queryParameters(account, query),
+          });
         },
         async restart(query) {
           const name = describeQuery(query);
@@ -63,36 +131,43 @@ export function openLanding(root: string): {
             await rm(join(incoming, page.file), { force: true });
           }
         },
-        async file(loadNumber, role, seenAt) {
-          const place = join(safeName(account), loadFolder(loadNumber));
+        async file(record, keepBodies) {
+          const place = join(safeName(account), loadFolder(record.loadNumber));
           const target = join(root, place);
+          const pages = [...landed.values()].sort((a, b) =>
+            a.query === b.query ? a.number - b.number : a.query < b.query ? -1 : 1,
+          );
           const text = JSON.stringify(
             {
-              loadNumber,
               account,
               window: formatWindow(window),
-              role,
               askedAt: formatInstant(askedAt),
-              seenAt: formatInstant(seenAt),
-              pages: [...landed.values()].sort((a, b) => (a.file < b.file ? -1 : 1)),
+              ...record,
+              claimedEnd: formatInstant(record.claimedEnd),
+              seenAt: formatInstant(record.seenAt),
+              pages,
             },
             undefined,
             1,
           );
-          await writeFile(join(incoming, 'load.json'), `${text}\n`);
+          if (!keepBodies) await removeAll(incoming, [...landed.keys()]);
+          const kept = keepBodies ? [...landed.keys()] : [];
+          await writeFile(join(incoming, loadFile), `${text}\n`);
           // The load that commits next names these bytes: they must be there after a power cut too. Synced here and
           // not as pages arrive: a window that is asked again or does not prove costs nothing, and disks like company.
-          await Promise.all(['load.json', ...landed.keys()].map((name) => sync(join(incoming, name))));
+          await Promise.all([loadFile, ...kept].map((name) => sync(join(incoming, name))));
           await sync(incoming);
           const made = await mkdir(dirname(target), { recursive: true });
           await rm(target, { recursive: true, force: true });
           await rename(incoming, target);
+          filed = target;
           await sync(dirname(target));
           if (made !== undefined) await sync(root);
           return place;
         },
         async discard() {
           await rm(incoming, { recursive: true, force: true });
+          if (filed !== undefined) await rm(filed, { recursive: true, force: true });
         },
       };
     },
@@ -104,18 +179,44 @@ export function openLanding(root: string): {
     async removeUnfinished(lastLoadNumber) {
       await rm(join(root, incomingFolder), { recursive: true, force: true });
       const unfinished = loadFolder(lastLoadNumber + 1);
-      const entries = await readdir(root, { withFileTypes: true }).catch((error: NodeJS.ErrnoException): Dirent[] => {
-        if (error.code === 'ENOENT') return [];
-        throw error;
-      });
-      for (const entry of entries) {
-        if (entry.isDirectory()) await rm(join(root, entry.name, unfinished), { recursive: true, force: true });
+      for (const account of await foldersIn(root)) {
+        await rm(join(root, account, unfinished), { recursive: true, force: true });
+      }
+    },
+
+    /** The largest number of a load that was landed; 0 where none was. */
+    async newestLoad() {
+      let newest = 0;
+      for (const account of await foldersIn(root)) {
+        for (const name of await foldersIn(join(root, account))) {
+          const number = loadFolderPattern.exec(name)?.[1];
+          newest = Math.max(newest, Number(number ?? 0));
+        }
+      }
+      return newest;
+    },
+
+    /** Removes the answers of loads that are in the books, whose places these are; what `load.json` says of them stays. */
+    async removeBodies(places) {
+      for (const place of places) {
+        const folder = join(root, place);
+        const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
+          if (error.code === 'ENOENT') return [];
+          throw error;
+        });
+        await removeAll(
+          folder,
+          names.filter((name) => /\.json(\.gz)?$/.test(name) && name !== loadFile),
+        );
       }
     },
   };
 }
 
 export type Landing = ReturnType<typeof openLanding>;
+
+/** What a load's folder says of itself; no page's file is called so. */
+export const loadFile = 'load.json';
 
 /** Where pages arrive; no account's folder can be called so. */
 const incomingFolder = '.incoming';
@@ -136,8 +237,24 @@ function pageFile(query: Query, number: number): string {
   return `${stem}-${String(number).padStart(4, '0')}.json`;
 }
 
+/** A load's folder, with its number. */
+export const loadFolderPattern = /^load-(\d{9,})$/;
+
 function loadFolder(loadNumber: number): string {
   return `load-${String(loadNumber).padStart(9, '0')}`;
+}
+
+async function removeAll(folder: string, names: readonly string[]): Promise<void> {
+  for (const name of names) await rm(join(folder, name), { force: true });
+}
+
+/** The names of the folders in a folder; none where it is not there. */
+export async function foldersIn(path: string): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true }).catch((error: NodeJS.ErrnoException): Dirent[] => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 
 /** Brings what is written of a file, or the names in a folder, onto the disk. */

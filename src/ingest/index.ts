@@ -16,6 +16,7 @@ import { countingClient, type IngestRequest, type IngestTools, type RequestCount
 import { openPast, type PastVerification } from './verify.ts';
 import { ingestWindows, isHopeless } from './windows.ts';
 
+export { rebuildLoads } from './rebuild.ts';
 export type { IngestProgress, IngestRequest, IngestTools, RequestCounts } from './tools.ts';
 
 /** What an ingest did for one account. */

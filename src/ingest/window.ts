@@ -1,19 +1,17 @@
 import type { Log } from '../effects.ts';
 import { PlatformError } from '../errors.ts';
 import {
-  askQuery,
   controlQuery,
   type DecodedPage,
   describeQuery,
   detailQuery,
-  type LandingFolder,
+  type PageSink,
   type Query,
   type Role,
   repairQuery,
   residualQuery,
   typesQuery,
 } from '../fetch/index.ts';
-import type { Client } from '../platform/index.ts';
 import { formatWindow, type Instant, type Window } from '../time.ts';
 import type { DifferingHours, LoadedQuery, Proof, Stage, TotalsKnown } from '../warehouse/index.ts';
 
@@ -21,9 +19,12 @@ import type { DifferingHours, LoadedQuery, Proof, Stage, TotalsKnown } from '../
 export interface WindowReading {
   readonly account: string;
   readonly window: Window;
-  readonly client: Client;
   readonly stage: Stage;
-  readonly landing: LandingFolder;
+  /**
+   * Where answers come from, the platform or the landing folder: asks one query to its last page, hands each page to
+   * the sink, and returns their number.
+   */
+  ask(query: Query, sink: PageSink, signal: AbortSignal): Promise<number>;
   /** The role if it is known; otherwise it is found out by asking for the control as admin. */
   readonly role: Role | undefined;
   /** What earlier answers taught about this account's totals. */
@@ -51,6 +52,8 @@ export interface WindowRead {
   readonly because: string | undefined;
   /** The first hour in which rows and control differ. */
   readonly firstUnprovenHour: Instant | undefined;
+  /** Whether the platform was known to leave out what the pages lack. */
+  readonly leavesOut: boolean;
   /** The billing dimensions of which the detail left out rows that stood in its total; empty where it did not. */
   readonly leftOut: readonly string[];
 }
@@ -76,17 +79,8 @@ export async function readWindow(reading: WindowReading): Promise<WindowRead> {
       reading.onPage(decoded);
       await sink.page(decoded);
     }
-    const { client, landing, log } = reading;
     try {
-      const pages = await askQuery({
-        account,
-        query,
-        client,
-        landing,
-        sink: { page, restart: sink.restart },
-        log,
-        signal,
-      });
+      const pages = await reading.ask(query, { page, restart: sink.restart }, signal);
       answered.push({
         purpose: query.purpose,
         resourceType: query.resourceType ?? null,
@@ -175,13 +169,15 @@ export async function readWindow(reading: WindowReading): Promise<WindowRead> {
     });
   }
   return exclusively(async () => {
-    const { proofs, leftOut } = await stage.prove(reading.known, reading.leavesOut(short));
+    const leavesOut = reading.leavesOut(short);
+    const { proofs, leftOut } = await stage.prove(reading.known, leavesOut);
     const differing = await stage.differingHours();
     return {
       role: readAs,
       queries: answered,
       because: describeFailures(proofs, differing),
       firstUnprovenHour: differing.length === 0 ? undefined : Math.min(...differing.map(({ span }) => span.start)),
+      leavesOut,
       leftOut: leftOut ? short : [],
     };
   });

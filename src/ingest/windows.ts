@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import type { Effects } from '../effects.ts';
 import { type CostbookError, PlatformError, RefusedAnswerError, UnprovenError } from '../errors.ts';
-import type { DecodedPage, PlannedWindow, Role } from '../fetch/index.ts';
+import { askQuery, type DecodedPage, type PlannedWindow, type Role } from '../fetch/index.ts';
 import { billingDimensions, type Client, resourceTypes } from '../platform/index.ts';
 import { dayMs, floorHour, formatWindow, hourMs, type Instant } from '../time.ts';
 import type { LoadResult, Stage, TotalDecimals, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
@@ -94,16 +94,24 @@ export async function ingestWindows(options: {
     const folder = await landing.begin(account, window, effects.now());
     let requests = 0;
     let pages = 0;
+    const client = countingClient(options.client, () => {
+      requests += 1;
+      options.requests[reading === 1 ? reason : 'repair'] += 1;
+    });
     try {
       const read = await readWindow({
         account,
         window,
-        client: countingClient(options.client, () => {
-          requests += 1;
-          options.requests[reading === 1 ? reason : 'repair'] += 1;
-        }),
         stage,
-        landing: folder,
+        async ask(query, sink, abort) {
+          try {
+            return await askQuery({ account, query, client, landing: folder, sink, log: effects.log, signal: abort });
+          } catch (error) {
+            // What was refused is no answer to anything: a control asked as admin by a member.
+            await folder.restart(query);
+            throw error;
+          }
+        },
         role,
         known: options.known,
         // What the pages lack may be a page that was lost: only a second reading that lacks the same shows that it was not.
@@ -141,7 +149,23 @@ export async function ingestWindows(options: {
           usage: Math.max(decimals.usage, stage.decimals().usage),
         };
         const facts = { loadNumber, runNumber, reading, reason, requests, pages, queries, claimedEnd, seenAt };
-        return stage.load(facts, () => folder.file(loadNumber, read.role, seenAt));
+        return stage.load(facts, ({ outcome, amounts, restated, cost, pieces, proofs }) =>
+          folder.file(
+            {
+              ...{ loadNumber, runNumber, reading, reason, role: read.role, claimedEnd, seenAt, requests, queries },
+              pagesRead: pages,
+              known: {
+                decimals: options.known.decimals,
+                agreedTolerance: options.known.agreedTolerance ?? null,
+              },
+              leavesOut: read.leavesOut,
+              ...{ outcome, amounts, restated, cost },
+              covered: pieces.map((piece) => ({ window: formatWindow(piece.window), role: piece.role })),
+              proofs: outcome === 'unchanged' ? proofs : null,
+            },
+            outcome === 'loaded' || config.landing.keep === 'all',
+          ),
+        );
       });
     } catch (error) {
       await folder.discard();

@@ -1,4 +1,5 @@
 export { type Books, openBooks } from './books.ts';
+export { openPresentWarehouse, type PresentWarehouse, type TableComparison } from './compare.ts';
 export {
   type Connection,
   type SqlColumn,
@@ -11,14 +12,17 @@ export {
 export type {
   DifferingHours,
   LoadedQuery,
+  LoadFacts,
   LoadResult,
   LoadRole,
+  LoadWritten,
   Proof,
   Stage,
   StagedPage,
   TotalDecimals,
   TotalsKnown,
 } from './load.ts';
+export { openRebuildingWarehouse, type RebuildingWarehouse } from './rebuilding.ts';
 export { snapshotFile } from './snapshot.ts';
 export { readSqlFolder, type SqlFile } from './sql-files.ts';
 export { isTextType, type JsonValue, toCellText, toJsonValue } from './values.ts';

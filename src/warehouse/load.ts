@@ -9,6 +9,7 @@ import {
   type Window,
 } from '../time.ts';
 import type { Connection, SqlParameters } from './connection.ts';
+import type { JournalEvent, Recorder } from './journal.ts';
 import { readSqlFolder, type SqlFile } from './sql-files.ts';
 
 /** One decoded page of a query, as columns. Amounts are scaled integers: USD × 10^12 and unit × 10^6. */
@@ -42,6 +43,8 @@ export interface Proof {
   readonly compared: string;
   readonly measure: string;
   readonly billingDimension: string | undefined;
+  /** How many amounts of ours were added up; whole, as text. */
+  readonly amounts: string;
   readonly ours: string;
   readonly theirs: string;
   readonly difference: string;
@@ -112,6 +115,15 @@ export interface LoadResult {
   readonly restated: number;
 }
 
+/** What a load found and writes: with its facts it is all of the load but the rows themselves. */
+export interface LoadWritten extends LoadResult {
+  /** USD of the window's rows, decimal text. */
+  readonly cost: string;
+  /** The window in pieces, each with the role as which its rows were read. */
+  readonly pieces: readonly { readonly window: Window; readonly role: LoadRole }[];
+  readonly proofs: readonly Proof[];
+}
+
 /** What is recorded of a window that did not prove. */
 export interface UnprovenFacts {
   readonly because: string;
@@ -158,8 +170,13 @@ export interface Stage {
   differingHours(): Promise<DifferingHours[]>;
   /** The most decimals that this window's totals carry. */
   decimals(): TotalDecimals;
-  /** Replaces the window and writes the ledger, in one transaction; `file` is called last before the commit. */
-  load(facts: LoadFacts, file: () => Promise<string | undefined>): Promise<LoadResult>;
+  /**
+   * Replaces the window and writes the ledger, in one transaction. `file` gives the answers their place, which it
+   * returns, and is called last before the commit: no load is in the books whose answers are not where it says.
+   */
+  load(facts: LoadFacts, file: (written: LoadWritten) => Promise<string | undefined>): Promise<LoadResult>;
+  /** Writes a load that changed nothing into the ledger once more, from what was kept of it. */
+  repeat(facts: LoadFacts, written: LoadWritten, place: string | undefined): Promise<void>;
   /** Records the comparisons that were made last, of a reading that did not prove. */
   recordFailedProofs(runNumber: number, reading: number, seenAt: Instant): Promise<void>;
   /** Records a window that did not prove. */
@@ -181,9 +198,12 @@ export function toleranceParameters(known: TotalsKnown, seen: TotalDecimals): Sq
   };
 }
 
-/** Opens a stage on a connection of its own. */
-export async function openStage(connection: Connection): Promise<Stage> {
+/** Opens a stage on a connection of its own; what no load speaks of goes through the recorder. */
+export async function openStage(connection: Connection, recorder: Recorder): Promise<Stage> {
   const files = new Map((await readSqlFolder('load')).map((file) => [file.name, file]));
+  const givenProofs = (await readSqlFolder('journal')).find(({ name }) => name === 'proofs');
+  if (givenProofs === undefined) throw new Error('sql/journal/proofs.sql is missing');
+  const givenProofsSql = givenProofs.text;
   function sql(name: string): string {
     const file: SqlFile | undefined = files.get(name);
     if (file === undefined) throw new Error(`sql/load/${name}.sql is missing`);
@@ -195,8 +215,16 @@ export async function openStage(connection: Connection): Promise<Stage> {
   let window: Window = { start: 0, end: 0 };
   let role: LoadRole = 'member';
   let entries = 0;
-  let decimals: TotalDecimals = { cost: 0, usage: 0 };
+  let decimals = new Map<number, TotalDecimals>();
+  let proofs: readonly Proof[] = [];
 
+  function decimalsSeen(): TotalDecimals {
+    const seen = [...decimals.values()];
+    return {
+      cost: Math.max(0, ...seen.map(({ cost }) => cost)),
+      usage: Math.max(0, ...seen.map(({ usage }) => usage)),
+    };
+  }
   function byWorkspace(): boolean {
     return role === 'admin';
   }
@@ -209,7 +237,8 @@ export async function openStage(connection: Connection): Promise<Stage> {
       account = newAccount;
       window = newWindow;
       entries = 0;
-      decimals = { cost: 0, usage: 0 };
+      decimals = new Map();
+      proofs = [];
       await connection.run(sql('stage'));
     },
 
@@ -240,10 +269,11 @@ export async function openStage(connection: Connection): Promise<Stage> {
           }
           const first = entries;
           entries += page.entries.length;
-          decimals = {
-            cost: Math.max(decimals.cost, page.costDecimals),
-            usage: Math.max(decimals.usage, page.usageDecimals),
-          };
+          const before = decimals.get(query);
+          decimals.set(query, {
+            cost: Math.max(before?.cost ?? 0, page.costDecimals),
+            usage: Math.max(before?.usage ?? 0, page.usageDecimals),
+          });
           await connection.appendRows(
             'staged_entries',
             page.entries.map((entry, index) => [
@@ -270,6 +300,7 @@ export async function openStage(connection: Connection): Promise<Stage> {
         },
         async restart() {
           total = undefined;
+          decimals.delete(query);
           await connection.run(sql('forget_query'), { query });
         },
       };
@@ -296,7 +327,7 @@ export async function openStage(connection: Connection): Promise<Stage> {
     async shortDimensions(known) {
       await connection.run(sql('compare_hours'), {
         by_workspace: byWorkspace(),
-        ...toleranceParameters(known, decimals),
+        ...toleranceParameters(known, decimalsSeen()),
       });
       const rows = await connection.rows(sql('short_dimensions'));
       return rows.map((row) => String(row['billing_dimension']));
@@ -337,24 +368,11 @@ export async function openStage(connection: Connection): Promise<Stage> {
     async prove(known, leavesOut) {
       await connection.run(sql('compare_hours'), {
         by_workspace: byWorkspace(),
-        ...toleranceParameters(known, decimals),
+        ...toleranceParameters(known, decimalsSeen()),
       });
-      await connection.run(sql('prove'), { ...toleranceParameters(known, decimals), leaves_out: leavesOut });
-      const rows = await connection.rows(`
-        select compared, measure, billing_dimension, ours, theirs, difference, tolerance, proven
-        from window_proofs order by proven, compared, measure, billing_dimension
-      `);
-      const proofs = rows.map((row) => ({
-        compared: String(row['compared']),
-        measure: String(row['measure']),
-        billingDimension: row['billing_dimension'] === null ? undefined : String(row['billing_dimension']),
-        ours: String(row['ours']),
-        theirs: String(row['theirs']),
-        difference: String(row['difference']),
-        tolerance: Number(row['tolerance']),
-        proven: row['proven'] === true,
-      }));
-      return { proofs, leftOut: proofs.some(({ compared }) => compared === allRowsMeet) };
+      await connection.run(sql('prove'), { ...toleranceParameters(known, decimalsSeen()), leaves_out: leavesOut });
+      proofs = await readProofs(connection);
+      return { proofs: [...proofs], leftOut: proofs.some(({ compared }) => compared === allRowsMeet) };
     },
 
     async differingHours() {
@@ -370,7 +388,7 @@ export async function openStage(connection: Connection): Promise<Stage> {
       }));
     },
 
-    decimals: () => decimals,
+    decimals: decimalsSeen,
 
     async load(facts, file) {
       const parameters = windowParameters(window);
@@ -383,6 +401,7 @@ export async function openStage(connection: Connection): Promise<Stage> {
       const [counts] = await connection.rows(
         `select
           (select count(*) from loaded) as amounts,
+          (select coalesce(sum(cost), 0) from loaded) as cost,
           (select count(*) from changes where was_covered) as restated,
           (
             select coalesce(sum(date_diff('hour',
@@ -399,69 +418,105 @@ export async function openStage(connection: Connection): Promise<Stage> {
       const restated = Number(counts?.['restated']);
       const isWhollyCovered = Number(counts?.['covered_hours']) * hourMs === window.end - window.start;
       const outcome = isWhollyCovered && restated === 0 ? 'unchanged' : 'loaded';
-      const seenAt = formatInstant(facts.seenAt);
+      const written: LoadWritten = {
+        outcome,
+        amounts: Number(counts?.['amounts']),
+        restated,
+        cost: String(counts?.['cost']),
+        pieces,
+        proofs,
+      };
+      const numbers = {
+        load_number: facts.loadNumber,
+        run_number: facts.runNumber,
+        seen_at: formatInstant(facts.seenAt),
+      };
       await connection.transaction(async () => {
-        if (outcome === 'loaded') {
-          await connection.run(sql('replace'), { ...parameters, load_number: facts.loadNumber, seen_at: seenAt });
-        }
-        const numbers = { load_number: facts.loadNumber, run_number: facts.runNumber, seen_at: seenAt };
+        if (outcome === 'loaded') await connection.run(sql('replace'), { ...parameters, ...numbers });
         await connection.run(sql('record_proofs'), { ...parameters, ...numbers, reading: facts.reading });
-        await connection.run(sql('record'), {
-          ...parameters,
-          ...numbers,
-          reason: facts.reason,
-          role,
-          outcome,
-          requests: facts.requests,
-          pages: facts.pages,
-          queries: JSON.stringify(facts.queries),
-          claimed_end: formatInstant(facts.claimedEnd),
-          landing: (await file()) ?? null,
-        });
-        for (const piece of pieces) {
-          await connection.run(sql('record_covered'), {
-            account,
-            piece_start: formatInstant(piece.window.start),
-            piece_end: formatInstant(piece.window.end),
-            claimed_end: formatInstant(facts.claimedEnd),
-            role: piece.role,
-            load_number: facts.loadNumber,
-          });
-        }
+        await record(facts, written, await file(written));
       });
-      return { outcome, amounts: Number(counts?.['amounts']), restated };
+      return { outcome, amounts: written.amounts, restated };
     },
 
-    async recordFailedProofs(runNumber, reading, seenAt) {
-      await connection.run(sql('record_proofs'), {
-        ...windowParameters(window),
-        load_number: null,
-        reading,
-        run_number: runNumber,
-        seen_at: formatInstant(seenAt),
-      });
-    },
-
-    async recordUnproven(unproven, facts) {
-      const parameters = windowParameters(unproven);
+    async repeat(facts, written, place) {
       await connection.transaction(async () => {
-        await connection.run(sql('forget_unproven'), parameters);
-        await connection.run(sql('record_unproven'), {
-          ...parameters,
+        await connection.run(givenProofsSql, {
+          ...windowParameters(window),
+          load_number: facts.loadNumber,
+          run_number: facts.runNumber,
+          reading: facts.reading,
+          seen_at: formatInstant(facts.seenAt),
+          proofs: JSON.stringify(written.proofs.map(proofValues)),
+        });
+        await record(facts, written, place);
+      });
+    },
+
+    recordFailedProofs: (runNumber, reading, seenAt) =>
+      recorder.record(proofsEvent({ account, window, runNumber, reading, seenAt }, proofs)),
+
+    recordUnproven: (unproven, facts) =>
+      recorder.record({
+        event: 'window_read',
+        values: {
+          ...windowParameters(unproven),
           because: facts.because,
           is_young: facts.isYoung,
           run_number: facts.runNumber,
           seen_at: formatInstant(facts.seenAt),
-        });
-      });
-    },
+        },
+      }),
 
     async forgetUnproven(proven) {
-      await connection.transaction(() => connection.run(sql('forget_unproven'), windowParameters(proven)));
+      const parameters = windowParameters(proven);
+      const onRecord = await connection.rows(
+        `select 1 from ledger.unproven
+        where account = $account
+          and window_start < cast($window_end as timestamp) and window_end > cast($window_start as timestamp)
+        limit 1`,
+        parameters,
+      );
+      if (onRecord.length === 0) return;
+      await recorder.record({
+        event: 'window_read',
+        values: { ...parameters, because: null, is_young: null, run_number: null, seen_at: null },
+      });
     },
 
     close: () => connection.close(),
   };
+
+  /** The ledger's rows of a load, within its transaction. */
+  async function record(facts: LoadFacts, written: LoadWritten, place: string | undefined): Promise<void> {
+    await connection.run(sql('record'), {
+      ...windowParameters(window),
+      load_number: facts.loadNumber,
+      run_number: facts.runNumber,
+      reason: facts.reason,
+      role,
+      outcome: written.outcome,
+      requests: facts.requests,
+      pages: facts.pages,
+      queries: JSON.stringify(facts.queries),
+      amounts: written.amounts,
+      restated: written.restated,
+      cost: written.cost,
+      claimed_end: formatInstant(facts.claimedEnd),
+      seen_at: formatInstant(facts.seenAt),
+      landing: place ?? null,
+    });
+    for (const piece of written.pieces) {
+      await connection.run(sql('record_covered'), {
+        account,
+        piece_start: formatInstant(piece.window.start),
+        piece_end: formatInstant(piece.window.end),
+        claimed_end: formatInstant(facts.claimedEnd),
+        role: piece.role,
+        load_number: facts.loadNumber,
+      });
+    }
+  }
 
   /**
    * A window read as admin is not replaced by one read without unless its totals differ: the rows that know their
@@ -483,7 +538,7 @@ export async function openStage(connection: Connection): Promise<Stage> {
       const parameters = { account, piece_start: formatInstant(piece.start), piece_end: formatInstant(piece.end) };
       const differing = await connection.rows(sql('kept_as_admin_differs'), {
         ...parameters,
-        ...toleranceParameters({ decimals: { cost: 12, usage: 6 }, agreedTolerance: undefined }, decimals),
+        ...toleranceParameters({ decimals: { cost: 12, usage: 6 }, agreedTolerance: undefined }, decimalsSeen()),
       });
       if (differing.length > 0) return [{ window, role }];
       kept.push(piece);
@@ -500,4 +555,53 @@ export async function openStage(connection: Connection): Promise<Stage> {
       ...subtractWindows([window], kept).map((piece) => ({ window: piece, role })),
     ];
   }
+}
+
+/** The comparisons that were made last on a connection, those that failed first. */
+export async function readProofs(connection: Connection): Promise<Proof[]> {
+  const rows = await connection.rows(`
+    select compared, measure, billing_dimension, amounts, ours, theirs, difference, tolerance, proven
+    from window_proofs order by proven, compared, measure, billing_dimension
+  `);
+  return rows.map((row) => ({
+    compared: String(row['compared']),
+    measure: String(row['measure']),
+    billingDimension: row['billing_dimension'] === null ? undefined : String(row['billing_dimension']),
+    amounts: String(row['amounts']),
+    ours: String(row['ours']),
+    theirs: String(row['theirs']),
+    difference: String(row['difference']),
+    tolerance: Number(row['tolerance']),
+    proven: row['proven'] === true,
+  }));
+}
+
+/** Comparisons of which no load came, as the journal keeps them. */
+export function proofsEvent(
+  facts: {
+    readonly account: string;
+    readonly window: Window;
+    readonly runNumber: number;
+    readonly reading: number;
+    readonly seenAt: Instant;
+  },
+  proofs: readonly Proof[],
+): JournalEvent {
+  return {
+    event: 'proofs',
+    values: {
+      account: facts.account,
+      window_start: formatInstant(facts.window.start),
+      window_end: formatInstant(facts.window.end),
+      run_number: facts.runNumber,
+      reading: facts.reading,
+      load_number: null,
+      seen_at: formatInstant(facts.seenAt),
+      proofs: proofs.map(proofValues),
+    },
+  };
+}
+
+function proofValues({ billingDimension, ...proof }: Proof): Record<string, string | number | boolean | null> {
+  return { ...proof, billing_dimension: billingDimension ?? null };
 }

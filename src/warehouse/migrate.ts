@@ -66,6 +66,18 @@ export async function migrate(connection: Connection): Promise<void> {
   await remember(connection, 'views', '*', hash); // last: a kill before it makes the views again
 }
 
+/** A migration that an attached warehouse has and this program has not, or the other way round; undefined where none is. */
+export async function foreignMigration(connection: Connection): Promise<string | undefined> {
+  const applied = await connection.rows(`select name, hash from ledger.applied_files where folder = 'migrations'`);
+  const [there, here] = [
+    applied.map((row): [string, string] => [String(row['name']), String(row['hash'])]),
+    (await readSqlFolder('migrations')).map(({ name, text }): [string, string] => [name, sha256(text)]),
+  ];
+  const isIn = (files: [string, string][], [name, hash]: [string, string]) =>
+    files.some((file) => file[0] === name && file[1] === hash);
+  return [...there.filter((file) => !isIn(here, file)), ...here.filter((file) => !isIn(there, file))][0]?.[0];
+}
+
 /** Creates the views in as many passes as it takes: one that reads another can only be made after it. */
 async function createViews(connection: Connection, files: readonly SqlFile[]): Promise<void> {
   let left = [...files];

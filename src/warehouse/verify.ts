@@ -1,6 +1,15 @@
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import type { Connection } from './connection.ts';
-import { openStage, type StagedPage, type TotalsKnown, toleranceParameters, type UnprovenFacts } from './load.ts';
+import type { Recorder } from './journal.ts';
+import {
+  openStage,
+  proofsEvent,
+  readProofs,
+  type StagedPage,
+  type TotalsKnown,
+  toleranceParameters,
+  type UnprovenFacts,
+} from './load.ts';
 import { readSqlFolder } from './sql-files.ts';
 
 /** A question about the past whose answer is put beside the books. */
@@ -67,18 +76,17 @@ const compared = {
 /** Opens a verification of one account on a connection of its own. */
 export async function openVerification(
   connection: Connection,
+  recorder: Recorder,
   account: string,
   known: TotalsKnown,
 ): Promise<Verification> {
-  const stage = await openStage(connection);
+  const stage = await openStage(connection, recorder);
   const files = new Map((await readSqlFolder('verify')).map((file) => [file.name, file.text]));
   function sql(name: string): string {
     const text = files.get(name);
     if (text === undefined) throw new Error(`sql/verify/${name}.sql is missing`);
     return text;
   }
-  const recordProofs = (await readSqlFolder('load')).find(({ name }) => name === 'record_proofs')?.text;
-  if (recordProofs === undefined) throw new Error('sql/load/record_proofs.sql is missing');
   await stage.begin(account, { start: 0, end: 0 });
   await connection.run(sql('tables'));
 
@@ -108,13 +116,7 @@ export async function openVerification(
         by_resource: purpose === 'series',
       });
       await connection.run(sql('proofs'), { ...tolerance, ...filters, query, purpose, compared: compared[purpose] });
-      await connection.run(recordProofs, {
-        ...parametersOf(account, window),
-        run_number: runNumber,
-        reading,
-        load_number: null,
-        seen_at: formatInstant(seenAt),
-      });
+      await recorder.record(proofsEvent({ account, window, runNumber, reading, seenAt }, await readProofs(connection)));
       const [fault] = await connection.rows(
         `select ours, theirs, difference from window_proofs where not proven and compared <> $compared`,
         { compared: compared[purpose] },

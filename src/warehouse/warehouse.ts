@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import { type Connection, openDatabase } from './connection.ts';
+import { journalFolder, openRecorder, type Recorder } from './journal.ts';
 import { allRowsMeet, type LoadedQuery, openStage, type Stage, type TotalDecimals, type TotalsKnown } from './load.ts';
 import { migrate } from './migrate.ts';
 import { publishSnapshot, snapshotFile } from './snapshot.ts';
@@ -89,6 +90,8 @@ export interface Warehouse {
   completeness(account: string): Promise<Completeness | undefined>;
   unproven(account: string): Promise<UnprovenWindow[]>;
   lastLoadNumber(): Promise<number>;
+  /** Where in the landing folder the loads lie whose numbers were seen before an instant. */
+  landingsSeenBefore(instant: Instant): Promise<string[]>;
   /** The instant at which numbers are seen now: the given one, but never before the last. */
   seenAt(now: Instant): Promise<Instant>;
   openStage(): Promise<Stage>;
@@ -97,16 +100,22 @@ export interface Warehouse {
   close(): void;
 }
 
+/** The writer's file, below the project folder. */
+export function warehouseFile(dir: string): string {
+  return join(dir, 'data', 'warehouse.duckdb');
+}
+
 /**
  * Opens the writer's file below the project folder and brings it to this program's schema. The signal ends what a stage
  * is doing and a copy under way; the ledger can still be written and published afterwards. Throws LockedError.
  */
 export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<Warehouse> {
-  const file = join(dir, 'data', 'warehouse.duckdb');
+  const file = warehouseFile(dir);
   const database = await openDatabase(file, { readOnly: false });
   try {
     const connection = await database.connect();
     await migrate(connection);
+    const recorder = await openRecorder(connection, journalFolder(dir));
     async function seenAt(now: Instant): Promise<Instant> {
       const [row] = await connection.rows(`
         select epoch_ms(greatest(
@@ -116,25 +125,26 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
       return Math.max(now, Number(row?.['last'] ?? 0));
     }
     return {
-      beginRun: (command, startedAt) => beginRun(connection, command, startedAt),
+      beginRun: (command, startedAt) => beginRun(connection, recorder, command, startedAt),
       accountLedger: (account) => accountLedger(connection, account),
-      saveAccount: async (facts, now) => saveAccount(connection, facts, await seenAt(now)),
-      forgetAccountsNeverLoaded: (except) =>
-        connection.run(
-          `delete from ledger.accounts
-          where not list_contains(cast(from_json($except, '["VARCHAR"]') as varchar[]), account)
-            and account not in (select account from ledger.loads)`,
-          { except: JSON.stringify(except) },
-        ),
+      saveAccount: async (facts, now) => saveAccount(connection, recorder, facts, await seenAt(now)),
+      forgetAccountsNeverLoaded: (except) => forgetAccountsNeverLoaded(connection, recorder, except),
       recordAccountRun: (run) =>
-        connection.run(
-          `insert into ledger.account_runs values (
-            cast($runNumber as bigint), $account, cast($exitCode as integer), $error, cast($windows as integer),
-            cast($pages as integer), cast($rows as bigint), cast($restated as bigint), cast($requests as integer),
-            cast($retries as integer)
-          )`,
-          { ...run, error: run.error ?? null },
-        ),
+        recorder.record({
+          event: 'account_run',
+          values: {
+            run_number: run.runNumber,
+            account: run.account,
+            exit_code: run.exitCode,
+            error: run.error ?? null,
+            windows: run.windows,
+            pages: run.pages,
+            amounts: run.rows,
+            restated: run.restated,
+            requests: run.requests,
+            retries: run.retries,
+          },
+        }),
       dimensionsLeftOut: (account) => dimensionsLeftOut(connection, account),
       coveredPieces: (account) => coveredPieces(connection, account),
       completeness: async (account) => (await completeness(connection)).find((row) => row.account === account),
@@ -143,9 +153,17 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
         const [row] = await connection.rows('select coalesce(max(load_number), 0) as number from ledger.loads');
         return Number(row?.['number']);
       },
+      async landingsSeenBefore(instant) {
+        const rows = await connection.rows(
+          'select landing from ledger.loads where seen_at < cast($instant as timestamp) and landing is not null',
+          { instant: formatInstant(instant) },
+        );
+        return rows.map((row) => String(row['landing']));
+      },
       seenAt,
-      openStage: async () => openStage(await database.connect(signal)),
-      openVerification: async (account, known) => openVerification(await database.connect(signal), account, known),
+      openStage: async () => openStage(await database.connect(signal), recorder),
+      openVerification: async (account, known) =>
+        openVerification(await database.connect(signal), recorder, account, known),
       publish: () => publishSnapshot(connection, file, snapshotFile(dir), signal),
       close: () => database.close(),
     };
@@ -155,32 +173,25 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
   }
 }
 
-async function beginRun(connection: Connection, command: string, startedAt: Instant): Promise<Run> {
-  // Only one process writes, so a run that is still called running was ended from outside.
-  await connection.run(`update ledger.runs set outcome = 'interrupted' where outcome = 'running'`);
+async function beginRun(connection: Connection, recorder: Recorder, command: string, startedAt: Instant): Promise<Run> {
   const [row] = await connection.rows('select coalesce(max(run_number), 0) + 1 as number from ledger.runs');
   const number = Number(row?.['number']);
-  await connection.run(
-    `insert into ledger.runs (run_number, command, started_at, outcome)
-    values ($number, $command, cast($started_at as timestamp), 'running')`,
-    { number, command, started_at: formatInstant(startedAt) },
-  );
+  await recorder.record({
+    event: 'run_began',
+    values: { run_number: number, command, started_at: formatInstant(startedAt) },
+  });
   return {
     number,
-    async end(exitCode, error, endedAt) {
-      await connection.run(
-        `update ledger.runs
-        set ended_at = cast($ended_at as timestamp), outcome = $outcome, exit_code = $exit_code, error = $error
-        where run_number = $number`,
-        {
-          number,
-          ended_at: formatInstant(endedAt),
-          outcome: exitCode === 0 ? 'done' : 'failed',
+    end: (exitCode, error, endedAt) =>
+      recorder.record({
+        event: 'run_ended',
+        values: {
+          run_number: number,
           exit_code: exitCode,
           error: error ?? null,
+          ended_at: formatInstant(endedAt),
         },
-      );
-    },
+      }),
   };
 }
 
@@ -203,7 +214,12 @@ export async function accountLedger(connection: Connection, account: string): Pr
   };
 }
 
-async function saveAccount(connection: Connection, facts: AccountFacts, recordedAt: Instant): Promise<void> {
+async function saveAccount(
+  connection: Connection,
+  recorder: Recorder,
+  facts: AccountFacts,
+  recordedAt: Instant,
+): Promise<void> {
   const values = {
     account: facts.account,
     name: facts.name ?? null,
@@ -223,21 +239,23 @@ async function saveAccount(connection: Connection, facts: AccountFacts, recorded
     values,
   );
   if (same.length > 0) return;
-  await connection.transaction(async () => {
-    const recorded_at = formatInstant(recordedAt);
-    await connection.run(
-      `update ledger.accounts set replaced_at = cast($recorded_at as timestamp)
-      where account = $account and replaced_at is null`,
-      { account: facts.account, recorded_at },
-    );
-    await connection.run(
-      `insert into ledger.accounts values (
-        $account, $name, cast($history_start as timestamp), $settle_days, $lag_hours, $role,
-        $cost_decimals, $usage_decimals, cast($recorded_at as timestamp), null
-      )`,
-      { ...values, recorded_at },
-    );
-  });
+  await recorder.record({ event: 'account_is', values: { ...values, recorded_at: formatInstant(recordedAt) } });
+}
+
+async function forgetAccountsNeverLoaded(
+  connection: Connection,
+  recorder: Recorder,
+  except: readonly string[],
+): Promise<void> {
+  const rows = await connection.rows(
+    `select distinct account
+    from ledger.accounts
+    where not list_contains(cast(from_json($except, '["VARCHAR"]') as varchar[]), account)
+      and account not in (select account from ledger.loads)`,
+    { except: JSON.stringify(except) },
+  );
+  const accounts = rows.map((row) => String(row['account']));
+  if (accounts.length > 0) await recorder.record({ event: 'accounts_forgotten', values: { accounts } });
 }
 
 async function dimensionsLeftOut(connection: Connection, account: string): Promise<string[]> {

@@ -37,7 +37,12 @@ describe('the snapshot', () => {
   });
 
   test('stands alone: no log and no part of it lies beside it', async () => {
-    expect((await readdir(join(dir, 'data'))).sort()).toEqual(['costbook.duckdb', 'landing', 'warehouse.duckdb']);
+    expect((await readdir(join(dir, 'data'))).sort()).toEqual([
+      'costbook.duckdb',
+      'journal',
+      'landing',
+      'warehouse.duckdb',
+    ]);
   });
 
   test('is open to readers while a writer holds the warehouse, who see what was published last', async () => {

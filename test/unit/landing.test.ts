@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
@@ -7,6 +8,7 @@ import {
   controlQuery,
   detailQuery,
   type LandingFolder,
+  type LoadRecord,
   openLanding,
   type Query,
   repairQuery,
@@ -33,6 +35,29 @@ function plain(text: string): { bytes: Buffer; gzipped: boolean } {
 }
 function begin(account = 'acc_one'): Promise<LandingFolder> {
   return openLanding(root).begin(account, window, askedAt);
+}
+/** What a load that changed something is filed with. */
+function record(loadNumber: number, role: 'admin' | 'member' = 'admin'): LoadRecord {
+  return {
+    loadNumber,
+    runNumber: 3,
+    reading: 1,
+    reason: 'new',
+    role,
+    claimedEnd: window.end,
+    seenAt,
+    requests: 2,
+    pagesRead: 2,
+    queries: [{ purpose: 'detail', resourceType: null, billingDimension: null, pages: 2 }],
+    known: { decimals: { cost: 9, usage: 3 }, agreedTolerance: '0.01' },
+    leavesOut: false,
+    outcome: 'loaded',
+    amounts: 5,
+    restated: 1,
+    cost: '12.5',
+    covered: [{ window: '2026-10-01T00:00:00Z/2026-10-01T02:00:00Z', role }],
+    proofs: null,
+  };
 }
 /** Every file below a folder, as paths with slashes. */
 function filesBelow(folder: string): string[] {
@@ -70,7 +95,7 @@ describe('a landing folder', () => {
     await folder.page(detail, 2, plain('{}'));
     await folder.page(detail, 1, plain('{}'));
     await folder.page(control, 1, plain('{}'));
-    const place = await folder.file(42, 'admin', seenAt);
+    const place = await folder.file(record(42), true);
     expect(place).toBe(join('acc_one', 'load-000000042'));
     expect(filesBelow(root)).toEqual([
       'acc_one/load-000000042/control-0001.json',
@@ -81,21 +106,20 @@ describe('a landing folder', () => {
     const span = { accountId: 'acc_one', startTime: '2026-10-01T00:00:00Z', endTime: '2026-10-01T02:00:00Z' };
     const page = { ...span, resolution: 'hourly', limit: '100' };
     const detailRequest = { ...page, groupBy: 'resource_name,resource_uuid,billing_dimension' };
+    const sha256 = createHash('sha256').update('{}').digest('hex');
+    const control1 = { ...page, groupBy: 'workspace,billing_dimension' };
+    const { seenAt: _, claimedEnd: __, ...said } = record(42);
     expect(loadJson(place)).toEqual({
-      loadNumber: 42,
+      ...said,
       account: 'acc_one',
       window: '2026-10-01T00:00:00Z/2026-10-01T02:00:00Z',
-      role: 'admin',
       askedAt: '2026-10-21T03:30:00Z',
+      claimedEnd: '2026-10-01T02:00:00Z',
       seenAt: '2026-10-21T03:31:05Z',
       pages: [
-        {
-          file: 'control-0001.json',
-          query: 'control',
-          request: { ...page, groupBy: 'workspace,billing_dimension' },
-        },
-        { file: 'detail-0001.json', query: 'detail', request: detailRequest },
-        { file: 'detail-0002.json', query: 'detail', request: detailRequest },
+        { file: 'control-0001.json', sha256, purpose: 'control', query: 'control', number: 1, request: control1 },
+        { file: 'detail-0001.json', sha256, purpose: 'detail', query: 'detail', number: 1, request: detailRequest },
+        { file: 'detail-0002.json', sha256, purpose: 'detail', query: 'detail', number: 2, request: detailRequest },
       ],
     });
   });
@@ -105,7 +129,7 @@ describe('a landing folder', () => {
     await folder.page(detail, 1, plain('long and broken'));
     await folder.page(detail, 1, plain('{}'));
     expect(readFileSync(join(folder.path, 'detail-0001.json'), 'utf8')).toBe('{}');
-    expect(loadJson(await folder.file(1, 'admin', seenAt)).pages).toHaveLength(1);
+    expect(loadJson(await folder.file(record(1), true)).pages).toHaveLength(1);
   });
 
   test('also where it came plain once and gzipped then, or the other way round', async () => {
@@ -115,7 +139,7 @@ describe('a landing folder', () => {
     await folder.page(control, 1, { bytes: gzipSync('{}').subarray(0, 10), gzipped: true });
     await folder.page(control, 1, plain('{}'));
     expect(filesBelow(folder.path)).toEqual(['control-0001.json', 'detail-0001.json.gz']);
-    const { pages } = loadJson(await folder.file(1, 'admin', seenAt));
+    const { pages } = loadJson(await folder.file(record(1), true));
     expect(pages.map(({ file }) => file)).toEqual(['control-0001.json', 'detail-0001.json.gz']);
   });
 
@@ -123,10 +147,10 @@ describe('a landing folder', () => {
     const killed = await begin();
     await killed.page(detail, 1, plain('old'));
     await killed.page(detail, 2, plain('old'));
-    await killed.file(7, 'admin', seenAt);
+    await killed.file(record(7), true);
     const folder = await begin();
     await folder.page(detail, 1, plain('new'));
-    const place = await folder.file(7, 'member', seenAt);
+    const place = await folder.file(record(7, 'member'), true);
     expect(filesBelow(join(root, place))).toEqual(['detail-0001.json', 'load.json']);
     expect(readFileSync(join(root, place, 'detail-0001.json'), 'utf8')).toBe('new');
   });
@@ -145,6 +169,44 @@ describe('a landing folder', () => {
   });
 });
 
+describe('the answers of a load', () => {
+  test('that changed nothing are not kept where they need not be; what was asked is', async () => {
+    const folder = await begin();
+    await folder.page(detail, 1, plain('{}'));
+    await folder.page(control, 1, { bytes: gzipSync('{}'), gzipped: true });
+    const place = await folder.file(record(1), false);
+    expect(filesBelow(root)).toEqual(['acc_one/load-000000001/load.json']);
+    expect(loadJson(place).pages.map(({ file }) => file)).toEqual(['control-0001.json.gz', 'detail-0001.json']);
+  });
+
+  test('are removed on request, and what is said of them stays; other loads keep theirs', async () => {
+    const places: string[] = [];
+    for (const number of [1, 2]) {
+      const folder = await begin();
+      await folder.page(detail, 1, plain('{}'));
+      await folder.page(control, 1, { bytes: gzipSync('{}'), gzipped: true });
+      places.push(await folder.file(record(number), true));
+    }
+    writeFileSync(join(root, places[0] ?? '', 'notes.txt'), 'mine');
+    await openLanding(root).removeBodies([places[0] ?? '', join('acc_one', 'load-000000099')]);
+    expect(filesBelow(root)).toEqual([
+      'acc_one/load-000000001/load.json',
+      'acc_one/load-000000001/notes.txt',
+      'acc_one/load-000000002/control-0001.json.gz',
+      'acc_one/load-000000002/detail-0001.json',
+      'acc_one/load-000000002/load.json',
+    ]);
+  });
+
+  test('go with their folder where its load could not commit after it was filed', async () => {
+    const folder = await begin();
+    await folder.page(detail, 1, plain('{}'));
+    await folder.file(record(1), true);
+    await folder.discard();
+    expect(filesBelow(root)).toEqual([]);
+  });
+});
+
 describe('a query that begins anew', () => {
   test('forgets its own pages, and those of no other query', async () => {
     const folder = await begin();
@@ -156,7 +218,7 @@ describe('a query that begins anew', () => {
     await folder.restart(volume);
     const kept = ['detail-0001.json', 'residual-volume-0001-0001.json', 'residual-volumes-0001.json'];
     expect(filesBelow(folder.path)).toEqual(kept);
-    const { pages } = loadJson(await folder.file(1, 'admin', seenAt));
+    const { pages } = loadJson(await folder.file(record(1), true));
     expect(pages.map(({ file }) => file)).toEqual(kept);
   });
 
@@ -190,7 +252,7 @@ describe('names that others chose', () => {
   test.each(odd)('an account with %s in its name is one folder below the root', async (_, account) => {
     const folder = await begin(account);
     await folder.page(detail, 1, plain('{}'));
-    const place = await folder.file(1, 'admin', seenAt);
+    const place = await folder.file(record(1), true);
     expect(resolve(root, place).startsWith(root + sep)).toBe(true);
     expect(place.split(sep)).toHaveLength(2);
     const [name] = place.split(sep);
@@ -204,7 +266,7 @@ describe('names that others chose', () => {
   test('different accounts never share a folder', async () => {
     const accounts = [...odd.map(([, account]) => account), 'a', 'A%2Fb', 'a%2Fb', '%2E'];
     const places = new Set<string>();
-    for (const account of accounts) places.add(await (await begin(account)).file(1, 'admin', seenAt));
+    for (const account of accounts) places.add(await (await begin(account)).file(record(1), true));
     expect(places.size).toBe(accounts.length);
   });
 
@@ -213,7 +275,7 @@ describe('names that others chose', () => {
     ['an account with such a name in three bytes a letter', '会'.repeat(90)],
   ])('%s can be filed', async (_, account) => {
     const folder = await begin(account);
-    const place = await folder.file(1, 'admin', seenAt);
+    const place = await folder.file(record(1), true);
     expect(resolve(root, place).startsWith(root + sep)).toBe(true);
     expect(filesBelow(root)).toHaveLength(1);
   });
@@ -257,7 +319,7 @@ describe('removeUnfinished', () => {
   async function fileLoad(account: string, loadNumber: number): Promise<void> {
     const folder = await begin(account);
     await folder.page(detail, 1, plain('{}'));
-    await folder.file(loadNumber, 'admin', seenAt);
+    await folder.file(record(loadNumber), true);
   }
 
   test('removes what was on its way and the one load that never committed, and keeps everything else', async () => {

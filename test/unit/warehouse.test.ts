@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { InterruptedError, MachineError, UsageError } from '../../src/errors.ts';
 import { type Connection, type Database, openDatabase, SqlError } from '../../src/warehouse/connection.ts';
 import { openBooks, openWarehouse, readSqlFolder, type Stage } from '../../src/warehouse/index.ts';
+import { journalFolder, lastApplied, openJournalFile, openRecorder, readJournal } from '../../src/warehouse/journal.ts';
 import { migrate } from '../../src/warehouse/migrate.ts';
 import { newProject } from '../support/project.ts';
 
@@ -431,12 +432,74 @@ describe('the warehouse', () => {
   });
 });
 
+describe('the journal and the ledger', () => {
+  async function runsIn(dir: string): Promise<unknown[]> {
+    const warehouse = await openWarehouse(dir);
+    await warehouse.publish();
+    warehouse.close();
+    const books = await openBooks(dir, { lockedDown: true });
+    open.push(books);
+    return books.connection.rows('select run_number, command, outcome from runs order by run_number');
+  }
+
+  test('what was journaled and never committed is in the ledger when the next writer opens it, once', async () => {
+    const dir = await newProject();
+    const warehouse = await openWarehouse(dir);
+    const run = await warehouse.beginRun('ingest', Date.UTC(2026, 8, 1));
+    await run.end(0, undefined, Date.UTC(2026, 8, 1, 1));
+    warehouse.close();
+    // A process that was killed between the journal and the commit leaves this.
+    const { journal } = await openJournalFile(journalFolder(dir), 2);
+    await journal.append({
+      event: 'run_began',
+      values: { run_number: 2, command: 'ingest', started_at: '2026-09-02T00:00:00Z' },
+    });
+    const expected = [
+      { run_number: '1', command: 'ingest', outcome: 'done' },
+      { run_number: '2', command: 'ingest', outcome: 'running' },
+    ];
+    expect(await runsIn(dir)).toEqual(expected);
+    expect(await runsIn(dir), 'opened again it is not there twice').toEqual(expected);
+  });
+
+  test('an event that the ledger could not take is not overtaken by the next one', async () => {
+    const { connection } = await newDatabase();
+    await migrate(connection);
+    const folder = join(await newProject(), 'journal');
+    const recorder = await openRecorder(connection, folder);
+    await connection.run('alter table ledger.runs rename to hidden');
+    const began = (run_number: number) =>
+      ({ event: 'run_began', values: { run_number, command: 'ingest', started_at: '2026-09-02T00:00:00Z' } }) as const;
+    await expect(recorder.record(began(1))).rejects.toThrow(/runs/);
+    await connection.run('alter table ledger.hidden rename to runs');
+    await recorder.record(began(2));
+    expect(await connection.rows('select run_number, outcome from ledger.runs order by run_number')).toEqual([
+      { run_number: '1', outcome: 'interrupted' },
+      { run_number: '2', outcome: 'running' },
+    ]);
+    expect(await lastApplied(connection)).toBe(2);
+    expect((await readJournal(folder)).map(({ number }) => number)).toEqual([1, 2]);
+  });
+
+  test('an event of a newer program is told, and nothing of it is written', async () => {
+    const dir = await newProject();
+    (await openWarehouse(dir)).close();
+    const { journal } = await openJournalFile(journalFolder(dir), 0);
+    await journal.append({ event: 'month_closed' as 'run_began', values: {} });
+    await expect(openWarehouse(dir)).rejects.toThrow(/event 1 of the journal is "month_closed".*a newer one wrote it/);
+  });
+});
+
 describe('a stage', () => {
   async function staged(): Promise<{ stage: Stage; connection: Connection; close(): void }> {
     const { database, connection } = await newDatabase();
     await migrate(connection);
     const { openStage } = await import('../../src/warehouse/load.ts');
-    return { stage: await openStage(await database.connect()), connection, close: () => database.close() };
+    return {
+      stage: await openStage(await database.connect(), { record: async () => undefined }),
+      connection,
+      close: () => database.close(),
+    };
   }
 
   test('gives series ids that never change: they are in the books for good', async () => {

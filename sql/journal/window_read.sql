@@ -1,6 +1,7 @@
---! about: Takes a window off the record of what did not prove; what lies beside it stays on record.
-create or replace temp table unproven_beside as
-select account, window_start, cast($window_start as timestamp) as window_end, because, is_young, run_number, seen_at
+--! about: Whether a window proved when it was last read: its hours go off the record of what did not, and on it where
+--! about: $because says why. What lies beside it stays on record; its last proven state stands.
+insert into ledger.unproven
+select account, window_start, cast($window_start as timestamp), because, is_young, run_number, seen_at
 from ledger.unproven
 where account = $account
   and window_start < cast($window_start as timestamp)
@@ -18,5 +19,7 @@ where account = $account
   and window_end > cast($window_start as timestamp);
 
 insert into ledger.unproven
-select account, window_start, window_end, because, is_young, run_number, seen_at
-from unproven_beside;
+select
+  $account, cast($window_start as timestamp), cast($window_end as timestamp), $because, cast($is_young as boolean),
+  cast($run_number as bigint), cast($seen_at as timestamp)
+where $because is not null;

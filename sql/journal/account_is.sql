@@ -1,0 +1,9 @@
+--! about: The facts of an account from now on; what was true before stays with the instant at which it ended.
+update ledger.accounts
+set replaced_at = cast($recorded_at as timestamp)
+where account = $account and replaced_at is null;
+
+insert into ledger.accounts
+select
+  $account, $name, cast($history_start as timestamp), cast($settle_days as integer), cast($lag_hours as integer), $role,
+  cast($cost_decimals as integer), cast($usage_decimals as integer), cast($recorded_at as timestamp), null;

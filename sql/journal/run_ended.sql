@@ -1,0 +1,8 @@
+--! about: A run ends, well or not.
+update ledger.runs
+set
+  ended_at = cast($ended_at as timestamp),
+  outcome = case when cast($exit_code as integer) = 0 then 'done' else 'failed' end,
+  exit_code = cast($exit_code as integer),
+  error = $error
+where run_number = cast($run_number as bigint);

@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { UnprovenError } from '../errors.ts';
+import { formatWindow, parseRfc3339, type Window } from '../time.ts';
+import { type PageSink, readPage } from './ask.ts';
+import { describeQuery, type Query, queryParameters } from './grain.ts';
+import { foldersIn, type LandedPage, type LoadRecord, loadFile, loadFolderPattern } from './landing.ts';
+
+/** A load as its folder tells it. */
+export interface LandedLoad {
+  /** Its folder, relative to the landing root. */
+  readonly place: string;
+  readonly account: string;
+  readonly window: Window;
+  readonly record: LoadRecord;
+  readonly pages: readonly LandedPage[];
+}
+
+/** A load's landed answers in the platform's place. */
+export interface LandedAnswers {
+  /** Hands a query's pages to the sink, as asking the platform would; returns their number. Throws UnprovenError. */
+  ask(query: Query, sink: Pick<PageSink, 'page'>): Promise<number>;
+  /** The queries of which no page was asked for, as messages name them. */
+  unasked(): string[];
+}
+
+/** `load 42 of account acc_one, window 2026-…/2026-…`, as messages name it. */
+export function describeLoad({ record, account, window }: LandedLoad): string {
+  return `load ${record.loadNumber} of account ${account}, window ${formatWindow(window)}`;
+}
+
+/**
+ * Every load of which the landing folder knows, in the order of their numbers.
+ * Throws UnprovenError naming the file where a `load.json` cannot be read, or where two loads have one number.
+ */
+export async function readLandedLoads(root: string): Promise<LandedLoad[]> {
+  const loads: LandedLoad[] = [];
+  for (const account of await foldersIn(root)) {
+    // Where pages arrive is hidden; no account's folder is.
+    if (account.startsWith('.')) continue;
+    for (const name of await foldersIn(join(root, account))) {
+      if (loadFolderPattern.test(name)) loads.push(await readLoad(root, join(account, name)));
+    }
+  }
+  loads.sort((a, b) => a.record.loadNumber - b.record.loadNumber);
+  for (const [index, load] of loads.entries()) {
+    const before = loads[index - 1];
+    if (before?.record.loadNumber === load.record.loadNumber) {
+      throw new UnprovenError(
+        `${join(root, before.place)} and ${join(root, load.place)} are both load ${load.record.loadNumber}`,
+      );
+    }
+  }
+  return loads;
+}
+
+/** The page files of a load that are not in its folder. */
+export async function missingPages(root: string, { place, pages }: LandedLoad): Promise<string[]> {
+  const missing: string[] = [];
+  for (const { file } of pages) {
+    const isThere = await stat(join(root, place, file)).then(
+      (found) => found.isFile(),
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return false;
+        throw error;
+      },
+    );
+    if (!isThere) missing.push(file);
+  }
+  return missing;
+}
+
+/** The answers of a landed load: they are read with the same decoder as those of the platform. */
+export function openLandedAnswers(root: string, load: LandedLoad): LandedAnswers {
+  const unasked = new Set(load.pages.map(({ query }) => query));
+  return {
+    async ask(query, sink) {
+      const name = describeQuery(query);
+      const about = `${describeLoad(load)}, ${name}`;
+      const request = JSON.stringify(sorted(queryParameters(load.account, query)));
+      const pages = load.pages
+        .filter((page) => page.query === name && JSON.stringify(sorted(page.request)) === request)
+        .sort((a, b) => a.number - b.number);
+      if (pages.length === 0) throw new UnprovenError(`${about}: it is asked for now, and its answer was not landed`);
+      unasked.delete(name);
+      for (const [index, { file, number, sha256 }] of pages.entries()) {
+        const path = join(root, load.place, file);
+        if (number !== index + 1) throw new UnprovenError(`${about}: page ${index + 1} was not landed`);
+        const bytes = await readFile(path);
+        if (createHash('sha256').update(bytes).digest('hex') !== sha256) {
+          throw new UnprovenError(`${about}: ${path} is not as it was landed: bring it back from a backup`);
+        }
+        const page = await readPage({ bytes, gzipped: file.endsWith('.gz') }, query, `${about}, page ${number}`);
+        if (page.hasMore !== index < pages.length - 1) {
+          throw new UnprovenError(`${about}: page ${number} says that ${page.hasMore ? 'more' : 'none'} follow`);
+        }
+        await sink.page(page);
+      }
+      return pages.length;
+    },
+    unasked: () => [...unasked],
+  };
+}
+
+async function readLoad(root: string, place: string): Promise<LandedLoad> {
+  const path = join(root, place, loadFile);
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') throw new UnprovenError(`${path} is missing: bring it back from a backup`);
+    throw error;
+  });
+  let said: Readonly<Record<string, unknown>>;
+  try {
+    said = JSON.parse(text);
+  } catch {
+    throw new UnprovenError(`${path} is no JSON: bring it back from a backup`);
+  }
+  const wrong = Object.entries(loadFields)
+    .filter(([name, isRight]) => !isRight(said?.[name]))
+    .map(([name]) => name);
+  if (wrong.length > 0) {
+    throw new UnprovenError(`${path}: ${wrong.join(', ')} cannot be read: bring it back from a backup`);
+  }
+  const { account, window, pages, claimedEnd, seenAt, askedAt: _, ...record } = said;
+  return {
+    place,
+    account: String(account),
+    window: parseWindow(window),
+    pages: pages as LandedPage[],
+    record: { ...record, claimedEnd: instantOf(claimedEnd), seenAt: instantOf(seenAt) } as unknown as LoadRecord,
+  };
+}
+
+/** What `load.json` must hold; what is within is written by one program and read by one. */
+const loadFields: Readonly<Record<string, (value: unknown) => boolean>> = {
+  account: isText,
+  window: (value) => isText(value) && !Number.isNaN(parseWindow(value).end),
+  loadNumber: Number.isSafeInteger,
+  runNumber: Number.isSafeInteger,
+  reading: Number.isSafeInteger,
+  reason: isText,
+  role: (value) => value === 'admin' || value === 'member',
+  claimedEnd: (value) => !Number.isNaN(instantOf(value)),
+  seenAt: (value) => !Number.isNaN(instantOf(value)),
+  requests: Number.isSafeInteger,
+  pagesRead: Number.isSafeInteger,
+  queries: Array.isArray,
+  known: (value) => typeof value === 'object' && value !== null && 'decimals' in value && 'agreedTolerance' in value,
+  leavesOut: (value) => typeof value === 'boolean',
+  outcome: (value) => value === 'loaded' || value === 'unchanged',
+  amounts: Number.isSafeInteger,
+  restated: Number.isSafeInteger,
+  cost: isText,
+  covered: Array.isArray,
+  proofs: (value) => value === null || Array.isArray(value),
+  pages: Array.isArray,
+};
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}
+
+function instantOf(value: unknown): number {
+  return parseRfc3339(String(value)) ?? Number.NaN;
+}
+
+/** A window as `load.json` writes it; NaN where it is none. */
+export function parseWindow(text: unknown): Window {
+  const [start, end] = String(text).split('/');
+  return { start: instantOf(start), end: instantOf(end) };
+}
+
+function sorted(request: Readonly<Record<string, string>>): [string, string][] {
+  return Object.entries(request).sort(([a], [b]) => (a < b ? -1 : 1));
+}

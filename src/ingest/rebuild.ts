@@ -1,0 +1,142 @@
+import type { Log } from '../effects.ts';
+import { CostbookError, MachineError, UnprovenError } from '../errors.ts';
+import {
+  describeLoad,
+  type LandedLoad,
+  missingPages,
+  openLandedAnswers,
+  parseWindow,
+  readLandedLoads,
+} from '../fetch/index.ts';
+import { formatInstant, unionWindows } from '../time.ts';
+import type { LoadFacts, LoadWritten, Stage } from '../warehouse/index.ts';
+import { readWindow } from './window.ts';
+
+/** How many loads a message names before it counts the others. */
+const loadsNamed = 20;
+
+/**
+ * Makes loads again from the landing folder, in the order of their numbers: the same queries, decoder, stage and
+ * proofs as an ingest, with the landing folder as the platform. Returns how many there were.
+ *
+ * Throws UnprovenError where answers are missing (naming every load that lacks them), are not as they were landed, do
+ * not prove any more, or are not those that are asked for now.
+ */
+export async function rebuildLoads(options: {
+  landingRoot: string;
+  /** The last load to make; undefined for all that were landed. */
+  throughLoad: number | undefined;
+  stage: Stage;
+  log: Log;
+  signal: AbortSignal;
+  onProgress(done: number, of: number): void;
+}): Promise<number> {
+  const { landingRoot, stage, signal } = options;
+  const landed = await readLandedLoads(landingRoot);
+  const last = options.throughLoad ?? landed.at(-1)?.record.loadNumber ?? 0;
+  const loads = landed.filter(({ record }) => record.loadNumber <= last);
+  const withAnswers = await findAnswers(landingRoot, loads, last);
+  for (const [index, load] of loads.entries()) {
+    signal.throwIfAborted();
+    if (withAnswers.has(load)) await rebuildLoad(load, options);
+    else await repeatLoad(load, stage);
+    options.onProgress(index + 1, loads.length);
+  }
+  return loads.length;
+}
+
+/** The loads whose answers are all there. Throws UnprovenError naming those that cannot be made without. */
+async function findAnswers(root: string, loads: readonly LandedLoad[], last: number): Promise<Set<LandedLoad>> {
+  const withAnswers = new Set<LandedLoad>();
+  const lacking: { line: string; load: LandedLoad | undefined }[] = [];
+  const byNumber = new Map(loads.map((load) => [load.record.loadNumber, load]));
+  for (let number = 1; number <= last; number += 1) {
+    const load = byNumber.get(number);
+    if (load === undefined) {
+      lacking.push({ line: `load ${number}: its folder is missing`, load });
+      continue;
+    }
+    const missing = await missingPages(root, load);
+    if (missing.length === 0) withAnswers.add(load);
+    else if (load.record.proofs === null) {
+      const pages = `${missing.length} of ${load.pages.length} pages`;
+      lacking.push({ line: `${describeLoad(load)}: ${pages} are missing, beginning with ${missing[0]}`, load });
+    }
+  }
+  if (lacking.length === 0) return withAnswers;
+  const named = lacking.slice(0, loadsNamed).map(({ line }) => line);
+  const spans = unionWindows(lacking.flatMap(({ load }) => load?.window ?? []));
+  const [from, to] = [spans[0]?.start, spans.at(-1)?.end];
+  const range =
+    from === undefined || to === undefined ? '' : ` --from ${formatInstant(from)} --to ${formatInstant(to)}`;
+  throw new UnprovenError(
+    [
+      `${root} lacks answers of ${lacking.length} load${lacking.length === 1 ? '' : 's'}:`,
+      ...named,
+      ...(lacking.length > named.length ? [`and of ${lacking.length - named.length} more`] : []),
+      'bring them back from a backup; or fetch those hours again, as the platform tells them today, into books of their ' +
+        `own: costbook ingest --refetch${range} --dir <another folder>`,
+    ].join('\n'),
+  );
+}
+
+async function rebuildLoad(
+  load: LandedLoad,
+  { landingRoot, stage, log, signal }: { landingRoot: string; stage: Stage; log: Log; signal: AbortSignal },
+): Promise<void> {
+  const { account, window, record } = load;
+  const answers = openLandedAnswers(landingRoot, load);
+  const known = {
+    decimals: record.known.decimals,
+    agreedTolerance: record.known.agreedTolerance ?? undefined,
+  };
+  try {
+    const read = await readWindow({
+      account,
+      window,
+      stage,
+      ask: (query, sink) => answers.ask(query, sink),
+      role: record.role,
+      known,
+      leavesOut: () => record.leavesOut,
+      exclusively: (work) => work(),
+      onRole: () => undefined,
+      onPage: () => undefined,
+      log: { ...log, info: () => undefined }, // what was told when it was read is no news
+      signal,
+    });
+    const unasked = answers.unasked();
+    if (unasked.length > 0)
+      throw new UnprovenError(`it was asked for ${unasked.join(', ')}, which is not asked for now`);
+    if (read.because !== undefined) throw new UnprovenError(`it does not prove any more: ${read.because}`);
+    await stage.load(factsOf(load), async () => load.place);
+  } catch (error) {
+    if (!(error instanceof CostbookError) || error instanceof MachineError || signal.aborted) throw error;
+    // Whatever is wrong with a landed answer, no platform is at fault now.
+    const name = describeLoad(load);
+    throw new UnprovenError(error.message.includes(name) ? error.message : `${name}: ${error.message}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Writes a load that changed nothing from what its `load.json` says: its answers need not be there. */
+async function repeatLoad(load: LandedLoad, stage: Stage): Promise<void> {
+  const { account, window, record } = load;
+  await stage.begin(account, window);
+  stage.readAs(record.role);
+  const written: LoadWritten = {
+    outcome: record.outcome,
+    amounts: record.amounts,
+    restated: record.restated,
+    cost: record.cost,
+    pieces: record.covered.map((piece) => ({ window: parseWindow(piece.window), role: piece.role })),
+    proofs: (record.proofs ?? []).map((proof) => ({ ...proof, billingDimension: proof.billingDimension })),
+  };
+  await stage.repeat(factsOf(load), written, load.place);
+}
+
+function factsOf({ record }: LandedLoad): LoadFacts {
+  const { loadNumber, runNumber, reading, reason, requests, pagesRead, queries, claimedEnd, seenAt } = record;
+  return { loadNumber, runNumber, reading, reason, requests, pages: pagesRead, queries, claimedEnd, seenAt };
+}

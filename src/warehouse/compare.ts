@@ -1,0 +1,121 @@
+import { stat } from 'node:fs/promises';
+import { UsageError } from '../errors.ts';
+import { type Connection, openDatabase, type SqlRow } from './connection.ts';
+import { lastApplied } from './journal.ts';
+import { foreignMigration } from './migrate.ts';
+import { warehouseFile } from './warehouse.ts';
+
+/** The tables that landing folder and journal give back, all of the books. */
+const tables = [
+  'accounts',
+  'series',
+  'amounts',
+  'restatements',
+  'loads',
+  'covered',
+  'proofs',
+  'unproven',
+  'runs',
+  'account_runs',
+] as const;
+
+/** How many rows of a difference are shown of either side. */
+const rowsShown = 3;
+
+/** A table of the present warehouse beside the same one of another file. */
+export interface TableComparison {
+  readonly table: string;
+  /** Rows of the present warehouse. */
+  readonly rows: number;
+  readonly onlyHere: number;
+  readonly onlyThere: number;
+  /** The first few of either side. */
+  readonly here: readonly SqlRow[];
+  readonly there: readonly SqlRow[];
+}
+
+/** The present warehouse, held for reading: no writer can start until it is closed. */
+export interface PresentWarehouse {
+  readonly lastLoadNumber: number;
+  /** The last event of the journal that is in it. */
+  readonly lastEvent: number;
+  /** Every table beside that of another warehouse file, as bags of rows. The file must not be open in this process. */
+  compareWith(file: string): Promise<TableComparison[]>;
+  close(): void;
+}
+
+/**
+ * Opens the present warehouse for comparing; undefined where there is none. Throws LockedError where a writer holds it,
+ * UsageError where it is of another schema than this program's.
+ */
+export async function openPresentWarehouse(dir: string, signal?: AbortSignal): Promise<PresentWarehouse | undefined> {
+  const file = warehouseFile(dir);
+  const isThere = await stat(file).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return false;
+      throw error;
+    },
+  );
+  if (!isThere) return undefined;
+  const database = await openDatabase(file, { readOnly: true });
+  try {
+    const connection = await database.connect(signal);
+    const foreign = await foreignMigration(connection);
+    if (foreign !== undefined) {
+      throw new UsageError(
+        `${file} is of another Costbook than this one (migration ${foreign}): run "costbook ingest" once, then rebuild`,
+      );
+    }
+    const [loads] = await connection.rows('select coalesce(max(load_number), 0) as number from ledger.loads');
+    return {
+      lastLoadNumber: Number(loads?.['number']),
+      lastEvent: await lastApplied(connection),
+      async compareWith(other) {
+        await connection.run(`attach '${other.replaceAll("'", "''")}' as rebuilt (read_only)`); // ATTACH takes no parameters
+        const compared: TableComparison[] = [];
+        for (const table of tables) compared.push(await compareTable(connection, table));
+        return compared;
+      },
+      close: () => database.close(),
+    };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+async function compareTable(connection: Connection, table: (typeof tables)[number]): Promise<TableComparison> {
+  // One pass over both sides; what they share cancels out, however often a row is there.
+  await connection.run(
+    `create or replace temp table difference as
+    select * exclude (side), sum(side) as sides
+    from (
+      select *, 1 as side from wh.ledger.${table}
+      union all
+      select *, -1 as side from rebuilt.ledger.${table}
+    )
+    group by all
+    having sum(side) <> 0`,
+  );
+  const [counts] = await connection.rows(
+    `select
+      (select count(*) from wh.ledger.${table}) as rows,
+      coalesce(sum(sides) filter (sides > 0), 0) as only_here,
+      coalesce(-sum(sides) filter (sides < 0), 0) as only_there
+    from difference`,
+  );
+  function first(condition: string): Promise<SqlRow[]> {
+    return connection.rows(
+      `select * exclude (sides) from difference where ${condition} order by all limit ${rowsShown}`,
+    );
+  }
+  return {
+    table,
+    rows: Number(counts?.['rows']),
+    onlyHere: Number(counts?.['only_here']),
+    onlyThere: Number(counts?.['only_there']),
+    here: await first('sides > 0'),
+    there: await first('sides < 0'),
+  };
+}

@@ -1,0 +1,257 @@
+import { mkdir, open, readdir, readFile, truncate } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { UnprovenError, UsageError } from '../errors.ts';
+import type { Connection, SqlParameters } from './connection.ts';
+import { readSqlFolder } from './sql-files.ts';
+
+/** What can be journaled; each is written into the ledger by the file of its name in sql/journal. */
+export type EventName =
+  | 'run_began'
+  | 'run_ended'
+  | 'account_is'
+  | 'accounts_forgotten'
+  | 'account_run'
+  | 'window_read'
+  | 'proofs';
+
+type Scalar = string | number | boolean | null;
+
+/** One thing that happened and that the landing folder cannot give back. Secrets are out of it before it comes here. */
+export interface JournalEvent {
+  readonly event: EventName;
+  /** What its SQL file is given; lists go there as JSON. */
+  readonly values: Readonly<Record<string, Scalar | readonly (string | Readonly<Record<string, Scalar>>)[]>>;
+}
+
+/** An event with its number: 1, 2, 3, … without a hole. */
+export interface NumberedEvent extends JournalEvent {
+  readonly number: number;
+}
+
+/** Where events are written down before the ledger has them. */
+export interface JournalFile {
+  /** The number of the last event; 0 where there is none. */
+  readonly last: number;
+  /** Writes an event and returns when it is on the disk: it is whole there, or not at all. */
+  append(event: JournalEvent): Promise<NumberedEvent>;
+}
+
+/** Takes what happened into journal and ledger. */
+export interface Recorder {
+  record(event: JournalEvent): Promise<void>;
+}
+
+/** A file of the journal that has grown so large is followed by another one, so that opening reads only the last. */
+const fileBytes = 4 * 1024 * 1024;
+const lineFeed = 0x0a;
+
+/** Where the journal lies below the project folder. */
+export function journalFolder(dir: string): string {
+  return join(dir, 'data', 'journal');
+}
+
+/**
+ * Reads the events after a number, in order. A last line without an end was never acknowledged by whoever wrote it and
+ * is passed over; anything else that is no event of the next number is damage: UnprovenError with file and line.
+ */
+export async function readJournal(folder: string, after = 0): Promise<NumberedEvent[]> {
+  return (await readTail(folder, after)).events;
+}
+
+/** Opens the journal for writing: a torn last line is cut off. `after` is the last event that the ledger has. */
+export async function openJournalFile(
+  folder: string,
+  after: number,
+): Promise<{ journal: JournalFile; beyond: NumberedEvent[] }> {
+  const { events, file, wholeBytes, last: read } = await readTail(folder, after);
+  let current = file;
+  let size = wholeBytes;
+  // A journal that ends before the ledger does was lost; what is written from now on keeps its number all the same.
+  let last = Math.max(read, after);
+  if (read < after) current = undefined;
+  if (current !== undefined) await truncate(join(folder, current), wholeBytes);
+  let broken: unknown;
+
+  return {
+    beyond: events,
+    journal: {
+      get last() {
+        return last;
+      },
+      async append(event) {
+        if (broken !== undefined) throw broken;
+        const numbered = { number: last + 1, ...event };
+        const bytes = Buffer.from(`${JSON.stringify(numbered)}\n`);
+        if (current === undefined || size >= fileBytes) {
+          if ((await mkdir(folder, { recursive: true })) !== undefined) await syncFolder(dirname(folder));
+          current = fileName(last + 1);
+          size = 0;
+          const made = await open(join(folder, current), 'w');
+          await made.close();
+          await syncFolder(folder);
+        }
+        const path = join(folder, current);
+        try {
+          const handle = await open(path, 'a');
+          try {
+            await handle.writeFile(bytes);
+            await handle.sync();
+          } finally {
+            await handle.close();
+          }
+        } catch (error) {
+          // Half a line must not become the beginning of the next one.
+          await truncate(path, size).catch(() => {
+            broken = error;
+          });
+          throw error;
+        }
+        size += bytes.length;
+        last = numbered.number;
+        return numbered;
+      },
+    },
+  };
+}
+
+/**
+ * The journal and the ledger that follows it: events are on the disk before the transaction that writes them into the
+ * ledger, and that transaction says which was the last. What a killed process journaled and never committed is written
+ * into the ledger here, so the journal is always the truth. Throws UsageError where a newer program wrote it.
+ */
+export async function openRecorder(connection: Connection, folder: string): Promise<Recorder> {
+  const apply = await eventWriter(connection);
+  const { journal, beyond } = await openJournalFile(folder, await lastApplied(connection));
+  // In the journal and not in the ledger yet; a failed event stays here, so that no later one overtakes it.
+  let pending: NumberedEvent[] = beyond;
+  let queue: Promise<unknown> = Promise.resolve();
+
+  async function applyPending(): Promise<void> {
+    if (pending.length === 0) return;
+    await apply(pending);
+    pending = [];
+  }
+  await applyPending();
+  return {
+    record(event) {
+      const done = queue.then(async () => {
+        pending.push(await journal.append(event));
+        await applyPending();
+      });
+      queue = done.catch(() => undefined);
+      return done;
+    },
+  };
+}
+
+/** Writes events into the ledger, all in one transaction with the number of the last. */
+export async function eventWriter(
+  connection: Connection,
+): Promise<(events: readonly NumberedEvent[]) => Promise<void>> {
+  const files = new Map((await readSqlFolder('journal')).map((file) => [file.name, file.text]));
+  return async (events) => {
+    const last = events.at(-1);
+    if (last === undefined) return;
+    const unknown = events.find(({ event }) => !files.has(event));
+    if (unknown !== undefined) {
+      throw new UsageError(
+        `event ${unknown.number} of the journal is "${unknown.event}", which this Costbook does not know: a newer one wrote it; update this one`,
+      );
+    }
+    await connection.transaction(async () => {
+      for (const { event, values } of events) await connection.run(files.get(event) ?? '', parametersOf(values));
+      await connection.run('update ledger.journal set applied = cast($number as bigint)', { number: last.number });
+    });
+  };
+}
+
+/** The number of the last event of the journal that the attached warehouse has. */
+export async function lastApplied(connection: Connection): Promise<number> {
+  const [row] = await connection.rows('select applied from ledger.journal');
+  return Number(row?.['applied'] ?? 0);
+}
+
+function parametersOf(values: JournalEvent['values']): SqlParameters {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]): [string, Scalar] => [
+      name,
+      typeof value === 'object' && value !== null ? JSON.stringify(value) : value,
+    ]),
+  );
+}
+
+/** The events after a number, and where the next one is to be written. */
+async function readTail(
+  folder: string,
+  after: number,
+): Promise<{ events: NumberedEvent[]; file: string | undefined; wholeBytes: number; last: number }> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  const files = names
+    .filter((name) => /^events-\d{9,}\.ndjson$/.test(name))
+    .map((name) => ({ name, first: Number(/\d+/.exec(name)?.[0]) }))
+    .sort((a, b) => a.first - b.first);
+  const events: NumberedEvent[] = [];
+  let next: number | undefined;
+  let wholeBytes = 0;
+  for (const [index, { name, first }] of files.entries()) {
+    const following = files[index + 1];
+    // Files whose events are all known already are not read.
+    if (following !== undefined && following.first <= after + 1) continue;
+    if (first > (next ?? after + 1)) throw missing(folder, next ?? after + 1, first);
+    const bytes = await readFile(join(folder, name));
+    wholeBytes = bytes.lastIndexOf(lineFeed) + 1;
+    if (wholeBytes < bytes.length && following !== undefined) {
+      throw damaged(join(folder, name), bytes.toString().split('\n').length, 'its last line has no end');
+    }
+    next = first;
+    const lines = bytes.toString('utf8', 0, wholeBytes).split('\n');
+    for (const [line, text] of lines.slice(0, -1).entries()) {
+      const event = parseEvent(text);
+      if (event === undefined) throw damaged(join(folder, name), line + 1, 'it is no event');
+      if (event.number !== next) {
+        throw damaged(join(folder, name), line + 1, `it is event ${event.number}, expected ${next}`);
+      }
+      if (event.number > after) events.push(event);
+      next += 1;
+    }
+  }
+  return { events, file: files.at(-1)?.name, wholeBytes, last: (next ?? 1) - 1 };
+}
+
+function missing(folder: string, wanted: number, found: number): UnprovenError {
+  return new UnprovenError(
+    `${folder}: events ${wanted} to ${found - 1} of the journal are missing: bring its files back from a backup`,
+  );
+}
+
+function damaged(file: string, line: number, because: string): UnprovenError {
+  return new UnprovenError(`${file}:${line}: the journal is damaged (${because}): bring this file back from a backup`);
+}
+
+function parseEvent(line: string): NumberedEvent | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  const { number, event, values } = (value ?? {}) as Partial<Record<keyof NumberedEvent, unknown>>;
+  if (!Number.isSafeInteger(number) || typeof event !== 'string') return undefined;
+  return typeof values === 'object' && values !== null ? (value as NumberedEvent) : undefined;
+}
+
+function fileName(first: number): string {
+  return `events-${String(first).padStart(9, '0')}.ndjson`;
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

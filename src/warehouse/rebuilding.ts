@@ -1,0 +1,78 @@
+import { open, rename, rm } from 'node:fs/promises';
+import { openDatabase } from './connection.ts';
+import { eventWriter, journalFolder, readJournal } from './journal.ts';
+import { openStage, type Stage } from './load.ts';
+import { migrate } from './migrate.ts';
+
+/** A warehouse that is being made anew beside the present one. */
+export interface RebuildingWarehouse {
+  /** Takes the loads, one after another. */
+  readonly stage: Stage;
+  /** The file gets its name: it is whole and closed. */
+  finish(): Promise<void>;
+  /** Removes what was made so far. */
+  discard(): Promise<void>;
+}
+
+/** Events of a journal written in one transaction. */
+const eventsAtOnce = 1000;
+
+/**
+ * Begins a warehouse of this program's schema in a new file and writes into it the events of the project's journal,
+ * all or as far as the given one. The file has its name only when it is finished.
+ */
+export async function openRebuildingWarehouse(
+  dir: string,
+  file: string,
+  options: { readonly throughEvent: number | undefined; readonly signal: AbortSignal },
+): Promise<RebuildingWarehouse> {
+  const part = `${file}.${process.pid}.part`;
+  async function removePart(): Promise<void> {
+    await rm(part, { force: true });
+    await rm(`${part}.wal`, { force: true });
+  }
+  await removePart();
+  const database = await openDatabase(part, { readOnly: false });
+  let isOpen = true;
+  function close(): void {
+    if (isOpen) database.close();
+    isOpen = false;
+  }
+  async function discard(): Promise<void> {
+    close();
+    await removePart();
+  }
+  try {
+    const connection = await database.connect(options.signal);
+    await migrate(connection);
+    const write = await eventWriter(connection);
+    const all = await readJournal(journalFolder(dir));
+    const events = all.filter(({ number }) => number <= (options.throughEvent ?? number));
+    for (let from = 0; from < events.length; from += eventsAtOnce) {
+      await write(events.slice(from, from + eventsAtOnce));
+    }
+    const stage = await openStage(await database.connect(options.signal), {
+      async record({ event }) {
+        throw new Error(`rebuilding writes no ${event} of its own`);
+      },
+    });
+    return {
+      stage,
+      async finish() {
+        await connection.run('checkpoint wh');
+        close();
+        const handle = await open(part, 'r+');
+        try {
+          await handle.sync();
+        } finally {
+          await handle.close();
+        }
+        await rename(part, file);
+      },
+      discard,
+    };
+  } catch (error) {
+    await discard();
+    throw error;
+  }
+}

@@ -1,0 +1,100 @@
+import { watch } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { askFile, costsIn, ingest, ingestCommandLine, newProject, runCli, startCli } from '../support/project.ts';
+import { expectedCosts, type Fact, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+
+const volume = { workspace: 'north', type: 'volume', name: 'data', uuid: null, dimension: 'volume_storage_gbs' };
+const box = { workspace: 'south', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
+const facts: readonly Fact[] = [
+  ...series(volume, '2026-09-02T05', [1, 2, 0.1]),
+  ...series(
+    box,
+    '2026-09-08T00',
+    Array.from({ length: 100 }, (_, hour) => 0.01 * (1 + (hour % 7))),
+  ),
+];
+
+/** What landing folder and journal give is what is in the books, row for row, whatever happened before. */
+async function expectIdentical(dir: string, when: string): Promise<void> {
+  const { exitCode, stdout, stderr } = await runCli([
+    'rebuild',
+    '--dir',
+    dir,
+    '--into',
+    join(await newProject(), 'rebuilt.duckdb'),
+  ]);
+  expect({ exitCode, stdout, stderr }, when).toEqual({
+    exitCode: 0,
+    stdout: expect.stringContaining('identical with the present warehouse'),
+    stderr: '',
+  });
+}
+
+/** A platform that changes its mind between runs, and in every other one contradicts itself about the oldest window. */
+async function fickle() {
+  const platform = await startScriptedPlatform(facts);
+  let round = 0;
+  let isCalm = false;
+  platform.lie = ({ start }) => (!isCalm && round % 2 === 0 && start < Date.parse('2026-09-05') ? 0.01 : 0);
+  return {
+    platform,
+    next(): string {
+      round += 1;
+      platform.facts = facts.map((fact) => ({ ...fact, cost: fact.cost * (isCalm ? 1 : 1 + (round % 4)) }));
+      return `2026-09-${String(13 + Math.floor(round / 20)).padStart(2, '0')}T${String(round % 20).padStart(2, '0')}:30:00Z`;
+    },
+    calm(): void {
+      isCalm = true;
+    },
+  };
+}
+
+test.concurrent('books of runs that are killed at any moment can be made again as they are', async () => {
+  const dir = await newProject();
+  const { platform, next, calm } = await fickle();
+  await ingest(dir, platform, { now: next() });
+  let killed = 0;
+  for (let round = 0; round < 8; round += 1) {
+    const run = startCli(...ingestCommandLine(dir, platform, { now: next(), args: ['--refetch'] }));
+    // Anywhere from the program's start to about its end.
+    const death = setTimeout(() => run.process.kill('SIGKILL'), 300 + Math.random() * 1500);
+    const { exitCode } = await run.ended;
+    clearTimeout(death);
+    if (exitCode === 137) killed += 1;
+    await expectIdentical(dir, `after round ${round}, which ended with ${exitCode}`);
+  }
+  expect(killed).toBeGreaterThan(0);
+  calm();
+  expect((await ingest(dir, platform, { now: next(), args: ['--refetch'] })).exitCode).toBe(0);
+  expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
+  await expectIdentical(dir, 'after a whole run');
+});
+
+test.concurrent.each([1, 2, 3, 5])(
+  'books of a run that is killed as it writes its event number %i can be made again as they are',
+  async (k) => {
+    const dir = await newProject();
+    const { platform, next, calm } = await fickle();
+    await ingest(dir, platform, { now: next() });
+    const run = startCli(...ingestCommandLine(dir, platform, { now: next(), args: ['--refetch'] }));
+    let changes = 0;
+    const journal = watch(join(dir, 'data', 'journal'), () => {
+      changes += 1;
+      if (changes >= k) run.process.kill('SIGKILL');
+    });
+    const { exitCode } = await run.ended;
+    journal.close();
+    expect(exitCode).toBe(137);
+    await expectIdentical(dir, 'after the death');
+    const events = 'select applied from ledger.journal';
+    const [before] = await askFile(join(dir, 'data', 'warehouse.duckdb'), events);
+
+    calm();
+    expect((await ingest(dir, platform, { now: next(), args: ['--refetch'] })).exitCode).toBe(0);
+    const [after] = await askFile(join(dir, 'data', 'warehouse.duckdb'), events);
+    expect(Number(after?.['applied'])).toBeGreaterThan(Number(before?.['applied']));
+    expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
+    await expectIdentical(dir, 'after the run that came next');
+  },
+);

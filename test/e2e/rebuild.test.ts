@@ -1,0 +1,413 @@
+import { access, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openWarehouse } from '../../src/warehouse/index.ts';
+import { askFile, askSnapshot, type Ended, ingest, newProject, runCli } from '../support/project.ts';
+import {
+  type Fact,
+  type ScriptedPlatform,
+  type Seen,
+  series,
+  startScriptedPlatform,
+} from '../support/scripted-platform.ts';
+
+const volume = { type: 'volume', uuid: null, dimension: 'volume_storage_gbs' } as const;
+const box = { type: 'sandbox', workspace: 'north', dimension: 'sandbox_compute_runtime_gbs' } as const;
+
+const facts: readonly Fact[] = [
+  ...series({ ...box, name: 'box', uuid: 'sbx-1' }, '2026-09-02T05', [1.25, 2.5]),
+  ...series({ ...box, name: 'box', uuid: 'sbx-1' }, '2026-09-18T05', [5, 6.000000001, 0.1]),
+  ...series({ ...box, name: 'gone', uuid: 'sbx-2' }, '2026-09-19T00', [0.5, 0.25]),
+  ...series({ ...volume, workspace: 'north', name: 'data' }, '2026-09-08T05', [3, 4]),
+  ...series({ ...volume, workspace: 'south', name: 'data' }, '2026-09-19T05', [0.125, 0.0625]),
+  ...series({ ...volume, workspace: 'south', name: 'data', account: 'acc_two' }, '2026-09-19T05', [7, 8]),
+  ...series({ ...volume, workspace: 'north', name: 'data', account: 'acc_two' }, '2026-09-19T05', [1, 2]),
+];
+
+const config = `url: "\${PLATFORM_URL}"
+accounts:
+  - { id: acc_one, name: One, token: "\${ONE_TOKEN}", since: 2026-09 }
+  - { id: acc_two, token: "\${TWO_TOKEN}", since: 2026-09-15 }
+`;
+
+interface Rebuilt {
+  file: string;
+  loads: number;
+  identical: boolean | null;
+  tables: { table: string; rows: number; onlyHere: number; onlyThere: number; here: object[]; there: object[] }[];
+}
+
+async function night(
+  dir: string,
+  platform: ScriptedPlatform,
+  now: string,
+  options: { one?: 'admin' | 'member'; args?: string[]; env?: Record<string, string> } = {},
+): Promise<number> {
+  const { exitCode } = await ingest(dir, platform, {
+    now,
+    args: options.args ?? [],
+    env: {
+      COSTBOOK_URL: '',
+      PLATFORM_URL: platform.url,
+      COSTBOOK_ACCOUNT: '',
+      COSTBOOK_TOKEN: '',
+      COSTBOOK_SINCE: '',
+      ONE_TOKEN: platform.tokens[options.one ?? 'admin'],
+      TWO_TOKEN: platform.tokens.member,
+      ...options.env,
+    },
+  });
+  return exitCode;
+}
+
+async function rebuild(dir: string): Promise<Ended & { answer: Rebuilt | undefined; file: string }> {
+  const file = join(await newProject(), 'rebuilt.duckdb');
+  const ended = await runCli(['rebuild', '--dir', dir, '--into', file, '--json']);
+  return { ...ended, file, answer: ended.stdout === '' ? undefined : (JSON.parse(ended.stdout) as Rebuilt) };
+}
+
+function differing({ tables }: Rebuilt): Record<string, [number, number]> {
+  return Object.fromEntries(
+    tables
+      .filter(({ onlyHere, onlyThere }) => onlyHere > 0 || onlyThere > 0)
+      .map(({ table, onlyHere, onlyThere }) => [table, [onlyHere, onlyThere]]),
+  );
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The page files in the folder of a load. */
+async function bodies(dir: string, place: string): Promise<string[]> {
+  return (await readdir(join(dir, 'data', 'landing', place))).filter((name) => name !== 'load.json').sort();
+}
+
+/** Changes the present warehouse with DuckDB itself. */
+async function tamper(dir: string, sql: string): Promise<void> {
+  const instance = await DuckDBInstance.create(join(dir, 'data', 'warehouse.duckdb'), { threads: '1' });
+  const connection = await instance.connect();
+  await connection.run(sql);
+  await connection.run('checkpoint');
+  connection.closeSync();
+  instance.closeSync();
+}
+
+function isAbout(start: string): (request: Seen) => boolean {
+  return (request) => request.account === 'acc_one' && request.start === Date.parse(start);
+}
+
+/** Books with everything in them that books can have. */
+let story = '';
+const exitCodes: number[] = [];
+beforeAll(async () => {
+  story = await newProject();
+  const platform = await startScriptedPlatform(facts);
+  platform.accounts = ['acc_one', 'acc_two'];
+  await writeFile(join(story, 'costbook.yaml'), config);
+  // A window that does not prove, healed by the next night.
+  const isMiddle = isAbout('2026-09-06T00:00:00Z');
+  platform.lie = (request) => (isMiddle(request) ? 0.01 : 0);
+  exitCodes.push(await night(story, platform, '2026-09-20T00:30:00Z'));
+  platform.lie = () => 0;
+  // An hour that is another, a series that is no more, rows that the detail leaves out.
+  platform.facts = facts
+    .filter(({ uuid }) => uuid !== 'sbx-2')
+    .map((fact) => (fact.hour === '2026-09-18T05' ? { ...fact, cost: 5.5 } : fact));
+  platform.leavesOut = 'rows';
+  platform.pageSize = 1;
+  exitCodes.push(await night(story, platform, '2026-09-21T00:30:00Z'));
+  platform.leavesOut = 'nothing';
+  // Young hours whose numbers are changing while they are read.
+  platform.tells = ({ query, account }, truth) =>
+    account === 'acc_one' && query['groupBy']?.startsWith('workspace,billing')
+      ? [...truth, ...series({ ...box, name: 'box', uuid: 'sbx-1' }, '2026-09-21T22', [1])]
+      : truth;
+  exitCodes.push(await night(story, platform, '2026-09-22T00:30:00Z'));
+  platform.tells = (_, truth) => truth;
+  // A tolerance agreed by hand, under which all comparisons are off by the same; everything read again by a member.
+  exitCodes.push(
+    await night(story, platform, '2026-09-22T01:30:00Z', {
+      one: 'member',
+      args: ['--refetch', '--accept-sight'],
+      env: { COSTBOOK_PROOF_TOLERANCE: '0.5' },
+    }),
+  );
+  platform.facts = [
+    ...platform.facts,
+    ...series({ ...volume, workspace: 'south', name: 'data' }, '2026-09-21T09', [4]),
+  ];
+  exitCodes.push(await night(story, platform, '2026-09-22T02:30:00Z', { one: 'member' }));
+  exitCodes.push(await night(story, platform, '2026-09-22T03:30:00Z'));
+  // Nothing changed but an hour more.
+  exitCodes.push(await night(story, platform, '2026-09-22T03:40:00Z'));
+}, 120_000);
+
+/** The story's project folder, to be changed. */
+async function copyOfStory(): Promise<string> {
+  const dir = await newProject();
+  await cp(story, dir, { recursive: true });
+  return dir;
+}
+
+describe.concurrent('rebuild', () => {
+  test('makes the same books again, row for row, from what was landed and journaled', async () => {
+    const { exitCode, answer, file, stderr } = await rebuild(story);
+    expect({ exitCode, differing: answer && differing(answer), stderr }).toEqual({
+      exitCode: 0,
+      differing: {},
+      stderr: '',
+    });
+    expect(answer?.identical).toBe(true);
+    // The story has all that books can have: no table is identical for being empty.
+    expect(answer?.tables.filter(({ table, rows }) => rows === 0 && table !== 'unproven')).toEqual([]);
+    expect(exitCodes).toEqual([4, 0, 0, 0, 0, 0, 0]);
+    const said = `select
+      count(*) filter (outcome = 'unchanged') > 0 as unchanged,
+      count(*) filter (role = 'member') > 0 and count(*) filter (role = 'admin') > 0 as both_roles,
+      count(distinct account) as accounts,
+      bool_or(queries like '%repair%' or queries like '%residual%') as asked_by_name,
+      (select max(reading) from ledger.proofs where load_number is not null) as readings,
+      (select bool_or(load_number is null) from ledger.proofs) as failed
+    from ledger.loads`;
+    expect(await askSnapshot(story, said)).toEqual([
+      { unchanged: true, both_roles: true, accounts: '2', asked_by_name: true, readings: 3, failed: true },
+    ]);
+    // It is a warehouse in its own right: DuckDB opens it, and its views answer.
+    const sum = 'select cast(sum(cost) as varchar) as cost, count(*) as rows from costs';
+    expect(await askFile(file, sum)).toEqual(await askSnapshot(story, sum));
+    expect(await exists(`${file}.wal`)).toBe(false);
+  });
+
+  test('says so in words with the counts', async () => {
+    const file = join(await newProject(), 'rebuilt.duckdb');
+    const { exitCode, stdout } = await runCli(['rebuild', '--dir', story, '--into', file]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(
+      /rebuilt\.duckdb: \d+ loads made anew, identical with the present warehouse: .*\d+ amounts, .*\d+ proofs/,
+    );
+  });
+
+  test('leaves the present books as they were, and what is made can take their place', async () => {
+    const dir = await copyOfStory();
+    const before = await readFile(join(dir, 'data', 'warehouse.duckdb'));
+    const { file } = await rebuild(dir);
+    expect(before.equals(await readFile(join(dir, 'data', 'warehouse.duckdb')))).toBe(true);
+    await rm(join(dir, 'data', 'warehouse.duckdb'));
+    await cp(file, join(dir, 'data', 'warehouse.duckdb'));
+    const platform = await startScriptedPlatform(facts);
+    platform.accounts = ['acc_one', 'acc_two'];
+    expect(await night(dir, platform, '2026-09-22T04:30:00Z')).toBe(0);
+    expect((await rebuild(dir)).answer?.identical).toBe(true);
+  });
+
+  test('without a present warehouse makes one all the same', async () => {
+    const dir = await copyOfStory();
+    await rm(join(dir, 'data', 'warehouse.duckdb'));
+    const file = join(dir, 'data', 'warehouse.duckdb');
+    const { exitCode, stdout } = await runCli(['rebuild', '--dir', dir, '--into', file, '--json']);
+    expect({ exitCode, identical: (JSON.parse(stdout) as Rebuilt).identical }).toEqual({
+      exitCode: 0,
+      identical: null,
+    });
+    expect((await rebuild(dir)).answer?.identical).toBe(true);
+  });
+
+  test.each([
+    [
+      'an amount that is another',
+      'update ledger.amounts set cost = cost + 0.01 where rowid = (select min(rowid) from ledger.amounts)',
+      { amounts: [1, 1] },
+    ],
+    [
+      'a restatement that is no more',
+      'delete from ledger.restatements where load_number = (select max(load_number) from ledger.restatements)',
+      'restatements',
+    ],
+    [
+      'a run that never was',
+      "insert into ledger.runs select 99, 'ingest', started_at, ended_at, outcome, 0, null from ledger.runs limit 1",
+      { runs: [1, 0] },
+    ],
+    [
+      'a proof with another tolerance',
+      'update ledger.proofs set tolerance = tolerance * 2 where load_number = 1',
+      'proofs',
+    ],
+    [
+      'a row that is there twice',
+      'insert into ledger.covered select * from ledger.covered where load_number = 1 limit 1',
+      { covered: [1, 0] },
+    ],
+  ])('finds %s in the present books, with exit 4', async (_, sql, expected) => {
+    const dir = await copyOfStory();
+    await tamper(dir, sql);
+    const { exitCode, answer, file } = await rebuild(dir);
+    expect({ exitCode, identical: answer?.identical }).toEqual({ exitCode: 4, identical: false });
+    const found = differing(answer as Rebuilt);
+    if (typeof expected === 'string') expect(Object.keys(found)).toEqual([expected]);
+    else expect(found).toEqual(expected);
+    const shown = answer?.tables.flatMap(({ here, there }) => [...here, ...there]) ?? [];
+    expect(shown.length).toBeGreaterThan(0);
+    expect(await exists(file), 'what was made is there to be looked at').toBe(true);
+  });
+
+  test('names the row that differs in words', async () => {
+    const dir = await copyOfStory();
+    await tamper(dir, "update ledger.accounts set name = 'Another' where name = 'One' and replaced_at is null");
+    const file = join(await newProject(), 'rebuilt.duckdb');
+    const { exitCode, stdout } = await runCli(['rebuild', '--dir', dir, '--into', file]);
+    expect(exitCode).toBe(4);
+    expect(stdout).toContain('accounts: 1 row only in the present warehouse, 1 only in the rebuilt one');
+    expect(stdout).toMatch(/present: \{"account":"acc_one","name":"Another"/);
+    expect(stdout).toMatch(/rebuilt: \{"account":"acc_one","name":"One"/);
+  });
+
+  test('refuses a landed page of which one byte is another, and names load and page; no file is left', async () => {
+    const dir = await copyOfStory();
+    const page = join(dir, 'data', 'landing', 'acc_one', 'load-000000001', 'detail-0001.json');
+    const bytes = await readFile(page);
+    bytes[bytes.length - 20] = (bytes[bytes.length - 20] ?? 0) ^ 1;
+    await writeFile(page, bytes);
+    const { exitCode, stderr, file } = await rebuild(dir);
+    expect(exitCode).toBe(4);
+    expect(stderr).toMatch(/load 1 of account acc_one, window .*detail-0001\.json is not as it was landed/);
+    expect(await exists(file)).toBe(false);
+    expect(await readdir(join(file, '..'))).toEqual([]);
+  });
+
+  test('names every load whose answers are missing, and what to do', async () => {
+    const dir = await copyOfStory();
+    const landing = join(dir, 'data', 'landing', 'acc_one');
+    await rm(join(landing, 'load-000000002', 'control-0001.json'));
+    for (const name of await bodies(dir, 'acc_one/load-000000001')) await rm(join(landing, 'load-000000001', name));
+    const { exitCode, stderr, file } = await rebuild(dir);
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain('lacks answers of 2 loads');
+    expect(stderr).toMatch(/load 1 of account acc_one, window 2026-09-\S+: \d+ of \d+ pages are missing/);
+    expect(stderr).toMatch(/load 2 of account acc_one, window 2026-09-\S+: 1 of \d+ pages are missing.*control-0001/);
+    expect(stderr).toMatch(/--refetch --from 2026-09-\S+ --to 2026-09-/);
+    expect(await exists(file)).toBe(false);
+  });
+
+  test('names a load whose folder is missing', async () => {
+    const dir = await copyOfStory();
+    await rm(join(dir, 'data', 'landing', 'acc_one', 'load-000000002'), { recursive: true });
+    const { exitCode, stderr } = await rebuild(dir);
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain('load 2: its folder is missing');
+  });
+
+  test('tells a journal that lacks its beginning', async () => {
+    const dir = await copyOfStory();
+    const journal = join(dir, 'data', 'journal');
+    const [name = ''] = await readdir(journal);
+    const lines = (await readFile(join(journal, name), 'utf8')).split('\n');
+    await rm(join(journal, name));
+    await writeFile(join(journal, 'events-000000004.ndjson'), lines.slice(3).join('\n'));
+    const { exitCode, stderr } = await rebuild(dir);
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain('events 1 to 3 of the journal are missing');
+  });
+
+  test('does not touch a file that is there', async () => {
+    const file = join(await newProject(), 'mine.txt');
+    await writeFile(file, 'mine');
+    const { exitCode, stderr } = await runCli(['rebuild', '--dir', story, '--into', file]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`${file} exists already`);
+    expect(await readFile(file, 'utf8')).toBe('mine');
+  });
+
+  test('asks for --into', async () => {
+    const { exitCode, stderr } = await runCli(['rebuild', '--dir', story]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('--into is missing');
+  });
+
+  test('does not wait for a writer: exit 5', async () => {
+    const dir = await copyOfStory();
+    const warehouse = await openWarehouse(dir);
+    try {
+      expect((await rebuild(dir)).exitCode).toBe(5);
+    } finally {
+      warehouse.close();
+    }
+  });
+});
+
+test.concurrent('an ingest into a warehouse that is lost overwrites no load: it says how to make it anew', async () => {
+  const dir = await newProject();
+  const platform = await startScriptedPlatform(facts);
+  await ingest(dir, platform, { now: '2026-09-20T00:30:00Z' });
+  const warehouse = join(dir, 'data', 'warehouse.duckdb');
+  await rm(warehouse);
+  const lost = await ingest(dir, platform, { now: '2026-09-20T01:30:00Z' });
+  expect(lost.exitCode).toBe(4);
+  expect(lost.stderr).toMatch(/data\/landing holds loads up to 3, and data\/warehouse\.duckdb knows them up to 0/);
+  await rm(warehouse);
+  expect((await runCli(['rebuild', '--dir', dir, '--into', warehouse])).exitCode).toBe(0);
+  expect((await ingest(dir, platform, { now: '2026-09-20T01:30:00Z' })).exitCode).toBe(0);
+  expect((await rebuild(dir)).answer?.identical).toBe(true);
+});
+
+describe.concurrent('the landing folder', () => {
+  /** Three nights of one account: one that loads, and two that find nothing new. */
+  async function nights(env: Record<string, string>): Promise<{ dir: string; loads: { landing: string }[] }> {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    for (const now of ['2026-09-20T00:30:00Z', '2026-09-20T00:40:00Z', '2026-09-25T00:40:00Z']) {
+      const { exitCode } = await ingest(dir, platform, { now, args: now.includes('00:40') ? ['--refetch'] : [], env });
+      expect(exitCode).toBe(0);
+    }
+    const loads = await askSnapshot(
+      dir,
+      `select landing, outcome, strftime(seen_at, '%d') as day from ledger.loads order by load_number`,
+    );
+    return { dir, loads: loads as { landing: string }[] };
+  }
+
+  test('keeps no answers of loads that changed nothing', async () => {
+    const { dir, loads } = await nights({});
+    const kept = await Promise.all(
+      loads.map(async (load) => ({ ...load, landing: '', hasBodies: (await bodies(dir, load.landing)).length > 0 })),
+    );
+    const [loaded, unchanged] = ['loaded', 'unchanged'].map((outcome) =>
+      kept.filter((load) => (load as { outcome?: string }).outcome === outcome),
+    );
+    expect(loaded?.length).toBeGreaterThan(0);
+    expect(unchanged?.length).toBeGreaterThan(0);
+    expect(loaded?.every(({ hasBodies }) => hasBodies)).toBe(true);
+    expect(unchanged?.some(({ hasBodies }) => hasBodies)).toBe(false);
+    expect((await rebuild(dir)).answer?.identical).toBe(true);
+  });
+
+  test('keeps them with landing.keep all, and rebuilding proves them anew', async () => {
+    const { dir, loads } = await nights({ COSTBOOK_LANDING_KEEP: 'all' });
+    for (const { landing } of loads) expect((await bodies(dir, landing)).length).toBeGreaterThan(0);
+    expect((await rebuild(dir)).answer?.identical).toBe(true);
+    const last = loads.findLast((load) => (load as { outcome?: string }).outcome === 'unchanged');
+    const [name = ''] = await bodies(dir, last?.landing ?? '');
+    await writeFile(join(dir, 'data', 'landing', last?.landing ?? '', name), '{}');
+    expect((await rebuild(dir)).exitCode).toBe(4);
+  });
+
+  test('with landing.keepDays loses the answers of loads seen before, nothing else', async () => {
+    const { dir, loads } = await nights({ COSTBOOK_LANDING_KEEP_DAYS: '4', COSTBOOK_LANDING_KEEP: 'all' });
+    const days = new Set<string>();
+    for (const load of loads as { landing: string; day?: string }[]) {
+      days.add(load.day ?? '');
+      expect([load.day, (await bodies(dir, load.landing)).length > 0]).toEqual([load.day, load.day === '25']);
+      expect(await exists(join(dir, 'data', 'landing', load.landing, 'load.json'))).toBe(true);
+    }
+    expect([...days].sort()).toEqual(['20', '25']);
+    const { exitCode, stderr } = await rebuild(dir);
+    expect(exitCode).toBe(4);
+    // Those that changed nothing are made from their proofs; those that changed something are named.
+    expect(stderr).toContain('lacks answers of 3 loads');
+  });
+});

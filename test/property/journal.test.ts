@@ -1,0 +1,126 @@
+import { appendFile, mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type JournalEvent, openJournalFile, readJournal } from '../../src/warehouse/journal.ts';
+import { newProject } from '../support/project.ts';
+
+const text = fc.string({ unit: 'binary', maxLength: 40 });
+const event: fc.Arbitrary<JournalEvent> = fc.record({
+  event: fc.constantFrom('run_began', 'account_is', 'proofs'),
+  values: fc.dictionary(
+    fc.string({ minLength: 1, maxLength: 8 }).filter((name) => name !== '__proto__'),
+    fc.oneof(text, fc.integer(), fc.boolean(), fc.constant(null), fc.array(text, { maxLength: 3 })),
+    { maxKeys: 4 },
+  ),
+});
+
+async function newFolder(): Promise<string> {
+  return join(await newProject(), 'journal');
+}
+
+/** Writes events as one process does, from where the journal ends. */
+async function write(folder: string, events: readonly JournalEvent[], after = 0): Promise<void> {
+  const { journal } = await openJournalFile(folder, after);
+  for (const each of events) await journal.append(each);
+}
+
+/** What comes back of events is what JSON makes of them. */
+function told(events: readonly JournalEvent[]): unknown {
+  return JSON.parse(JSON.stringify(events.map((each, index) => ({ number: index + 1, ...each }))));
+}
+
+describe('the journal', () => {
+  test('tells what was written into it, in order, whatever the words', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(event, { maxLength: 6 }), fc.nat(6), async (events, after) => {
+        const folder = await newFolder();
+        await write(folder, events);
+        expect(JSON.parse(JSON.stringify(await readJournal(folder)))).toEqual(told(events));
+        const tail = await readJournal(folder, Math.min(after, events.length));
+        expect(tail.map(({ number }) => number)).toEqual(
+          events.map((_, index) => index + 1).slice(Math.min(after, events.length)),
+        );
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('cut off at any byte tells the events before the cut, and goes on after them', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(event, { minLength: 1, maxLength: 4 }), fc.nat(), event, async (events, at, next) => {
+        const folder = await newFolder();
+        await write(folder, events);
+        const [name = ''] = await readdir(folder);
+        const bytes = await readFile(join(folder, name));
+        const cut = at % (bytes.length + 1);
+        await truncate(join(folder, name), cut);
+        const whole = bytes.subarray(0, cut).toString('latin1').split('\n').length - 1;
+        expect((await readJournal(folder)).length).toBe(whole);
+        await write(folder, [next]);
+        expect(JSON.parse(JSON.stringify(await readJournal(folder)))).toEqual(told([...events.slice(0, whole), next]));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('takes what a power cut leaves of a last line, zeros among it, for nothing', async () => {
+    const folder = await newFolder();
+    await write(folder, [{ event: 'run_began', values: { a: 1 } }]);
+    const [name = ''] = await readdir(folder);
+    await appendFile(join(folder, name), Buffer.concat([Buffer.from('{"number":2,"ev'), Buffer.alloc(100)]));
+    expect(await readJournal(folder)).toHaveLength(1);
+    await write(folder, [{ event: 'run_began', values: { a: 2 } }]);
+    expect((await readJournal(folder)).map(({ number, values }) => [number, values['a']])).toEqual([
+      [1, 1],
+      [2, 2],
+    ]);
+  });
+
+  test.each([
+    [
+      'a line that is no JSON',
+      '{"number":2,"event":"run_began","val\n',
+      /events-000000001\.ndjson:2: .*it is no event/,
+    ],
+    ['a number that was there', '{"number":1,"event":"x","values":{}}\n', /:2: .*it is event 1, expected 2/],
+    ['a number too far', '{"number":3,"event":"x","values":{}}\n', /:2: .*it is event 3, expected 2/],
+  ])('with %s in it is damaged, and file and line are told', async (_, line, message) => {
+    const folder = await newFolder();
+    await write(folder, [{ event: 'run_began', values: {} }]);
+    await appendFile(join(folder, 'events-000000001.ndjson'), line);
+    await expect(readJournal(folder)).rejects.toThrow(message);
+    await expect(openJournalFile(folder, 0)).rejects.toThrow(message);
+  });
+
+  test('is several files after a while, of which only those with news are read', async () => {
+    const folder = await newFolder();
+    const { journal } = await openJournalFile(folder, 0);
+    const long = { event: 'proofs', values: { words: 'x'.repeat(3_000_000) } } as const;
+    for (let number = 1; number <= 5; number += 1) await journal.append(long);
+    expect((await readdir(folder)).sort()).toEqual([
+      'events-000000001.ndjson',
+      'events-000000003.ndjson',
+      'events-000000005.ndjson',
+    ]);
+    expect((await readJournal(folder)).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5]);
+    await writeFile(join(folder, 'events-000000001.ndjson'), 'no longer read');
+    expect((await readJournal(folder, 3)).map(({ number }) => number)).toEqual([4, 5]);
+    await expect(readJournal(folder)).rejects.toThrow(/events-000000001\.ndjson:1: .*its last line has no end/);
+  });
+
+  test('that was lost goes on with the next number, and what is missing can be told', async () => {
+    const folder = await newFolder();
+    await write(folder, [{ event: 'run_began', values: {} }], 7);
+    expect((await readJournal(folder, 7)).map(({ number }) => number)).toEqual([8]);
+    await expect(readJournal(folder)).rejects.toThrow(/events 1 to 7 of the journal are missing/);
+  });
+
+  test('keeps files that are not its own out of it', async () => {
+    const folder = await newFolder();
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'notes.txt'), 'mine');
+    await write(folder, [{ event: 'run_began', values: {} }]);
+    expect(await readJournal(folder)).toHaveLength(1);
+  });
+});
