@@ -74,6 +74,10 @@ export interface OpenOptions {
   readonly readOnly: boolean;
   /** After opening, refuse every file, network and configuration access: for SQL that somebody typed. */
   readonly lockedDown?: boolean;
+  /** Done after opening, before the lock-down. */
+  readonly prepare?: (connection: Connection) => Promise<void>;
+  /** The name under which the file is attached; another than `wh` where `prepare` makes the `wh` that is asked. */
+  readonly catalog?: string;
 }
 
 // One owner a file and process: two instances in one process attach the same file without an error and lose rows.
@@ -104,7 +108,8 @@ export async function openDatabase(file: string, options: OpenOptions): Promise<
     connections.add(first);
     await first.run(`set global TimeZone = 'UTC'`);
     const literal = `'${file.replaceAll("'", "''")}'`; // ATTACH takes no parameters
-    await first.run(`attach ${literal} as wh${options.readOnly ? ' (read_only)' : ''}`);
+    await first.run(`attach ${literal} as ${options.catalog ?? 'wh'}${options.readOnly ? ' (read_only)' : ''}`);
+    await options.prepare?.(wrap(first, file, () => connections.delete(first)));
     if (options.lockedDown) {
       await first.run('set enable_external_access = false');
       await first.run('set lock_configuration = true');
