@@ -1,3 +1,4 @@
+import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
 import { demoCommand } from './demo.ts';
 import { emulatorCommand } from './emulator.ts';
@@ -15,6 +16,7 @@ export const commands: readonly Command[] = [
   ingestCommand,
   reportCommand,
   sqlCommand,
+  checkCommand,
   statusCommand,
   restatementsCommand,
   planCommand,

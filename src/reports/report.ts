@@ -3,6 +3,7 @@ import { addCalendarMonths, floorMonth, formatMonth, formatWindow, type Window }
 import { type Connection, readSqlFolder, type SqlFile } from '../warehouse/index.ts';
 import type { CompletenessState } from './completeness.ts';
 import { exportFormats } from './export.ts';
+import { sqlProblem } from './sql-problem.ts';
 
 /** A report: one SQL file that answers one question. */
 export interface Report {
@@ -77,10 +78,7 @@ export async function checkReport(
     await connection.rows(`select * from (${orderedQuery(report)}\n) limit 0`, parameters);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    const line = /LINE (\d+):/.exec(error.message)?.[1];
-    // The wrapping puts one line before the file's first.
-    const place = line === undefined ? '' : `:${Math.max(1, Number(line) - 1)}`;
-    throw new UsageError(`${report.file.path}${place}: ${error.message.trim()}`, { cause: error });
+    throw sqlProblem(report.file, error, 1); // the wrapping puts one line before the file's first
   }
 }
 
