@@ -1,5 +1,5 @@
---! severity: fail
 --! about: Every account that was loaded has one present row in the books.
+--! severity: fail
 with present_rows as (
   select account, count(*) filter (replaced_at is null) as present_rows
   from ledger.accounts

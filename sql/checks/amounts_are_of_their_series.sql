@@ -1,5 +1,5 @@
---! severity: fail
 --! about: Every amount has a series, and both are of one account.
+--! severity: fail
 with paying as (
   select account, series_id, count(*) as amounts, sum(cost) as cost
   from ledger.amounts

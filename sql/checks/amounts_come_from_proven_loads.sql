@@ -1,5 +1,5 @@
---! severity: fail
 --! about: Every amount belongs to a load of its account and its hours, and everything compared for that load proved.
+--! severity: fail
 with written as (
   select
     account,

@@ -1,5 +1,5 @@
---! severity: fail
 --! about: No hour of a series is there twice.
+--! severity: fail
 -- A bit for each hour of a day: a row a series and day is kept in memory, not one a series and hour.
 with days as (
   select

@@ -1,5 +1,5 @@
---! severity: fail
 --! about: Every amount lies in an hour that is in the books, at the start of the hour.
+--! severity: fail
 -- Few hours hold many amounts: they are counted first.
 with loaded_hours as (
   select account, bucket_start, count(*) as amounts, sum(cost) as cost

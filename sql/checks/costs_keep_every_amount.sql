@@ -1,5 +1,5 @@
---! severity: fail
 --! about: The joins of costs lose no amount, multiply none and change none, for each account.
+--! severity: fail
 with loaded as (
   select account, count(*) as amounts, sum(cost) as cost, sum(usage) as usage
   from ledger.amounts

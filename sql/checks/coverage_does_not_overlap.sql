@@ -1,5 +1,5 @@
---! severity: fail
 --! about: No hour of an account is spoken for by two loads, and no stretch of hours is empty.
+--! severity: fail
 with beside as (
   select
     account,

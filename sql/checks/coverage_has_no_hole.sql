@@ -1,5 +1,5 @@
---! severity: warn
 --! about: Every hour between an account's first and last one in the books is there; what is missing did not prove yet.
+--! severity: warn
 with beside as (
   select
     account,

@@ -1,5 +1,5 @@
---! severity: fail
 --! about: costs_daily adds up to the hours that were loaded, for each day, account and billing dimension.
+--! severity: fail
 with dimension_of as (
   select series_id, any_value(billing_dimension) as billing_dimension
   from ledger.series

@@ -1,5 +1,5 @@
---! severity: fail
 --! about: Loads are numbered once each, and none saw its numbers before the load before it: --as-of rests on it.
+--! severity: fail
 with beside as (
   select
     load_number,

@@ -1,5 +1,5 @@
---! severity: fail
 --! about: costs_monthly adds up to costs_daily, for each month, account and billing dimension.
+--! severity: fail
 with daily as (
   select
     account,

@@ -1,5 +1,5 @@
---! severity: fail
 --! about: A restatement's old value is the one that the load before it left, and the last one's new value is in the books.
+--! severity: fail
 with steps as (
   select
     account,

@@ -1,5 +1,5 @@
---! severity: fail
 --! about: No two series are of the same account and dimensions.
+--! severity: fail
 select
   account,
   workspace,

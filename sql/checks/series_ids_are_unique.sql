@@ -1,5 +1,5 @@
---! severity: fail
 --! about: No series id stands for two series.
+--! severity: fail
 select series_id, count(*) as series, min(account) as account, min(resource_name) as resource_name
 from ledger.series
 group by series_id

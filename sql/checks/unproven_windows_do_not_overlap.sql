@@ -1,5 +1,5 @@
---! severity: fail
 --! about: No hour is on record as unproven twice.
+--! severity: fail
 with beside as (
   select
     account,

@@ -22,7 +22,7 @@ async function projectWith(checks: Readonly<Record<string, string>>): Promise<st
 }
 
 function check(severity: string, sql: string): string {
-  return `--! severity: ${severity}\n--! about: As it should be.\n${sql}\n`;
+  return `--! about: As it should be.\n--! severity: ${severity}\n${sql}\n`;
 }
 
 interface Told {
