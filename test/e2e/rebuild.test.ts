@@ -172,10 +172,11 @@ describe.concurrent('rebuild', () => {
       count(distinct account) as accounts,
       bool_or(queries like '%repair%' or queries like '%residual%') as asked_by_name,
       (select max(reading) from ledger.proofs where load_number is not null) as readings,
-      (select bool_or(load_number is null) from ledger.proofs) as failed
+      (select bool_or(not proven) from ledger.proofs where load_number is null) as failed,
+      (select bool_or(proven) from ledger.proofs where load_number is null and compared like 'days = %') as past
     from ledger.loads`;
     expect(await askSnapshot(story, said)).toEqual([
-      { unchanged: true, both_roles: true, accounts: '2', asked_by_name: true, readings: 3, failed: true },
+      { unchanged: true, both_roles: true, accounts: '2', asked_by_name: true, readings: 3, failed: true, past: true },
     ]);
     // It is a warehouse in its own right: DuckDB opens it, and its views answer.
     const sum = 'select cast(sum(cost) as varchar) as cost, count(*) as rows from costs';
