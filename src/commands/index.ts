@@ -1,3 +1,4 @@
+import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
 import { demoCommand } from './demo.ts';
 import { emulatorCommand } from './emulator.ts';
@@ -16,6 +17,7 @@ export const commands: readonly Command[] = [
   ingestCommand,
   reportCommand,
   sqlCommand,
+  checkCommand,
   statusCommand,
   restatementsCommand,
   rebuildCommand,

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { floorHour, type Instant, parseInstant, parseMonth, type Window } from '../time.ts';
+import { floorHour, formatInstant, type Instant, parseInstant, parseMonth, type Window } from '../time.ts';
 import type { CommandInput } from './command.ts';
 
 /** Collects what is wrong with a command line, so that every mistake is told at once. */
@@ -12,6 +12,8 @@ export function optionReader(
   /** An instant as a person writes it, at a whole hour. */
   hour(name: string): Instant | undefined;
   month(name: string): Window | undefined;
+  /** `--as-of`: an instant as a person writes it, not after now. */
+  asOf(): Instant | undefined;
   /** Comma-separated names, each one of `choices`. */
   choices(name: string, choices: readonly string[]): string[] | undefined;
   problem(text: string): void;
@@ -47,6 +49,19 @@ export function optionReader(
     month(name) {
       const value = text(name);
       return value === undefined ? undefined : attempt(() => parseMonth(value, `--${name}`));
+    },
+    asOf() {
+      const value = text('asOf');
+      if (value === undefined) return undefined;
+      return attempt(() => {
+        const instant = parseInstant(value, '--as-of', now);
+        if (instant > now) {
+          throw new UsageError(
+            `--as-of: ${formatInstant(instant)} is yet to come; expected an instant up to ${formatInstant(now)}`,
+          );
+        }
+        return instant;
+      });
     },
     choices(name, choices) {
       const value = text(name);

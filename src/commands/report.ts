@@ -26,6 +26,7 @@ export const reportCommand: Command = {
   arguments: [{ name: '[name]', summary: 'the report; --list names them all' }],
   options: [
     { flags: '--month <month>', summary: 'the month, for example 2026-10; by default the last complete one' },
+    { flags: '--as-of <instant>', summary: 'what would have been answered then; the files say so in their names' },
     { flags: '--format <formats>', summary: `comma-separated: ${exportFormats.join(', ')}; both by default` },
     { flags: '--out <dir>', summary: 'where the files go; by default exports/<report> in the project folder' },
     { flags: '--raw', summary: 'in CSV, leave text that looks like a formula as it is' },
@@ -61,13 +62,14 @@ export const reportCommand: Command = {
     }
     const month = options.month('month');
     const formats = options.choices('format', exportFormats) ?? report?.formats ?? [];
+    const asOf = options.asOf();
     options.check();
     if (report === undefined) throw new UsageError('name a report');
 
-    const books = await openBooks(context.dir, { lockedDown: false, signal: context.signal });
+    const books = await openBooks(context.dir, { lockedDown: false, asOf, signal: context.signal });
     try {
       const { connection } = books;
-      const state = await completenessOf(connection);
+      const state = await completenessOf(connection, asOf);
       const window = month ?? lastCompleteMonth(state);
       const warning = incompleteWarning(window, state);
       if (warning !== undefined) {
@@ -82,9 +84,12 @@ export const reportCommand: Command = {
         await checkReport(connection, report, parameters);
         const query = orderedQuery(report);
         const folder = resolve(options.text('out') ?? join(context.dir, 'exports', report.name));
+        // The present's files are never replaced by those of the past; colons are no characters for file names.
+        const moment = asOf === undefined ? '' : `-as-of-${formatInstant(asOf).replaceAll(':', '')}`;
+        const stem = `${report.name}-${formatMonth(window.start)}${moment}`;
         const files: ExportedFile[] = [];
         for (const format of formats) {
-          const path = join(folder, `${report.name}-${formatMonth(window.start)}.${format}`);
+          const path = join(folder, `${stem}.${format}`);
           files.push(
             await exportFile({ connection, query, parameters, format, path, raw: options.flag('raw'), state }),
           );

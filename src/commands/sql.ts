@@ -1,5 +1,11 @@
 import { UsageError } from '../errors.ts';
-import { completenessOf, csvPieces, describeCompleteness, formatTable } from '../reports/index.ts';
+import {
+  type CompletenessState,
+  completenessOf,
+  csvPieces,
+  describeCompleteness,
+  formatTable,
+} from '../reports/index.ts';
 import { openBooks, type SqlResult, toCellText, toJsonValue } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
@@ -13,6 +19,10 @@ export const sqlCommand: Command = {
     { name: '<query>', summary: 'one SELECT over costs, costs_daily, costs_monthly, coverage, proofs, runs …' },
   ],
   options: [
+    {
+      flags: '--as-of <instant>',
+      summary: 'what would have been answered then; the present books are in the catalog present',
+    },
     { flags: '--format <format>', summary: `${formats.join(', ')}; a table by default` },
     { flags: '--raw', summary: 'in CSV, leave text that looks like a formula as it is' },
   ],
@@ -20,19 +30,21 @@ export const sqlCommand: Command = {
     `costbook sql "select workspace, sum(cost) as cost from costs_monthly group by workspace order by cost desc"`,
     `costbook sql --format csv "select * from costs_daily where usage_date >= '2026-10-01'"`,
     'costbook sql --json "select * from coverage"',
+    'costbook sql --as-of 2026-10-05T12:00:00Z "select sum(cost) as cost from costs"',
   ],
   async run(input, context) {
     const options = optionReader(input, context.effects.now());
     const [format, second] = options.choices('format', formats) ?? [context.json ? 'json' : 'table'];
     if (second !== undefined) options.problem('--format: one format at a time');
     if (context.json && format !== 'json') options.problem('--json and --format contradict each other');
+    const asOf = options.asOf();
     const [query = ''] = input.arguments;
     if (query.trim() === '') options.problem('the query is empty; expected one SELECT');
     options.check();
 
-    const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+    const books = await openBooks(context.dir, { lockedDown: true, asOf, signal: context.signal });
     try {
-      const state = await completenessOf(books.connection);
+      const state = await completenessOf(books.connection, asOf);
       const result = await books.connection.query(query);
       if (format === 'json') await writeJson(context, result, state);
       else if (format === 'csv') {
@@ -49,12 +61,12 @@ export const sqlCommand: Command = {
 async function writeJson(
   context: CommandContext,
   result: SqlResult,
-  state: { completeThrough: string | null; settledThrough: string | null },
+  { asOf, completeThrough, settledThrough }: CompletenessState,
 ): Promise<void> {
   const { columns } = result;
   const repeated = columns.find((column, index) => columns.findIndex(({ name }) => name === column.name) !== index);
   if (repeated) throw new UsageError(`the query has two columns named "${repeated.name}": name them apart with "as"`);
-  const head = { completeThrough: state.completeThrough, settledThrough: state.settledThrough, columns };
+  const head = { asOf, completeThrough, settledThrough, columns };
   // Written with the first rows: a query that fails at once must not leave half a JSON value on stdout.
   let lead = `${JSON.stringify(head).slice(0, -1)},"rows":[`;
   for await (const rows of result.pieces) {

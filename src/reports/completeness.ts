@@ -1,8 +1,10 @@
-import { formatInstant } from '../time.ts';
+import { formatInstant, type Instant } from '../time.ts';
 import { type Connection, completeness } from '../warehouse/index.ts';
 
-/** Through when numbers over all accounts are complete and settled: as far as every account is. */
+/** As of when the books answer, and through when numbers over all accounts are complete and settled: as far as every account is. */
 export interface CompletenessState {
+  /** The instant as of which the books were asked; null where they answer as they are. */
+  readonly asOf: string | null;
   /** Where the books of all accounts have begun. */
   readonly completeFrom: string | null;
   readonly completeThrough: string | null;
@@ -10,7 +12,7 @@ export interface CompletenessState {
 }
 
 /** The state that goes with an answer from these books; null where some account has nothing complete yet. */
-export async function completenessOf(connection: Connection): Promise<CompletenessState> {
+export async function completenessOf(connection: Connection, asOf?: Instant): Promise<CompletenessState> {
   const accounts = await completeness(connection);
   function earliest(instants: readonly (number | undefined)[]): string | null {
     const known = instants.filter((instant) => instant !== undefined);
@@ -19,6 +21,7 @@ export async function completenessOf(connection: Connection): Promise<Completene
   const starts = accounts.map((account) => account.historyStart);
   const known = starts.filter((start) => start !== undefined);
   return {
+    asOf: asOf === undefined ? null : formatInstant(asOf),
     completeFrom: known.length === 0 || known.length < starts.length ? null : formatInstant(Math.max(...known)),
     completeThrough: earliest(accounts.map((account) => account.completeThrough)),
     settledThrough: earliest(accounts.map((account) => account.settledThrough)),
@@ -27,5 +30,6 @@ export async function completenessOf(connection: Connection): Promise<Completene
 
 /** The sentence that goes with numbers shown to a person. */
 export function describeCompleteness(state: CompletenessState): string {
-  return `complete through ${state.completeThrough ?? 'nothing yet'}, settled through ${state.settledThrough ?? 'nothing yet'}`;
+  const asOf = state.asOf === null ? '' : `as of ${state.asOf}, `;
+  return `${asOf}complete through ${state.completeThrough ?? 'nothing yet'}, settled through ${state.settledThrough ?? 'nothing yet'}`;
 }

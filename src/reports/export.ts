@@ -56,12 +56,13 @@ const writers: Readonly<Record<string, (part: string, options: ExportOptions) =>
     await pipeline(Readable.from(csvPieces(result, { raw })), createWriteStream(part));
   },
   async parquet(part, { connection, query, parameters, state }) {
-    const facts = `{complete_through: $complete_through, settled_through: $settled_through}`;
+    const facts = `{complete_through: $complete_through, settled_through: $settled_through, as_of: $as_of}`;
     await connection.run(`copy (${query}\n) to $path (format parquet, compression zstd, kv_metadata ${facts})`, {
       ...parameters,
       path: part,
       complete_through: state.completeThrough ?? '',
       settled_through: state.settledThrough ?? '',
+      as_of: state.asOf ?? '',
     });
   },
 };

@@ -1,3 +1,4 @@
+export * from './check.ts';
 export { type CompletenessState, completenessOf, describeCompleteness } from './completeness.ts';
 export { type ExportedFile, exportFile, exportFormats } from './export.ts';
 export { csvPieces } from './formats/csv.ts';

@@ -3,6 +3,7 @@ import { addCalendarMonths, floorMonth, formatMonth, formatWindow, type Window }
 import { type Connection, readSqlFolder, SqlError, type SqlFile } from '../warehouse/index.ts';
 import type { CompletenessState } from './completeness.ts';
 import { exportFormats } from './export.ts';
+import { sqlProblem } from './sql-problem.ts';
 
 /** A report: one SQL file that answers one question. */
 export interface Report {
@@ -82,14 +83,7 @@ export async function blamingReport<T>(report: Report, work: () => Promise<T>): 
     return await work();
   } catch (error) {
     if (!(error instanceof SqlError)) throw error;
-    let place = report.file.path;
-    const words = error.message.replace(/LINE (\d+):/, (marker, wrapped: string) => {
-      // The wrapping puts one line before the file's first; the caret below stands under the same character.
-      const line = Math.max(1, Number(wrapped) - 1);
-      place += `:${line}`;
-      return `LINE ${line}:`.padEnd(marker.length);
-    });
-    throw new UsageError(`${place}: ${words}`, { cause: error });
+    throw sqlProblem(report.file, error, 1); // the wrapping puts one line before the file's first
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Instant } from '../time.ts';
+import { createPast, presentCatalog, setMoment } from './as-of.ts';
 import { type Connection, openDatabase } from './connection.ts';
 import { snapshotFile } from './snapshot.ts';
 
@@ -8,11 +10,25 @@ export interface Books {
 }
 
 /**
- * Opens the snapshot below the project folder for reading; it never waits for the writer. With `lockedDown` the
- * connection can reach no file, no network and no setting: for SQL that somebody typed. The signal ends what is asked.
- * Throws UsageError where nothing has been published yet.
+ * Opens the snapshot below the project folder for reading; it never waits for the writer. With `asOf` everything asked
+ * is answered as it would have been at that instant. With `lockedDown` the connection can reach no file, no network
+ * and no setting: for SQL that somebody typed. The signal ends what is asked. Throws UsageError where nothing has been published yet.
  */
-export async function openBooks(dir: string, options: { lockedDown: boolean; signal?: AbortSignal }): Promise<Books> {
-  const database = await openDatabase(snapshotFile(dir), { readOnly: true, lockedDown: options.lockedDown });
-  return { connection: await database.connect(options.signal), close: () => database.close() };
+export async function openBooks(
+  dir: string,
+  { lockedDown, asOf, signal }: { lockedDown: boolean; asOf?: Instant | undefined; signal?: AbortSignal },
+): Promise<Books> {
+  const database = await openDatabase(snapshotFile(dir), {
+    readOnly: true,
+    lockedDown,
+    ...(asOf === undefined ? {} : { catalog: presentCatalog, prepare: createPast }),
+  });
+  try {
+    const connection = await database.connect(signal);
+    if (asOf !== undefined) await setMoment(connection, asOf);
+    return { connection, close: () => database.close() };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }

@@ -77,6 +77,10 @@ export interface OpenOptions {
   readonly readOnly: boolean;
   /** After opening, refuse every file, network and configuration access: for SQL that somebody typed. */
   readonly lockedDown?: boolean;
+  /** Done after opening, before the lock-down. */
+  readonly prepare?: (connection: Connection) => Promise<void>;
+  /** The name under which the file is attached; another than `wh` where `prepare` makes the `wh` that is asked. */
+  readonly catalog?: string;
 }
 
 /** SQL that DuckDB does not take, in DuckDB's words: a bug of ours, or the mistake of whoever wrote it. */
@@ -125,9 +129,10 @@ async function open(file: string, options: OpenOptions): Promise<Database> {
     connections.add(first);
     await first.run(`set global TimeZone = 'UTC'`);
     const literal = `'${file.replaceAll("'", "''")}'`; // ATTACH takes no parameters
-    await first.run(`attach ${literal} as wh${readOnly ? ' (read_only)' : ''}`);
+    await first.run(`attach ${literal} as ${options.catalog ?? 'wh'}${readOnly ? ' (read_only)' : ''}`);
     // Whoever holds the lock knows that what lies there is of a writer that was killed.
     if (!readOnly) await clearSpill(folder);
+    await options.prepare?.(wrap(first, fail, undefined, () => connections.delete(first)));
     if (options.lockedDown) {
       await first.run('set enable_external_access = false');
       await first.run('set lock_configuration = true');

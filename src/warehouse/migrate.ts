@@ -79,7 +79,7 @@ export async function foreignMigration(connection: Connection): Promise<string |
 }
 
 /** Creates the views in as many passes as it takes: one that reads another can only be made after it. */
-async function createViews(connection: Connection, files: readonly SqlFile[]): Promise<void> {
+export async function createViews(connection: Connection, files: readonly SqlFile[]): Promise<void> {
   let left = [...files];
   while (left.length > 0) {
     const failed: { file: SqlFile; error: unknown }[] = [];

@@ -53,6 +53,7 @@ describe.concurrent('costbook sql', () => {
     );
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(JSON.parse(stdout)).toEqual({
+      asOf: null,
       completeThrough: '2026-09-05T10:00:00Z',
       settledThrough: '2026-09-02T10:00:00Z',
       columns: [

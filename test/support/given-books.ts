@@ -15,6 +15,7 @@ export interface Given {
   /** A restatement with the dimensions of its series. */
   readonly restatements?: readonly Readonly<Record<string, Cell>>[];
   readonly proofs?: readonly Readonly<Record<string, Cell>>[];
+  readonly unproven?: readonly Readonly<Record<string, Cell>>[];
   readonly runs?: readonly Readonly<Record<string, Cell>>[];
 }
 
@@ -100,6 +101,15 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     proven: true,
     proven_at: '2026-09-08 01:00:00',
   },
+  unproven: {
+    account: 'acc_one',
+    window_start: '2026-09-01',
+    window_end: '2026-09-08',
+    because: 'rows = the control',
+    is_young: false,
+    run_number: 1,
+    seen_at: '2026-09-08 01:00:00',
+  },
   runs: {
     run_number: 1,
     command: 'ingest',
@@ -146,7 +156,7 @@ export async function givenBooks(given: Given): Promise<{ connection: Connection
 
   for (const row of given.costs ?? []) await insert('amounts', await seriesOf(row));
   for (const row of given.restatements ?? []) await insert('restatements', await seriesOf(row));
-  for (const table of ['accounts', 'loads', 'covered', 'proofs', 'runs'] as const) {
+  for (const table of ['accounts', 'loads', 'covered', 'proofs', 'unproven', 'runs'] as const) {
     for (const row of given[table] ?? []) await insert(table, row);
   }
   return { connection, close: () => database.close() };

@@ -278,20 +278,27 @@ describe('a database file', () => {
   });
 });
 
-describe('SQL that somebody typed', () => {
-  async function publishedBooks(): Promise<Connection> {
+describe.each([
+  ['SQL that somebody typed', undefined],
+  ['SQL that somebody typed as of another day', Date.UTC(2026, 8, 2)],
+])('%s', (_, asOf) => {
+  async function published(): Promise<string> {
     const dir = await newProject();
     const warehouse = await openWarehouse(dir);
     await warehouse.beginRun('test', Date.UTC(2026, 8, 1));
     await warehouse.publish();
     warehouse.close();
-    const books = await openBooks(dir, { lockedDown: true });
+    return dir;
+  }
+
+  async function publishedBooks(): Promise<Connection> {
+    const books = await openBooks(await published(), { lockedDown: true, asOf });
     open.push(books);
     return books.connection;
   }
 
   test('can read, and nothing else', async () => {
-    const connection = await publishedBooks();
+    const dir = await published();
     const refused = [
       `insert into ledger.runs values (9, 'x', now(), null, 'x', null, null)`,
       `update ledger.runs set command = 'x'`,
@@ -304,6 +311,11 @@ describe('SQL that somebody typed', () => {
       `attach '/tmp/x.duckdb' as x`,
       `attach ':memory:' as x`,
       'detach wh',
+      'set variable as_of_load = 9',
+      'create or replace view costs as select 1 as cost',
+      'explain create or replace view costs as select 1 as cost',
+      'explain analyze create or replace view ledger.runs as select 1 as run_number',
+      'explain analyze create table wh.main.t as select 1 as a',
       `copy (select 1) to '/tmp/costbook-test-x.csv'`,
       `copy ledger.runs from '/etc/passwd'`,
       `export database '/tmp/costbook-test-x'`,
@@ -336,16 +348,21 @@ describe('SQL that somebody typed', () => {
     ];
     const taken: string[] = [];
     for (const sql of refused) {
+      const books = await openBooks(dir, { lockedDown: true, asOf });
       try {
-        const { pieces } = await connection.query(sql);
+        const { pieces } = await books.connection.query(sql);
         for await (const _ of pieces);
         taken.push(sql);
       } catch (error) {
         if (!(error instanceof UsageError)) taken.push(`${sql}: ${String(error)}`);
+      } finally {
+        books.close();
       }
     }
     expect(taken).toEqual([]);
-    expect(await connection.rows('select run_number, command from runs')).toEqual([
+    const books = await openBooks(dir, { lockedDown: true, asOf });
+    open.push(books);
+    expect(await books.connection.rows('select run_number, command from runs')).toEqual([
       { run_number: '1', command: 'test' },
     ]);
   });

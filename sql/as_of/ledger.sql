@@ -1,0 +1,89 @@
+--! about: The ledger as it was at the moment of moment.sql, over the file attached as present: the tables of
+--! about: 0001_ledger.sql by their own names, so that the public views and reports are made of it unchanged.
+create schema ledger;
+
+-- A row is written when its value changes and then only; so the rows of later loads are left out, and what they put
+-- something else in the place of is in the restatements with the load that had written it.
+create view ledger.amounts as
+select account, series_id, bucket_start, cost, usage, load_number
+from present.ledger.amounts
+where load_number <= getvariable('as_of_load')
+union all
+select account, series_id, bucket_start, old_cost, old_usage, old_load_number
+from present.ledger.restatements
+where load_number > getvariable('as_of_load') and old_load_number <= getvariable('as_of_load');
+
+create view ledger.restatements as
+select
+  account, series_id, bucket_start, old_cost, new_cost, old_usage, new_usage, old_load_number, load_number, seen_at
+from present.ledger.restatements
+where load_number <= getvariable('as_of_load');
+
+create view ledger.loads as
+select
+  load_number, run_number, account, window_start, window_end, reason, role, outcome, requests, pages, queries, amounts,
+  restated, cost, claimed_end, seen_at, landing
+from present.ledger.loads
+where load_number <= getvariable('as_of_load');
+
+create view ledger.covered as
+select
+  account, window_start, window_end, claimed_end, role, load_number, since_load,
+  case when replaced_by <= getvariable('as_of_load') then replaced_by end as replaced_by
+from present.ledger.covered
+where since_load <= getvariable('as_of_load');
+
+create view ledger.proofs as
+select
+  run_number, reading, load_number, account, window_start, window_end, compared, measure, billing_dimension, amounts,
+  ours, theirs, difference, tolerance, proven, proven_at
+from present.ledger.proofs
+where proven_at <= getvariable('as_of');
+
+create view ledger.accounts as
+select
+  account, name, history_start, settle_days, lag_hours, role, cost_decimals, usage_decimals, recorded_at,
+  case when replaced_at <= getvariable('as_of') then replaced_at end as replaced_at
+from present.ledger.accounts
+where recorded_at <= getvariable('as_of');
+
+-- A run that was killed is found out by the next one: until that began it looked as if it were running.
+create view ledger.runs as
+with in_order as (
+  select
+    run_number, command, started_at, ended_at, outcome, exit_code, error,
+    coalesce(ended_at, lead(started_at) over (order by run_number)) as over_at
+  from present.ledger.runs
+)
+select
+  run_number,
+  command,
+  started_at,
+  case when over_at <= getvariable('as_of') then ended_at end as ended_at,
+  case when over_at <= getvariable('as_of') then outcome else 'running' end as outcome,
+  case when over_at <= getvariable('as_of') then exit_code end as exit_code,
+  case when over_at <= getvariable('as_of') then error end as error
+from in_order
+where started_at <= getvariable('as_of');
+
+-- When an account's part of a run ended is not kept; it is told once the run is over.
+create view ledger.account_runs as
+select
+  account_runs.run_number, account_runs.account, account_runs.exit_code, account_runs.error, account_runs.windows,
+  account_runs.pages, account_runs.amounts, account_runs.restated, account_runs.requests, account_runs.retries
+from present.ledger.account_runs as account_runs
+join ledger.runs as runs using (run_number)
+where runs.outcome <> 'running';
+
+-- What carries no number: names are told by the amounts that they belong to, units are what the program knows today.
+create view ledger.series as
+select series_id, account, workspace, resource_type, resource_name, resource_uuid, billing_dimension
+from present.ledger.series;
+
+create view ledger.billing_dimensions as
+select billing_dimension, resource_type, unit from present.ledger.billing_dimensions;
+
+create view ledger.unit_suffixes as
+select suffix, unit from present.ledger.unit_suffixes;
+
+-- There is no ledger.journal, which is of the present file alone, and no ledger.unproven: what has proven since is forgotten there, and no answer is better than a wrong one.

@@ -1,0 +1,69 @@
+--! about: A restatement's old value is the one that the load before it left, and the last one's new value is in the books.
+--! severity: fail
+with steps as (
+  select
+    account,
+    series_id,
+    bucket_start,
+    load_number,
+    old_cost,
+    old_usage,
+    new_cost,
+    new_usage,
+    old_load_number,
+    lag(load_number) over history as load_before,
+    lag(new_cost) over history as cost_before,
+    lag(new_usage) over history as usage_before,
+    lead(load_number) over history is null as is_last
+  from ledger.restatements
+  window history as (partition by series_id, bucket_start order by load_number)
+),
+-- is_last stands here and not in the join's condition, where DuckDB would compare every row with every other.
+last_steps as (
+  select account, series_id, bucket_start, load_number, old_cost, new_cost, new_usage
+  from steps
+  where is_last
+),
+judged as (
+  select
+    account,
+    series_id,
+    bucket_start,
+    load_number,
+    old_cost,
+    new_cost,
+    case
+      when load_before = load_number then 'one load restated it twice'
+      when (old_cost is null) <> (old_load_number is null) or old_load_number >= load_number
+        then 'the load of the old value is not told, or not before this one'
+      when load_before is not null
+        and (old_cost is distinct from cost_before or old_usage is distinct from usage_before)
+        then 'load ' || load_before || ' left another value'
+      when load_before is not null and old_load_number <> load_before
+        then 'the old value is of load ' || old_load_number || ', the restatement before it of ' || load_before
+    end as because
+  from steps
+  union all
+  select
+    last_steps.account,
+    last_steps.series_id,
+    last_steps.bucket_start,
+    last_steps.load_number,
+    last_steps.old_cost,
+    last_steps.new_cost,
+    case
+      when last_steps.new_cost is distinct from amounts.cost
+        or last_steps.new_usage is distinct from amounts.usage
+        or amounts.load_number <> last_steps.load_number
+        then 'the books hold another value'
+    end
+  from last_steps
+  left join ledger.amounts as amounts
+    on amounts.account = last_steps.account
+    and amounts.series_id = last_steps.series_id
+    and amounts.bucket_start = last_steps.bucket_start
+)
+select account, series_id, bucket_start, load_number, old_cost, new_cost, because
+from judged
+where because is not null
+order by account, series_id, bucket_start, load_number, because

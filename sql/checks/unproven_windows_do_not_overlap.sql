@@ -1,0 +1,19 @@
+--! about: No hour is on record as unproven twice.
+--! severity: fail
+with beside as (
+  select
+    account,
+    window_start,
+    window_end,
+    because,
+    max(window_end) over (
+      partition by account
+      order by window_start, window_end
+      rows between unbounded preceding and 1 preceding
+    ) as unproven_before
+  from ledger.unproven
+)
+select account, window_start, window_end, because, unproven_before
+from beside
+where window_start < unproven_before or window_start >= window_end
+order by account, window_start

@@ -1,0 +1,5 @@
+--! about: No usage is below zero; a cost may be, where it is a credit.
+--! severity: warn
+select account, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension, usage, cost
+from costs
+where usage < 0

@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { exitCodes, worstExitCode } from '../errors.ts';
+import {
+  type CheckResult,
+  completenessOf,
+  describeCompleteness,
+  formatTable,
+  readChecks,
+  runCheck,
+} from '../reports/index.ts';
+import { openBooks } from '../warehouse/index.ts';
+import type { Command } from './command.ts';
+
+export const checkCommand: Command = {
+  name: 'check',
+  summary: 'Look for what must not be in the books: every check is a SELECT that should return nothing.',
+  options: [{ flags: '--list', summary: 'name the checks' }],
+  examples: ['costbook check', 'costbook check --json', 'costbook check --list'],
+  async run(input, context) {
+    const checks = await readChecks(join(context.dir, 'sql'));
+    if (input.options['list'] === true) {
+      const listed = checks.map(({ name, severity, about }) => ({ name, severity, about }));
+      const width = Math.max(...listed.map(({ name }) => name.length));
+      await context.write(
+        context.json
+          ? `${JSON.stringify(listed)}\n`
+          : listed.map(({ name, severity, about }) => `${severity}  ${name.padEnd(width)}  ${about}\n`).join(''),
+      );
+      return exitCodes.done;
+    }
+
+    const books = await openBooks(context.dir, { lockedDown: true });
+    try {
+      const state = await completenessOf(books.connection);
+      const results: CheckResult[] = [];
+      for (const check of checks) {
+        const result = await runCheck(books.connection, check);
+        results.push(result);
+        if (!context.json) await context.write(describe(result));
+        context.signal.throwIfAborted();
+      }
+      if (context.json) {
+        const { completeThrough } = state;
+        await context.write(`${JSON.stringify({ completeThrough, checks: results.map(toJson) })}\n`);
+      } else await context.write(`${describeCompleteness(state)}\n`);
+      for (const result of results) {
+        const words = complaint(result);
+        if (words !== undefined) context.tell(words);
+      }
+      return worstExitCode(results.map(exitCodeOf));
+    } finally {
+      books.close();
+    }
+  },
+};
+
+function exitCodeOf({ check, offenders, error }: CheckResult): number {
+  if (error !== undefined) return error.exitCode;
+  return check.severity === 'fail' && offenders !== 0 ? exitCodes.unproven : exitCodes.done;
+}
+
+function toJson({ check, offenders, rows, error }: CheckResult): Record<string, unknown> {
+  const { name, severity, about } = check;
+  return { name, severity, about, offenders: offenders ?? null, rows, error: error?.message ?? null };
+}
+
+/** A check's line, and its offenders below it. */
+function describe({ check, offenders, columns, cells }: CheckResult): string {
+  if (offenders === 0) return `pass  ${check.name}\n`;
+  const verdict = offenders === undefined ? 'wrong SQL' : counted(offenders);
+  const head = `${check.severity === 'fail' || offenders === undefined ? 'FAIL' : 'warn'}  ${check.name}: ${verdict}\n`;
+  if (offenders === undefined) return head;
+  const cut = offenders > cells.length ? `(the first ${cells.length} of ${offenders})\n` : '';
+  return `${head}      ${check.about}\n${`${formatTable(columns, cells)}\n${cut}`.replace(/^(?=.)/gm, '      ')}`;
+}
+
+/** What a person must know who does not read the answer; undefined where the check passed. */
+function complaint({ check, offenders, error }: CheckResult): string | undefined {
+  if (error !== undefined) return error.message;
+  if (offenders === undefined || offenders === 0) return undefined;
+  const words = `check ${check.name}: ${counted(offenders)}, expected none; ${check.file.path} says what they are`;
+  return check.severity === 'warn' ? `warning: ${words}` : words;
+}
+
+function counted(offenders: number): string {
+  return `${offenders} offender${offenders === 1 ? '' : 's'}`;
+}

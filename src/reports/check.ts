@@ -1,0 +1,80 @@
+import { type CostbookError, UsageError } from '../errors.ts';
+import {
+  type Connection,
+  type JsonValue,
+  readSqlFolder,
+  type SqlColumn,
+  type SqlFile,
+  toCellText,
+  toJsonValue,
+} from '../warehouse/index.ts';
+import { sqlProblem } from './sql-problem.ts';
+
+/** A check: one SELECT over the books that returns what should not be. */
+export interface Check {
+  readonly file: SqlFile;
+  readonly name: string;
+  readonly about: string;
+  /** `fail` stops a job, `warn` is told and no more. */
+  readonly severity: 'fail' | 'warn';
+}
+
+/** What a check found. */
+export interface CheckResult {
+  readonly check: Check;
+  /** How many rows it returned; undefined where its SQL is wrong. */
+  readonly offenders: number | undefined;
+  readonly columns: readonly SqlColumn[];
+  /** The first of them, for a person and for a machine. */
+  readonly cells: readonly (readonly (string | undefined)[])[];
+  readonly rows: readonly Readonly<Record<string, JsonValue>>[];
+  /** What is wrong with its SQL, with file and line. */
+  readonly error: CostbookError | undefined;
+}
+
+/** Rows of a check that are shown; all of them are counted. */
+export const maxOffendersShown = 10;
+
+/** Reads the checks, a project's own `sql/checks` over the built-in ones. Throws UsageError for a wrong header. */
+export async function readChecks(overlay: string): Promise<Check[]> {
+  const files = await readSqlFolder('checks', overlay);
+  const problems: string[] = [];
+  const checks = files.map((file) => {
+    const severity = file.header['severity'];
+    if (severity !== 'fail' && severity !== 'warn') {
+      const found = severity === undefined ? 'the header has no "--! severity:" line' : `the severity is "${severity}"`;
+      problems.push(`${file.path}:1:1: ${found}; expected fail or warn`);
+    }
+    return {
+      file,
+      name: file.name,
+      about: file.header['about'] ?? '',
+      severity: severity === 'warn' ? ('warn' as const) : ('fail' as const),
+    };
+  });
+  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  return checks;
+}
+
+/** Runs a check and counts what it returns, without holding it. Wrong SQL is in the result; MachineError is thrown. */
+export async function runCheck(connection: Connection, check: Check): Promise<CheckResult> {
+  const cells: (string | undefined)[][] = [];
+  const rows: Record<string, JsonValue>[] = [];
+  let columns: readonly SqlColumn[] = [];
+  let offenders = 0;
+  try {
+    const result = await connection.query(check.file.text);
+    columns = result.columns;
+    for await (const piece of result.pieces) {
+      offenders += piece.length;
+      for (const row of piece.slice(0, maxOffendersShown - rows.length)) {
+        cells.push(row.map(toCellText));
+        rows.push(Object.fromEntries(columns.map(({ name }, index) => [name, toJsonValue(row[index] ?? null)])));
+      }
+    }
+    return { check, offenders, columns, cells, rows, error: undefined };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return { check, offenders: undefined, columns, cells: [], rows: [], error: sqlProblem(check.file, error, 0) };
+  }
+}

@@ -1,0 +1,16 @@
+import { UsageError } from '../errors.ts';
+import type { SqlError, SqlFile } from '../warehouse/index.ts';
+
+/**
+ * What DuckDB says of a file's SQL, with the file's path and the line in front where it names one. `linesBefore` is how
+ * many lines stood before the file's first in what was run.
+ */
+export function sqlProblem(file: SqlFile, error: SqlError | UsageError, linesBefore: number): UsageError {
+  let place = file.path;
+  const words = error.message.trim().replace(/LINE (\d+):/, (marker, told: string) => {
+    const line = Math.max(1, Number(told) - linesBefore);
+    place += `:${line}`;
+    return `LINE ${line}:`.padEnd(marker.length); // the caret below stands under the same character
+  });
+  return new UsageError(`${place}: ${words}`, { cause: error });
+}

@@ -1,0 +1,32 @@
+import { formatInstant, type Instant } from '../time.ts';
+import type { Connection } from './connection.ts';
+import { createViews } from './migrate.ts';
+import { readSqlFolder } from './sql-files.ts';
+
+/** The name under which the file itself is attached where the books are asked as of an instant. */
+export const presentCatalog = 'present';
+
+/**
+ * Makes the catalog `wh` of views: the ledger as it was at a moment, over the file attached as `present`, and the
+ * public views over that. Which moment, each connection says with `setMoment`.
+ */
+export async function createPast(connection: Connection): Promise<void> {
+  await connection.run(`attach ':memory:' as wh; use wh`);
+  await connection.run(await asOfSql('ledger'));
+  await createViews(connection, await readSqlFolder('views'));
+}
+
+/**
+ * Says as of when a connection asks: what was seen at that instant is included. From here on it only reads: the views
+ * lie in memory, where nothing else would keep typed SQL from putting others in their place.
+ */
+export async function setMoment(connection: Connection, asOf: Instant): Promise<void> {
+  await connection.run(await asOfSql('moment'), { as_of: formatInstant(asOf) });
+  await connection.run('begin transaction read only');
+}
+
+async function asOfSql(name: string): Promise<string> {
+  const file = (await readSqlFolder('as_of')).find((candidate) => candidate.name === name);
+  if (file === undefined) throw new Error(`sql/as_of/${name}.sql is missing`);
+  return file.text;
+}

@@ -1,0 +1,131 @@
+import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ingest, newProject, runCli } from '../support/project.ts';
+import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
+
+let loaded = '';
+beforeAll(async () => {
+  loaded = await newProject();
+  const box = { type: 'sandbox', dimension: 'sandbox_compute_runtime_gbs', workspace: 'north', name: 'box' };
+  const platform = await startScriptedPlatform(series({ ...box, uuid: 'sbx-1' }, '2026-09-03T05', [1, 2]));
+  await ingest(loaded, platform, { now: '2026-09-05T12:30:00Z' });
+});
+
+/** A project with these checks of its own beside the built-in ones. */
+async function projectWith(checks: Readonly<Record<string, string>>): Promise<string> {
+  const dir = await newProject();
+  await cp(join(loaded, 'data', 'costbook.duckdb'), join(dir, 'data', 'costbook.duckdb'), { recursive: true });
+  await mkdir(join(dir, 'sql', 'checks'), { recursive: true });
+  for (const [name, text] of Object.entries(checks)) await writeFile(join(dir, 'sql', 'checks', `${name}.sql`), text);
+  return dir;
+}
+
+function check(severity: string, sql: string): string {
+  return `--! about: As it should be.\n--! severity: ${severity}\n${sql}\n`;
+}
+
+interface Told {
+  completeThrough: string;
+  checks: { name: string; severity: string; about: string; offenders: number | null; rows: unknown[]; error: string }[];
+}
+
+describe.concurrent('costbook check', () => {
+  test('passes books that an ingest wrote, and ends with 0', async () => {
+    const { exitCode, stdout, stderr } = await runCli(['check', '--dir', await projectWith({})]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.at(-1)).toBe('complete through 2026-09-05T10:00:00Z, settled through 2026-09-02T10:00:00Z');
+    expect(lines.slice(0, -1).filter((line) => !line.startsWith('pass  '))).toEqual([]);
+    expect(lines).toContain('pass  costs_keep_every_amount');
+  });
+
+  test('ends with 4 where a check of severity fail finds something, shows some of it and counts all', async () => {
+    const dir = await projectWith({
+      mine: check('fail', 'select i as number from range(3000) as t(i) -- all of them'),
+    });
+    const { exitCode, stdout, stderr } = await runCli(['check', '--dir', dir]);
+    expect(exitCode).toBe(4);
+    expect(stdout).toContain('FAIL  mine: 3000 offenders\n      As it should be.\n      number\n');
+    expect(stdout).toContain('\n           9\n      (the first 10 of 3000)\n');
+    expect(stderr).toBe(
+      `check mine: 3000 offenders, expected none; ${join(dir, 'sql', 'checks', 'mine.sql')} says what they are\n`,
+    );
+  });
+
+  test('ends with 0 and a warning where only checks of severity warn find something', async () => {
+    const dir = await projectWith({ mine: check('warn', 'select 1 as one') });
+    const { exitCode, stdout, stderr } = await runCli(['check', '--dir', dir]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('warn  mine: 1 offender\n');
+    expect(stderr).toMatch(/^warning: check mine: 1 offender, expected none; .*mine\.sql says what they are\n$/);
+  });
+
+  test('ends with 2 and names the place where a check’s SQL is wrong, and runs the others all the same', async () => {
+    const dir = await projectWith({
+      aaa: check('fail', 'select account\nfrom nosuch'),
+      bbb: check('fail', 'delete from ledger.amounts'),
+      ccc: check('fail', `select * from read_text('/etc/passwd')`),
+      zzz: check('fail', 'select 1 as one'),
+    });
+    const { exitCode, stdout, stderr } = await runCli(['check', '--dir', dir, '--json']);
+    expect(exitCode).toBe(2);
+    const path = join(dir, 'sql', 'checks');
+    expect(stderr).toContain(`${path}/aaa.sql:4: Catalog Error: Table with name nosuch does not exist!`);
+    expect(stderr).toContain(`${path}/bbb.sql: the query is no SELECT: the books are read-only here`);
+    expect(stderr).toMatch(/ccc\.sql(:3)?: Permission Error/);
+    const { checks } = JSON.parse(stdout) as Told;
+    const told = Object.fromEntries(checks.map(({ name, offenders }) => [name, offenders]));
+    expect(told).toMatchObject({ aaa: null, bbb: null, ccc: null, daily_equals_hourly: 0, zzz: 1 });
+  });
+
+  test('answers with --json with every check, its offenders and how far the books are complete', async () => {
+    const dir = await projectWith({ mine: check('fail', 'select account, cost from costs order by cost') });
+    const { exitCode, stdout } = await runCli(['check', '--dir', dir, '--json']);
+    expect(exitCode).toBe(4);
+    const { completeThrough, checks } = JSON.parse(stdout) as Told;
+    expect(completeThrough).toBe('2026-09-05T10:00:00Z');
+    expect(checks.find(({ name }) => name === 'mine')).toEqual({
+      name: 'mine',
+      severity: 'fail',
+      about: 'As it should be.',
+      offenders: 2,
+      rows: [
+        { account: 'acc_one', cost: '1.000000000000' },
+        { account: 'acc_one', cost: '2.000000000000' },
+      ],
+      error: null,
+    });
+    expect(checks.find(({ name }) => name === 'costs_keep_every_amount')).toMatchObject({ offenders: 0, rows: [] });
+  });
+
+  test('takes a project’s own check in the place of a built-in one of that name', async () => {
+    const dir = await projectWith({ usage_is_not_negative: check('fail', 'select usage from costs') });
+    const { exitCode, stdout } = await runCli(['check', '--dir', dir]);
+    expect(exitCode).toBe(4);
+    expect(stdout).toContain('FAIL  usage_is_not_negative: 2 offenders');
+  });
+
+  test('names the checks with --list, without looking at the books', async () => {
+    const dir = await newProject();
+    const { exitCode, stdout } = await runCli(['check', '--list', '--dir', dir]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^fail {2}costs_keep_every_amount +The joins of costs lose no amount/m);
+    const { stdout: json } = await runCli(['check', '--list', '--json', '--dir', dir]);
+    expect(JSON.parse(json)).toContainEqual({
+      name: 'usage_is_not_negative',
+      severity: 'warn',
+      about: 'No usage is below zero; a cost may be, where it is a credit.',
+    });
+  });
+
+  test.each([
+    ['no severity', '--! about: x\nselect 1\n', 'the header has no "--! severity:" line; expected fail or warn'],
+    ['another severity', check('loud', 'select 1'), 'the severity is "loud"; expected fail or warn'],
+  ])('refuses a check with %s', async (_, text, words) => {
+    const dir = await projectWith({ mine: text });
+    const { exitCode, stderr } = await runCli(['check', '--dir', dir]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`mine.sql:1:1: ${words}`);
+  });
+});

@@ -1,0 +1,382 @@
+import { expect, test } from 'vitest';
+import { readChecks, runCheck } from '../../src/reports/index.ts';
+import { type Given, givenBooks } from '../support/given-books.ts';
+
+/** Books in which every check has something to look at and nothing to find. */
+const sound: Given = {
+  accounts: [{}, { account: 'acc_two' }, { recorded_at: '2026-08-01', replaced_at: '2026-09-01' }],
+  costs: [
+    { bucket_start: '2026-09-01 00:00:00', cost: '0.1', usage: '1', load_number: 1 },
+    { bucket_start: '2026-09-01 01:00:00', cost: '-0.2', usage: '2', load_number: 2 },
+    { bucket_start: '2026-09-07 23:00:00', cost: '0.3', resource_uuid: null, workspace: null, billing_dimension: null },
+    { bucket_start: '2026-09-08 00:00:00', cost: '4', account: 'acc_two', load_number: 3 },
+  ],
+  loads: [
+    { load_number: 1 },
+    { load_number: 2, seen_at: '2026-09-09 01:00:00' },
+    {
+      load_number: 3,
+      account: 'acc_two',
+      window_start: '2026-09-08',
+      window_end: '2026-09-09',
+      seen_at: '2026-09-09 01:00:00',
+    },
+  ],
+  covered: [
+    { load_number: 1, replaced_by: 2 },
+    { window_end: '2026-09-02', load_number: 2 },
+    { window_start: '2026-09-02', load_number: 1, since_load: 2 },
+    { account: 'acc_two', window_start: '2026-09-08', window_end: '2026-09-09', load_number: 3 },
+  ],
+  proofs: [
+    { load_number: null, proven: false },
+    { load_number: 1 },
+    { load_number: 2 },
+    { load_number: 2, measure: 'usage' },
+    { load_number: 3, account: 'acc_two' },
+  ],
+  restatements: [
+    {
+      ...{ bucket_start: '2026-09-01 01:00:00', old_load_number: 1, load_number: 2 },
+      ...{ old_cost: '7', old_usage: '7', new_cost: '-0.2', new_usage: '2' },
+    },
+  ],
+  unproven: [{}, { window_start: '2026-09-08', window_end: '2026-09-09' }],
+};
+
+interface Case {
+  /** What is in the books beside what is sound. */
+  readonly given?: Given;
+  /** What is done to the books for it. */
+  readonly done?: string;
+  /** What the check says. */
+  readonly found: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** A step of the hour that is restated in the sound books. */
+const restated = { bucket_start: '2026-09-01 01:00:00' };
+
+const cases: readonly (readonly [name: string, what: string, Case])[] = [
+  [
+    'accounts_are_known_once',
+    'an account with two present rows',
+    { given: { accounts: [{}] }, found: [{ present_rows: 2 }] },
+  ],
+  [
+    'accounts_are_known_once',
+    'an account that was loaded and is not there',
+    { done: `delete from ledger.accounts where account = 'acc_two'`, found: [{ account: 'acc_two', present_rows: 0 }] },
+  ],
+  [
+    'amounts_are_of_their_series',
+    'an amount without a series',
+    {
+      done: `delete from ledger.series where account = 'acc_two'`,
+      found: [{ account: 'acc_two', amounts: 1, cost: '4.000000000000' }],
+    },
+  ],
+  [
+    'amounts_are_of_their_series',
+    'an amount of another account than its series',
+    { done: `update ledger.series set account = 'acc_x' where account = 'acc_two'`, found: [{ account: 'acc_two' }] },
+  ],
+  [
+    'amounts_come_from_proven_loads',
+    'a load that is not there',
+    {
+      done: 'delete from ledger.loads where load_number = 2',
+      found: [{ load_number: 2, because: 'there is no such load' }],
+    },
+  ],
+  [
+    'amounts_come_from_proven_loads',
+    'a load that was never compared',
+    {
+      done: 'delete from ledger.proofs where load_number = 3',
+      found: [{ load_number: 3, because: 'nothing was compared' }],
+    },
+  ],
+  [
+    'amounts_come_from_proven_loads',
+    'a load that did not prove',
+    {
+      given: { proofs: [{ load_number: 2, proven: false }] },
+      found: [{ load_number: 2, because: '1 comparisons did not prove' }],
+    },
+  ],
+  [
+    'amounts_come_from_proven_loads',
+    'a load of other hours',
+    {
+      given: { costs: [{ bucket_start: '2026-09-08 00:00:00', cost: '1' }] },
+      found: [{ load_number: 1, because: 'the load was of other hours' }],
+    },
+  ],
+  [
+    'amounts_have_each_hour_once',
+    'an hour that is there twice',
+    {
+      given: { costs: [{ bucket_start: '2026-09-01 00:00:00', cost: '9' }] },
+      found: [{ usage_date: '2026-09-01', amounts: 3, hours: 2 }],
+    },
+  ],
+  [
+    'amounts_lie_in_covered_hours',
+    'an hour that no load speaks for',
+    {
+      given: { costs: [{ bucket_start: '2026-09-08 00:00:00', cost: '1' }] },
+      found: [{ account: 'acc_one', bucket_start: '2026-09-08T00:00:00Z', amounts: 1 }],
+    },
+  ],
+  [
+    'amounts_lie_in_covered_hours',
+    'an amount that begins within an hour',
+    {
+      given: { costs: [{ bucket_start: '2026-09-01 00:30:00', cost: '1' }] },
+      found: [{ bucket_start: '2026-09-01T00:30:00Z' }],
+    },
+  ],
+  [
+    'costs_keep_every_amount',
+    'an amount that a join multiplies',
+    {
+      done: `insert into ledger.series select * from ledger.series where account = 'acc_two'`,
+      found: [
+        {
+          account: 'acc_two',
+          loaded_amounts: 1,
+          shown_amounts: 2,
+          loaded_cost: '4.000000000000',
+          shown_cost: '8.000000000000',
+        },
+      ],
+    },
+  ],
+  [
+    'costs_keep_every_amount',
+    'an amount that a join loses',
+    {
+      done: `delete from ledger.series where account = 'acc_two'`,
+      found: [{ loaded_amounts: 1, shown_amounts: null }],
+    },
+  ],
+  [
+    'coverage_does_not_overlap',
+    'hours that two loads speak for',
+    {
+      given: { covered: [{ window_start: '2026-09-07', window_end: '2026-09-09', load_number: 2 }] },
+      found: [{ load_number: 2, covered_before: '2026-09-08T00:00:00Z' }],
+    },
+  ],
+  [
+    'coverage_does_not_overlap',
+    'a stretch of no hours',
+    {
+      given: { covered: [{ window_start: '2026-09-09', window_end: '2026-09-09' }] },
+      found: [{ window_end: '2026-09-09T00:00:00Z' }],
+    },
+  ],
+  [
+    'coverage_has_no_hole',
+    'a day between two loads',
+    {
+      given: { covered: [{ window_start: '2026-09-09', window_end: '2026-09-10' }] },
+      found: [{ account: 'acc_one', hole_start: '2026-09-08T00:00:00Z', hole_end: '2026-09-09T00:00:00Z' }],
+    },
+  ],
+  [
+    'daily_equals_hourly',
+    'a day that lacks an amount',
+    {
+      done: `delete from ledger.series where account = 'acc_two'`,
+      found: [{ account: 'acc_two', usage_date: '2026-09-08', hourly_cost: '4.000000000000', daily_cost: null }],
+    },
+  ],
+  [
+    'daily_equals_hourly',
+    'a day that another day is taken for',
+    {
+      done: `create or replace view costs_daily as
+        select account, date '2026-09-01' as usage_date, billing_dimension, cost, usage from costs_v1 where account = 'acc_two'
+        union all by name
+        select account, cast(bucket_start as date) as usage_date, billing_dimension, cost, usage from costs_v1 where account <> 'acc_two'`,
+      found: [
+        { usage_date: '2026-09-01', hourly_cost: null, daily_cost: '4.000000000000' },
+        { usage_date: '2026-09-08', hourly_cost: '4.000000000000', daily_cost: null },
+      ],
+    },
+  ],
+  [
+    'loads_are_in_order',
+    'a number that two loads have',
+    {
+      given: { loads: [{ load_number: 3, account: 'acc_two', seen_at: '2026-09-10' }] },
+      found: [{ load_number: 3, load_before: 3 }],
+    },
+  ],
+  [
+    'loads_are_in_order',
+    'a load that saw its numbers before the one before it',
+    {
+      given: { loads: [{ load_number: 4, seen_at: '2026-09-09' }] },
+      found: [{ load_number: 4, seen_before: '2026-09-09T01:00:00Z' }],
+    },
+  ],
+  [
+    'monthly_equals_daily',
+    'a month that begins a day late',
+    {
+      done: `create or replace view costs_monthly as
+        select account, cast(date_trunc('month', bucket_start - interval 1 day) as date) as usage_month,
+          billing_dimension, cost, usage
+        from costs_v1 where account = 'acc_one'
+        union all by name
+        select account, date '2026-09-01' as usage_month, billing_dimension, cost, usage from costs_v1 where account = 'acc_two'`,
+      found: [
+        { usage_month: '2026-08-01', daily_cost: null, monthly_cost: '-0.100000000000' },
+        { usage_month: '2026-09-01', daily_cost: '-0.100000000000', monthly_cost: null },
+      ],
+    },
+  ],
+  [
+    'restatements_follow_each_other',
+    'an old value that no load left',
+    {
+      given: {
+        restatements: [
+          {
+            ...restated,
+            old_cost: '6',
+            old_usage: '2',
+            new_cost: '-0.2',
+            new_usage: '2',
+            old_load_number: 2,
+            load_number: 3,
+          },
+        ],
+      },
+      done: 'update ledger.amounts set load_number = 3 where load_number = 2',
+      found: [{ load_number: 3, because: 'load 2 left another value' }],
+    },
+  ],
+  [
+    'restatements_follow_each_other',
+    'an old value of a load that is not the one before',
+    {
+      given: {
+        restatements: [
+          {
+            ...restated,
+            old_cost: '-0.2',
+            old_usage: '2',
+            new_cost: '-0.2',
+            new_usage: '2',
+            old_load_number: 1,
+            load_number: 3,
+          },
+        ],
+      },
+      done: 'update ledger.amounts set load_number = 3 where load_number = 2',
+      found: [{ load_number: 3, because: 'the old value is of load 1, the restatement before it of 2' }],
+    },
+  ],
+  [
+    'restatements_follow_each_other',
+    'an old value of no load',
+    {
+      done: 'update ledger.restatements set old_load_number = null',
+      found: [{ load_number: 2, because: 'the load of the old value is not told, or not before this one' }],
+    },
+  ],
+  [
+    'restatements_follow_each_other',
+    'a load that restated an hour twice',
+    {
+      given: { restatements: [{ ...restated, old_cost: '7', old_usage: '7', new_cost: '-0.2', new_usage: '2' }] },
+      found: [{ load_number: 2, because: 'one load restated it twice' }],
+    },
+  ],
+  [
+    'restatements_follow_each_other',
+    'a new value that is not in the books',
+    {
+      done: `delete from ledger.amounts where load_number = 2`,
+      found: [{ load_number: 2, new_cost: '-0.200000000000', because: 'the books hold another value' }],
+    },
+  ],
+  [
+    'restatements_follow_each_other',
+    'an hour that is in the books though its row went away',
+    {
+      done: 'update ledger.restatements set new_cost = null, new_usage = null',
+      found: [{ because: 'the books hold another value' }],
+    },
+  ],
+  [
+    'series_differ',
+    'two series of the same dimensions',
+    {
+      done: `insert into ledger.series select 99, * exclude (series_id) from ledger.series where account = 'acc_two'`,
+      found: [{ account: 'acc_two', series: 2 }],
+    },
+  ],
+  [
+    'series_ids_are_unique',
+    'an id of two series',
+    {
+      done: `insert into ledger.series select * replace ('other' as resource_name) from ledger.series where account = 'acc_two'`,
+      found: [{ series: 2 }],
+    },
+  ],
+  [
+    'unproven_windows_do_not_overlap',
+    'hours that are on record twice',
+    { given: { unproven: [{ window_start: '2026-09-07' }] }, found: [{ unproven_before: '2026-09-08T00:00:00Z' }] },
+  ],
+  [
+    'usage_is_not_negative',
+    'usage below zero',
+    {
+      given: { costs: [{ bucket_start: '2026-09-01 05:00:00', usage: '-1', cost: '-1' }] },
+      found: [{ bucket_start: '2026-09-01T05:00:00Z', usage: '-1.000000' }],
+    },
+  ],
+];
+
+/** What a check says of the sound books and what is given beside them. */
+async function checked(name: string, { given = {}, done }: Pick<Case, 'given' | 'done'>): Promise<unknown[]> {
+  const check = (await readChecks('/nowhere')).find((candidate) => candidate.name === name);
+  if (check === undefined) throw new Error(`there is no check ${name}`);
+  const both: Record<string, unknown[]> = {};
+  for (const [table, rows] of [...Object.entries(sound), ...Object.entries(given)])
+    both[table] = [...(both[table] ?? []), ...rows];
+  const books = await givenBooks(both as Given);
+  try {
+    if (done !== undefined) await books.connection.run(done);
+    const { rows, offenders, error } = await runCheck(books.connection, check);
+    expect({ error, offenders }).toEqual({ error: undefined, offenders: rows.length });
+    return [...rows];
+  } finally {
+    books.close();
+  }
+}
+
+test('every check has a case', async () => {
+  const names = (await readChecks('/nowhere')).map(({ name }) => name);
+  expect([...new Set(cases.map(([name]) => name))].sort()).toEqual(names);
+});
+
+test('no check finds anything in sound books', async () => {
+  for (const { name } of await readChecks('/nowhere')) expect(await checked(name, {}), name).toEqual([]);
+});
+
+test.each(cases)('%s: finds %s', async (name, _, { found, ...given }) => {
+  const rows = await checked(name, given);
+  expect(rows).toMatchObject(found);
+  expect(rows).toHaveLength(found.length);
+});
+
+test('a warning is given for what may be right, a failure for what cannot be', async () => {
+  const warnings = (await readChecks('/nowhere')).filter(({ severity }) => severity === 'warn');
+  expect(warnings.map(({ name }) => name)).toEqual(['coverage_has_no_hole', 'usage_is_not_negative']);
+});
