@@ -131,6 +131,7 @@ async function repeatLoad(load: LandedLoad, stage: Stage): Promise<void> {
     restated: record.restated,
     cost: record.cost,
     pieces: record.covered.map((piece) => ({ window: parseWindow(piece.window), role: piece.role })),
+    // JSON leaves out what is undefined.
     proofs: (record.proofs ?? []).map((proof) => ({ ...proof, billingDimension: proof.billingDimension })),
   };
   await stage.repeat(factsOf(load), written, load.place);

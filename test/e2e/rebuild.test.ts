@@ -1,9 +1,19 @@
 import { access, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openWarehouse } from '../../src/warehouse/index.ts';
-import { askFile, askSnapshot, type Ended, ingest, newProject, runCli } from '../support/project.ts';
+import {
+  askFile,
+  askSnapshot,
+  type Ended,
+  ingest,
+  newProject,
+  runCli,
+  type Started,
+  startCli,
+} from '../support/project.ts';
 import {
   type Fact,
   type ScriptedPlatform,
@@ -172,10 +182,11 @@ describe.concurrent('rebuild', () => {
       count(distinct account) as accounts,
       bool_or(queries like '%repair%' or queries like '%residual%') as asked_by_name,
       (select max(reading) from ledger.proofs where load_number is not null) as readings,
-      (select bool_or(load_number is null) from ledger.proofs) as failed
+      (select bool_or(not proven) from ledger.proofs where load_number is null) as failed,
+      (select bool_or(proven) from ledger.proofs where load_number is null and compared like 'days = %') as past
     from ledger.loads`;
     expect(await askSnapshot(story, said)).toEqual([
-      { unchanged: true, both_roles: true, accounts: '2', asked_by_name: true, readings: 3, failed: true },
+      { unchanged: true, both_roles: true, accounts: '2', asked_by_name: true, readings: 3, failed: true, past: true },
     ]);
     // It is a warehouse in its own right: DuckDB opens it, and its views answer.
     const sum = 'select cast(sum(cost) as varchar) as cost, count(*) as rows from costs';
@@ -327,6 +338,33 @@ describe.concurrent('rebuild', () => {
     const { exitCode, stderr } = await runCli(['rebuild', '--dir', story]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('--into is missing');
+  });
+
+  /** Starts a rebuild and returns when it has begun to make its file. */
+  async function begun(dir: string): Promise<{ run: Started; folder: string }> {
+    const folder = await newProject();
+    const run = startCli(['rebuild', '--dir', dir, '--into', join(folder, 'rebuilt.duckdb')]);
+    while ((await readdir(folder)).length === 0 && run.process.exitCode === null) await nextTurn();
+    return { run, folder };
+  }
+
+  test('lets no writer begin while it reads the present books', async () => {
+    const dir = await copyOfStory();
+    const { run } = await begun(dir);
+    run.process.kill('SIGSTOP');
+    const platform = await startScriptedPlatform(facts);
+    platform.accounts = ['acc_one', 'acc_two'];
+    expect(await night(dir, platform, '2026-09-22T04:30:00Z')).toBe(5);
+    run.process.kill('SIGCONT');
+    const { exitCode, stdout } = await run.ended;
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining('identical') });
+  });
+
+  test('that is interrupted leaves nothing behind', async () => {
+    const { run, folder } = await begun(story);
+    run.process.kill('SIGINT');
+    expect((await run.ended).exitCode).toBe(130);
+    expect(await readdir(folder)).toEqual([]);
   });
 
   test('does not wait for a writer: exit 5', async () => {
