@@ -161,10 +161,12 @@ export async function openPast(options: {
       if (days.length === 0) return [];
       const groups = await groupsByWorkspace(verification.connection, account, days);
       const { queries, byWorkspace } = daysQueries(days, options.role, groups);
-      const found = await askAll(queries, byWorkspace).catch((error: unknown) => {
+      const found = await askAll(queries, byWorkspace).catch(async (error: unknown) => {
         if (!(byWorkspace && error instanceof PlatformError && error.status === 403)) throw error;
+        // Refused by workspace alone, or altogether? Only the first is another role.
+        const asMember = await askAll(daysQueries(days, 'member', groups).queries, false);
         askAboutRole(account, 'admin', 'member', request.acceptSight);
-        return askAll(daysQueries(days, 'member', groups).queries, false);
+        return asMember;
       });
       const { ours, theirs, days: compared, lowerDays } = await verification.totals();
       const isLess = theirs < ours * sightShareOfCost && lowerDays >= compared * sightShareOfDays;

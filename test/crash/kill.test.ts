@@ -149,10 +149,12 @@ describe.concurrent('an ingest that is killed', () => {
 
   test('keeps the windows that it had loaded: the next run does not ask for them again', async () => {
     const { dir, platform } = await started();
-    const run = startCli(...ingestCommandLine(dir, platform, { now, env: { ...env, COSTBOOK_SETTLE_DAYS: '0' } }));
-    // The two newer windows, of which nothing is young with settleDays 0, are loaded when the oldest is asked for.
-    platform.onRequest = async ({ start }) => {
-      if (start >= Date.parse('2026-09-08T00:00:00Z')) return;
+    // Nothing is young, and the past is left alone: only what is missing is asked for.
+    const quiet = { COSTBOOK_SETTLE_DAYS: '0', COSTBOOK_VERIFY_DAYS: '0', COSTBOOK_DEEP_VERIFY_PAGES: '0' };
+    const run = startCli(...ingestCommandLine(dir, platform, { now, env: { ...env, ...quiet } }));
+    // The two newer windows, are loaded when the oldest is asked for.
+    platform.onRequest = async ({ start, query }) => {
+      if (start >= Date.parse('2026-09-08T00:00:00Z') || query['resolution'] !== 'hourly') return;
       run.process.kill('SIGKILL');
       await run.ended;
     };
@@ -165,8 +167,9 @@ describe.concurrent('an ingest that is killed', () => {
 
     platform.onRequest = () => undefined;
     platform.requests.length = 0;
-    await ingest(dir, platform, { now, env: { COSTBOOK_SETTLE_DAYS: '0' } });
-    const asked = [...new Set(platform.requests.map(({ start }) => new Date(start).toISOString().slice(0, 13)))];
+    await ingest(dir, platform, { now, env: quiet });
+    const hourly = platform.requests.filter(({ query }) => query['resolution'] === 'hourly');
+    const asked = [...new Set(hourly.map(({ start }) => new Date(start).toISOString().slice(0, 13)))];
     // The hole, and the two hours that were too young to be claimed before.
     expect(asked).toEqual(['2026-09-21T22', '2026-09-03T22']);
   });

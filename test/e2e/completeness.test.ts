@@ -25,11 +25,11 @@ function isDownFor(platform: ScriptedPlatform, from: string, to: string): void {
   platform.failures = [{ times: 99, hits, status: 503, headers: { 'retry-after': '86400' } }];
 }
 
-/** The windows asked for, each once, in the order in which they were asked. */
+/** The windows whose hours were asked for, each once, in the order in which they were asked. */
 function windowsOf(platform: ScriptedPlatform): string[] {
-  const windows = platform.requests.map(({ query }) =>
-    `${query['startTime']}/${query['endTime']}`.replaceAll(':00:00Z', ''),
-  );
+  const windows = platform.requests
+    .filter(({ query }) => query['resolution'] === 'hourly')
+    .map(({ query }) => `${query['startTime']}/${query['endTime']}`.replaceAll(':00:00Z', ''));
   return [...new Set(windows)];
 }
 
@@ -133,8 +133,9 @@ describe.concurrent('what an ingest asks for', () => {
     const { account } = await ingest(dir, platform, { now: '2026-09-21T00:30:00Z' });
     // Three days were too young to be settled when they were read, and one is new.
     expect(windowsOf(platform)).toEqual(['2026-09-17T00/2026-09-21T00']);
-    expect(account.requests).toEqual({ new: 2, settle: 0, verify: 0, repair: 0 });
-    expect(platform.requests).toHaveLength(2);
+    // One question for the days of the past, one for its series.
+    expect(account.requests).toEqual({ new: 2, settle: 0, verify: 2, repair: 0 });
+    expect(platform.requests).toHaveLength(4);
   });
 
   test('is also what was young before an outage: nobody has looked at it since', async () => {
@@ -154,20 +155,20 @@ describe.concurrent('what an ingest asks for', () => {
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
     const { account } = await ingest(dir, platform, { now: '2026-09-20T00:50:00Z' });
-    expect(account).toMatchObject({ windows: 1, requests: { new: 0, settle: 2, verify: 0, repair: 0 } });
+    expect(account).toMatchObject({ windows: 1, requests: { new: 0, settle: 2, verify: 2, repair: 0 } });
   });
 
-  test('is nothing at all within the same hour where nothing is young and nothing lags', async () => {
+  test('is nothing but the past within the same hour where nothing is young and nothing lags', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     const env = { COSTBOOK_LAG_HOURS: '0', COSTBOOK_SETTLE_DAYS: '0' };
     await ingest(dir, platform, { now, env });
     platform.requests.length = 0;
     const { exitCode, account } = await ingest(dir, platform, { now: '2026-09-20T00:50:00Z', env });
-    expect({ exitCode, windows: account.windows, requests: platform.requests.length }).toEqual({
+    expect({ exitCode, windows: account.windows, requests: account.requests }).toEqual({
       exitCode: 0,
       windows: 0,
-      requests: 0,
+      requests: { new: 0, settle: 0, verify: 2, repair: 0 },
     });
   });
 
@@ -203,7 +204,7 @@ describe.concurrent('what an ingest asks for', () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform([...facts, ...series(box, '2026-08-17T03', [0.5])]);
     const { account } = await ingest(dir, platform, { now, env: { COSTBOOK_SINCE: '' } });
-    expect(platform.requests.filter(({ query }) => query['resolution'] === 'monthly')).toHaveLength(1);
+    expect(platform.requests.filter(({ query }) => query['groupBy'] === undefined)).toHaveLength(1);
     expect(await askSnapshot(dir, `select strftime(history_start, '%Y-%m-%d') as start from accounts`)).toEqual([
       { start: '2026-08-01' },
     ]);
@@ -211,7 +212,7 @@ describe.concurrent('what an ingest asks for', () => {
     // It is known from then on.
     platform.requests.length = 0;
     await ingest(dir, platform, { now, env: { COSTBOOK_SINCE: '' } });
-    expect(platform.requests.filter(({ query }) => query['resolution'] === 'monthly')).toHaveLength(0);
+    expect(platform.requests.filter(({ query }) => query['groupBy'] === undefined)).toHaveLength(0);
   });
 
   test('is asked of the one account that the token sees where none is named', async () => {

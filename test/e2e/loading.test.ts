@@ -169,12 +169,13 @@ describe.concurrent('what the platform says later about the past', () => {
     expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
   });
 
-  test('a change older than settleDays waits for --refetch', async () => {
+  test('a change older than settleDays waits for --refetch where the past is not verified', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
     platform.facts = facts.map((fact) => (fact.hour === '2026-09-01T01' ? { ...fact, cost: 8 } : fact));
-    await ingest(dir, platform, { now: later });
+    const env = { COSTBOOK_VERIFY_DAYS: '0', COSTBOOK_DEEP_VERIFY_PAGES: '0' };
+    await ingest(dir, platform, { now: later, env });
     expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
     await ingest(dir, platform, { now: later, args: ['--from', '2026-09-01', '--to', '2026-09-02', '--refetch'] });
     expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
