@@ -80,7 +80,8 @@ function describe(file: string, loads: number, tables: readonly TableComparison[
   if (tables === undefined) return `${made}; there is no present warehouse to compare with`;
   const differing = tables.filter(({ onlyHere, onlyThere }) => onlyHere > 0 || onlyThere > 0);
   if (differing.length === 0) {
-    return `${made}, identical with the present warehouse: ${tables.map(({ table, rows }) => `${rows} ${table.replace('_', ' ')}`).join(', ')}`;
+    const rows = tables.map(({ table, rows }) => `${table} ${rows}`).join(', ');
+    return `${made}, identical with the present warehouse row for row (${rows})`;
   }
   const lines = differing.flatMap(({ table, onlyHere, onlyThere, here, there }) => [
     `${table}: ${onlyHere} row${onlyHere === 1 ? '' : 's'} only in the present warehouse, ${onlyThere} only in the rebuilt one`,

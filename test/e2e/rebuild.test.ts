@@ -199,7 +199,7 @@ describe.concurrent('rebuild', () => {
     const { exitCode, stdout } = await runCli(['rebuild', '--dir', story, '--into', file]);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(
-      /rebuilt\.duckdb: \d+ loads made anew, identical with the present warehouse: .*\d+ amounts, .*\d+ proofs/,
+      /rebuilt\.duckdb: \d+ loads made anew, identical with the present warehouse row for row \(.*amounts \d+, .*proofs \d+/,
     );
   });
 
