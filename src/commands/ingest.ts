@@ -148,11 +148,16 @@ function instantOrNull(instant: Instant | undefined): string | null {
   return instant === undefined ? null : formatInstant(instant);
 }
 
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
 function describe(summary: AccountSummary): string {
   const requests = Object.values(summary.requests).reduce((sum, count) => sum + count, 0);
   const lines = [
-    `${summary.account || 'the account'}: ${summary.windows} windows, ${summary.pages} pages, ${summary.rows} rows, ${requests} requests` +
-      `${summary.restated > 0 ? `, ${summary.restated} hours of series restated` : ''}`,
+    `${summary.account || 'the account'}: ${counted(summary.windows, 'window')}, ${counted(summary.pages, 'page')}, ` +
+      `${counted(summary.rows, 'row')}, ${counted(requests, 'request')}` +
+      `${summary.restated > 0 ? `, ${counted(summary.restated, 'hour')} of series restated` : ''}`,
     `  complete through ${instantOrNull(summary.completeThrough) ?? 'nothing yet'}, settled through ${instantOrNull(summary.settledThrough) ?? 'nothing yet'}`,
   ];
   for (const { window, because, isYoung } of summary.unproven) {

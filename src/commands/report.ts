@@ -1,6 +1,6 @@
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { nearest } from '../did-you-mean.ts';
-import { exitCodes, UsageError } from '../errors.ts';
+import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import {
   blamingReport,
   checkReport,
@@ -71,6 +71,11 @@ export const reportCommand: Command = {
       const { connection } = books;
       const state = await completenessOf(connection, asOf);
       const window = month ?? lastCompleteMonth(state);
+      if (window === undefined) {
+        const words =
+          'no month is complete in every account: name one with --month; "costbook status" shows how far each account is';
+        throw options.flag('requireComplete') ? new UnprovenError(words) : new UsageError(words);
+      }
       const warning = incompleteWarning(window, state);
       if (warning !== undefined) {
         if (options.flag('requireComplete')) {

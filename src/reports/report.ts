@@ -48,12 +48,12 @@ export function orderedQuery(report: Report): string {
   return `select * from (\n${report.file.text.trimEnd().replace(/;$/, '')}\n) as report order by ${order}`;
 }
 
-/** The last month that is complete in the books. Throws UsageError where there is none. */
-export function lastCompleteMonth(state: CompletenessState): Window {
-  const through = state.completeThrough === null ? undefined : floorMonth(Date.parse(state.completeThrough));
-  if (through === undefined)
-    throw new UsageError('no month is complete yet: name one with --month, or run "costbook ingest"');
-  return { start: addCalendarMonths(through, -1), end: through };
+/** The last month that is complete in every account; undefined where none is. */
+export function lastCompleteMonth({ completeFrom, completeThrough }: CompletenessState): Window | undefined {
+  if (completeFrom === null || completeThrough === null) return undefined;
+  const end = floorMonth(Date.parse(completeThrough));
+  const start = addCalendarMonths(end, -1);
+  return Date.parse(completeFrom) <= start ? { start, end } : undefined;
 }
 
 /** Whether a month is complete, as a warning's sentence; undefined where it is. */

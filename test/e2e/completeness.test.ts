@@ -243,6 +243,12 @@ describe.concurrent('an account that never answered', () => {
     ]);
     const report = ['report', 'cost_by_workspace', '--month', '2026-09', '--dir', dir, '--require-complete'];
     expect((await runCli(report)).exitCode).toBe(4);
+    const unnamed = await runCli(['report', 'cost_by_workspace', '--dir', dir, '--require-complete']);
+    expect(unnamed).toMatchObject({
+      exitCode: 4,
+      stderr: expect.stringContaining('no month is complete in every account'),
+    });
+    expect((await runCli(['report', 'cost_by_workspace', '--dir', dir])).exitCode).toBe(2);
     const answer = await runCli(['sql', 'select 1 as one', '--dir', dir, '--json']);
     expect(JSON.parse(answer.stdout).completeThrough).toBeNull();
   });
