@@ -86,4 +86,5 @@ select billing_dimension, resource_type, unit from present.ledger.billing_dimens
 create view ledger.unit_suffixes as
 select suffix, unit from present.ledger.unit_suffixes;
 
--- There is no ledger.journal, which is of the present file alone, and no ledger.unproven: what has proven since is forgotten there, and no answer is better than a wrong one.
+-- There is no ledger.journal, which is of the present file alone, and no ledger.unproven
+-- or ledger.contradictions: what has proven since is forgotten there, and no answer is better than a wrong one.

@@ -124,6 +124,19 @@ create table ledger.unproven (
   seen_at timestamp not null
 );
 
+-- Where the platform's totals of the past contradict its own hours, or themselves, each until the question that found it
+-- is asked again and finds otherwise: days, series or names, by day or by month.
+create table ledger.contradictions (
+  account varchar not null,
+  question varchar not null,
+  billing_dimension varchar,
+  window_start timestamp not null,
+  window_end timestamp not null,
+  because varchar not null,
+  run_number bigint not null,
+  seen_at timestamp not null
+);
+
 create table ledger.runs (
   run_number bigint not null,
   command varchar not null,

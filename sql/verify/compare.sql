@@ -1,5 +1,5 @@
 --! about: The books beside the answer to one question about the past, bucket by bucket ($unit: day or month) and group by
---! about: group: by workspace, by resource, and of one billing dimension or resource name where the question was filtered so.
+--! about: group: by workspace, type, name or uuid as it was asked, and of one billing dimension or name where it was filtered so.
 delete from compared_past where query = $query;
 
 insert into compared_past
@@ -7,8 +7,9 @@ with ours as (
   select
     series.billing_dimension,
     case when $by_workspace then series.workspace end as workspace,
-    case when $by_resource then series.resource_name end as resource_name,
-    case when $by_resource then series.resource_uuid end as resource_uuid,
+    case when $by_type then series.resource_type end as resource_type,
+    case when $by_name then series.resource_name end as resource_name,
+    case when $by_uuid then series.resource_uuid end as resource_uuid,
     greatest(date_trunc($unit, amounts.bucket_start), cast($window_start as timestamp)) as bucket_start,
     count(*) as amounts,
     sum(amounts.cost) as cost,
@@ -28,8 +29,9 @@ theirs as (
   select
     staged_entries.billing_dimension,
     case when $by_workspace then staged_entries.workspace end as workspace,
-    case when $by_resource then staged_entries.resource_name end as resource_name,
-    case when $by_resource then staged_entries.resource_uuid end as resource_uuid,
+    case when $by_type then staged_entries.resource_type end as resource_type,
+    case when $by_name then staged_entries.resource_name end as resource_name,
+    case when $by_uuid then staged_entries.resource_uuid end as resource_uuid,
     asked_buckets.bucket_start,
     sum(staged_points.cost) as cost,
     sum(staged_points.usage) as usage
@@ -47,12 +49,12 @@ dimensions_with_rows_without_uuid as (
 ),
 both_sides as (
   select
-    billing_dimension, workspace, resource_name, resource_uuid, bucket_start, amounts,
+    billing_dimension, workspace, resource_type, resource_name, resource_uuid, bucket_start, amounts,
     cost as our_cost, cost_magnitude, usage as our_usage, usage_magnitude, 0 as their_cost, 0 as their_usage
   from ours
   union all
   select
-    billing_dimension, workspace, resource_name, resource_uuid, bucket_start, 0,
+    billing_dimension, workspace, resource_type, resource_name, resource_uuid, bucket_start, 0,
     0, 0, 0, 0, cost, usage
   from theirs
 )
@@ -60,10 +62,11 @@ select
   $query,
   billing_dimension,
   workspace,
+  resource_type,
   resource_name,
   resource_uuid,
   bucket_start,
-  $by_resource
+  $by_uuid
     and resource_uuid is null
     and coalesce(
       billing_dimension not in (select billing_dimension from dimensions_with_rows_without_uuid), true
@@ -76,4 +79,4 @@ select
   tolerance_of(sum(amounts), sum(cost_magnitude), 1e-12, $cost_half_unit, $agreed),
   tolerance_of(sum(amounts), sum(usage_magnitude), 1e-6, $usage_half_unit, null)
 from both_sides
-group by billing_dimension, workspace, resource_name, resource_uuid, bucket_start;
+group by billing_dimension, workspace, resource_type, resource_name, resource_uuid, bucket_start;

@@ -2,6 +2,7 @@
 select
   billing_dimension,
   workspace,
+  resource_type,
   resource_name,
   resource_uuid,
   epoch_ms(bucket_start) as bucket_start,
@@ -15,4 +16,4 @@ from compared_past
 where query = $query
   and not is_left_out
   and (abs(our_cost - their_cost) > cost_tolerance or abs(our_usage - their_usage) > usage_tolerance)
-order by abs(our_cost - their_cost) desc, abs(our_usage - their_usage) desc, bucket_start, billing_dimension, workspace, resource_name, resource_uuid;
+order by abs(our_cost - their_cost) desc, abs(our_usage - their_usage) desc, bucket_start, billing_dimension, workspace, resource_type, resource_name, resource_uuid;

@@ -29,6 +29,43 @@ pages as (
   from pages_sum
   cross join left_out
 ),
+-- A group whose buckets do not add up to it contradicts itself; the one that is furthest off is told.
+groups as (
+  select
+    measure,
+    count(*) as amounts,
+    arg_max(ours, (abs(ours - theirs) - tolerance, entry)) as ours,
+    arg_max(theirs, (abs(ours - theirs) - tolerance, entry)) as theirs,
+    arg_max(tolerance, (abs(ours - theirs) - tolerance, entry)) as tolerance
+  from (
+    select
+      staged_entries.entry,
+      'cost' as measure,
+      coalesce(sum(staged_points.cost), 0) as ours,
+      any_value(staged_entries.cost) as theirs,
+      tolerance_of(
+        count(staged_points.entry), coalesce(sum(abs(staged_points.cost)), 0), 1e-12, $cost_half_unit, $agreed
+      ) as tolerance
+    from staged_entries
+    left join staged_points using (entry)
+    where staged_entries.query = $query
+    group by staged_entries.entry
+    union all
+    select
+      staged_entries.entry,
+      'usage',
+      cast(coalesce(sum(staged_points.usage), 0) as decimal(38, 12)),
+      cast(any_value(staged_entries.usage) as decimal(38, 12)),
+      tolerance_of(
+        count(staged_points.entry), coalesce(sum(abs(staged_points.usage)), 0), 1e-6, $usage_half_unit, null
+      )
+    from staged_entries
+    left join staged_points using (entry)
+    where staged_entries.query = $query
+    group by staged_entries.entry
+  )
+  group by measure
+),
 by_measure as (
   select
     billing_dimension, amounts, 'cost' as measure, our_cost as ours, their_cost as theirs, cost_tolerance as tolerance,
@@ -53,6 +90,16 @@ compared_all as (
     total_cost as theirs,
     tolerance_of(amounts, cost_magnitude, 1e-12, $cost_half_unit, $agreed) as tolerance
   from pages
+  union all
+  select
+    'buckets of a group = the group (' || $purpose || ')',
+    measure,
+    $billing_dimension,
+    amounts,
+    ours,
+    theirs,
+    tolerance
+  from groups
   union all
   select
     $compared,

@@ -1,9 +1,13 @@
---! about: How many series of each billing dimension had their first and their last day on which day.
+--! about: How many series of each billing dimension had their first and their last day on which day; $question tells series
+--! about: apart by uuid (series) or by name ($by_workspace: and workspace; otherwise: and type).
 with lives as (
   select
     series.billing_dimension,
     series.resource_name,
-    series.resource_uuid,
+    case when $question = 'series' then series.resource_uuid end as resource_uuid,
+    case when $question = 'names' and $by_workspace then series.workspace end as workspace,
+    case when $question = 'names' and not $by_workspace then series.resource_type end as resource_type,
+    bool_or(series.resource_uuid is null) as has_rows_without_uuid,
     date_trunc('day', min(amounts.bucket_start)) as first_day,
     date_trunc('day', max(amounts.bucket_start)) as last_day
   from ledger.amounts as amounts
@@ -12,12 +16,24 @@ with lives as (
     and amounts.bucket_start >= cast($window_start as timestamp)
     and amounts.bucket_start < cast($window_end as timestamp)
   group by all
-)
-select billing_dimension, epoch_ms(day) as day, sum(began) as began, sum(ended) as ended
-from (
+),
+days as (
   select billing_dimension, first_day as day, 1 as began, 0 as ended from lives
   union all
   select billing_dimension, last_day, 0, 1 from lives
+),
+dimensions as (
+  select billing_dimension, bool_or(has_rows_without_uuid) as has_rows_without_uuid
+  from lives
+  group by billing_dimension
 )
-group by billing_dimension, day
-order by billing_dimension, day;
+select
+  days.billing_dimension,
+  epoch_ms(days.day) as day,
+  sum(days.began) as began,
+  sum(days.ended) as ended,
+  any_value(dimensions.has_rows_without_uuid) as has_rows_without_uuid
+from days
+join dimensions on dimensions.billing_dimension is not distinct from days.billing_dimension
+group by days.billing_dimension, days.day
+order by days.billing_dimension, days.day;

@@ -9,6 +9,7 @@ create or replace temp table compared_past (
   query integer not null,
   billing_dimension varchar,
   workspace varchar,
+  resource_type varchar,
   resource_name varchar,
   resource_uuid varchar,
   bucket_start timestamp not null,

@@ -15,10 +15,10 @@ import {
   type Role,
   repairQuery,
   residualQuery,
-  seriesQueries,
   settledDays,
   typesQuery,
 } from '../fetch/index.ts';
+import { tonightsSeries } from '../ingest/index.ts';
 import { historyParameters, operations, requestPath } from '../platform/index.ts';
 import { floorHour, formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
 import {
@@ -30,8 +30,6 @@ import {
   type LoadedQuery,
   lastQueries,
   openBooks,
-  seriesLives,
-  seriesVerified,
   snapshotFile,
   unprovenWindows,
 } from '../warehouse/index.ts';
@@ -209,6 +207,7 @@ const purposes: Readonly<Record<Purpose, string>> = {
   types: 'the resource types that share a billing dimension',
   days: 'daily totals, to find the days of the past that changed',
   series: 'totals of every series, to find what moved between resources',
+  names: 'totals by name, to find what moved among rows without uuid',
 };
 
 /** What the ingest asks to verify the settled past, whatever of it then turns out to have changed. */
@@ -220,17 +219,9 @@ async function verifyingRequests(
   const { account, role, covered } = of;
   const lastHour = floorHour(of.now);
   const days = settledDays(covered, { lastHour, settleDays, verifyDays });
-  const past = settledDays(covered, { lastHour, settleDays, verifyDays: everyDay }).at(-1);
+  const past = settledDays(covered, { lastHour, settleDays, verifyDays: everyDay });
   const byDay = days.length === 0 ? [] : daysQueries(days, role, await groupsByWorkspace(books, account, days)).queries;
-  const bySeries =
-    past === undefined
-      ? []
-      : seriesQueries(
-          past,
-          await seriesLives(books, account, past),
-          await seriesVerified(books, account),
-          deepVerifyPages,
-        );
+  const bySeries = past.length === 0 ? [] : await tonightsSeries(books, account, past, deepVerifyPages, role);
   return [...byDay, ...bySeries].map((query) => ({
     purpose: query.purpose,
     why: purposes[query.purpose],

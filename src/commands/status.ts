@@ -1,7 +1,14 @@
 import { loadConfig } from '../config.ts';
 import { exitCodes } from '../errors.ts';
 import { formatInstant, hourMs, type Instant } from '../time.ts';
-import { type Connection, openBooks, type SqlRow, type UnprovenWindow, unprovenWindows } from '../warehouse/index.ts';
+import {
+  type Connection,
+  contradictions,
+  openBooks,
+  type SqlRow,
+  type UnprovenWindow,
+  unprovenWindows,
+} from '../warehouse/index.ts';
 import type { Command } from './command.ts';
 
 export const statusCommand: Command = {
@@ -98,7 +105,7 @@ async function readStatus(connection: Connection, now: Instant, freshnessHours: 
   const accounts: AccountStatus[] = [];
   for (const row of rows) {
     const account = String(row['account']);
-    const unproven = await unprovenWindows(connection, account);
+    const unproven = [...(await unprovenWindows(connection, account)), ...(await contradictions(connection, account))];
     const completeThrough = row['complete_through'];
     accounts.push({
       account,

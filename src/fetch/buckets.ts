@@ -20,6 +20,19 @@ export const bucketNames: Readonly<Record<AskedResolution, string>> = {
   monthly: 'month',
 };
 
+/**
+ * A window in one or two parts, the first of which ends with the UTC day in which it begins, unless it begins with one:
+ * where the days of a window begin that begins within a day is not shown (4.6), but one day's part is one bucket.
+ */
+export function splitAtMidnight(window: Window): Window[] {
+  const midnight = floorDay(window.start) + dayMs;
+  if (floorDay(window.start) === window.start || midnight >= window.end) return [window];
+  return [
+    { start: window.start, end: midnight },
+    { start: midnight, end: window.end },
+  ];
+}
+
 /** The start of the hour, UTC day or UTC month in which an instant lies. */
 export function floorBucket(instant: Instant, resolution: AskedResolution): Instant {
   if (resolution === 'hourly') return floorHour(instant);

@@ -14,8 +14,9 @@ export type Role = 'admin' | 'member';
  * - `types`: the resource types among those rows, where several may share the dimension.
  * - `days`: daily totals of the past, to find the days that changed.
  * - `series`: totals of every series over the past, to find what moved between resources.
+ * - `names`: totals by name instead of uuid, to find what moved among rows without uuid, which "best effort" may leave out.
  */
-export type Purpose = 'detail' | 'control' | 'residual' | 'repair' | 'types' | 'days' | 'series';
+export type Purpose = 'detail' | 'control' | 'residual' | 'repair' | 'types' | 'days' | 'series' | 'names';
 
 /** One grouped question about one window, answered in pages. */
 export interface Query {
@@ -96,6 +97,20 @@ export function seriesQuery(
     groupBy: ['resource_name', 'resource_uuid', 'billing_dimension'],
     ...(billingDimension === undefined ? {} : { billingDimension }),
     ...(resourceName === undefined ? {} : { resourceName }),
+  };
+}
+
+/** Totals by name, and as admin by workspace, otherwise by resource type: they tell rows without uuid as well. */
+export function namesQuery(
+  window: Window,
+  resolution: 'daily' | 'monthly',
+  role: Role | undefined,
+  filter: { readonly billingDimension?: string | undefined; readonly resourceName?: string | undefined },
+): Query {
+  return {
+    ...seriesQuery(window, resolution, filter),
+    purpose: 'names',
+    groupBy: [role === 'admin' ? 'workspace' : 'resource_type', 'resource_name', 'billing_dimension'],
   };
 }
 

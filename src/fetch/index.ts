@@ -1,5 +1,5 @@
 export { askQuery, type PageSink } from './ask.ts';
-export { type AskedResolution, bucketsOf } from './buckets.ts';
+export { type AskedResolution, bucketsOf, splitAtMidnight } from './buckets.ts';
 export type { DecodedEntry, DecodedPage, DecodedPoints } from './decode.ts';
 export { costScale, usageScale } from './decode.ts';
 export * from './grain.ts';

@@ -9,12 +9,13 @@ import {
   unionWindows,
   type Window,
 } from '../time.ts';
-import { daysQuery, type Query, type Role, seriesQuery } from './grain.ts';
+import { splitAtMidnight } from './buckets.ts';
+import { daysQuery, namesQuery, type Query, type Role, seriesQuery } from './grain.ts';
 import { type CoveredPiece, coverWindows } from './plan.ts';
 
 /**
- * The whole UTC days that are claimed in the books and settled, at most `verifyDays` back: what daily totals can be
- * compared with. Younger hours are read again anyway.
+ * The stretches of hours that are claimed in the books and settled, at most `verifyDays` back: what daily totals can be
+ * compared with, a day by as much of it as is there. Younger hours are read again anyway.
  */
 export function settledDays(
   covered: readonly CoveredPiece[],
@@ -25,16 +26,13 @@ export function settledDays(
   const claimed = unionWindows(
     covered.map(({ start, end, claimedEnd }) => ({ start, end: Math.min(end, claimedEnd) })),
   );
-  return claimed.flatMap(({ start, end }) => {
-    const days = { start: floorDay(start + dayMs - 1), end: floorDay(end) };
-    return intersectWindows(days, range) ?? [];
-  });
+  return claimed.flatMap((stretch) => intersectWindows(stretch, range) ?? []);
 }
 
 /**
- * The queries of these days' totals, newest first: each stretch of days by itself, in the fewest windows that daily
- * resolution allows, because a day that is not wholly in the books has nothing to be compared with. As admin by
- * workspace too, as long as all workspaces and billing dimensions (`groups`) fit on one page.
+ * The queries of these days' totals, newest first: each stretch by itself, in the fewest windows that daily resolution
+ * allows, because hours that are not in the books have nothing to be compared with. As admin by workspace too, as long
+ * as all workspaces and billing dimensions (`groups`) fit on one page.
  */
 export function daysQueries(
   days: readonly Window[],
@@ -42,7 +40,8 @@ export function daysQueries(
   groups: number,
 ): { readonly queries: readonly Query[]; readonly byWorkspace: boolean } {
   const byWorkspace = role === 'admin' && groups <= metricsLimits.maxPageSize;
-  const windows = days.toReversed().flatMap((stretch) => coverWindows([stretch], maxWindowDays.daily * dayMs));
+  const stretches = days.flatMap(splitAtMidnight).reverse();
+  const windows = stretches.flatMap((stretch) => coverWindows([stretch], maxWindowDays.daily * dayMs));
   return { queries: windows.map((window) => daysQuery(window, byWorkspace)), byWorkspace };
 }
 
@@ -57,10 +56,16 @@ export interface SeriesLives {
   readonly day: Instant;
   readonly began: number;
   readonly ended: number;
+  /** Whether the billing dimension has any rows without uuid. */
+  readonly hasRowsWithoutUuid: boolean;
 }
+
+/** How series are told apart: by uuid, or by name where rows without uuid are to be told as well. */
+export type SeriesQuestion = 'series' | 'names';
 
 /** A part of the past whose series are asked for at once: all billing dimensions, or one. */
 export interface SeriesSlice {
+  readonly question: SeriesQuestion;
   readonly billingDimension: string | undefined;
   readonly window: Window;
   /** Months where the slice is made of them, days where a month holds too many series. */
@@ -70,52 +75,101 @@ export interface SeriesSlice {
 }
 
 /**
- * The slices of the past (one stretch of whole days) that cover every series, each in at most `maxPages` pages where
- * days allow it: everything at once if that fits, otherwise one billing dimension each, over as many months as fit.
+ * The slices of a stretch of the past that cover every series (by name: of the billing dimensions with rows without
+ * uuid), each in at most `maxPages` pages where days allow it: everything at once if that fits, otherwise one billing
+ * dimension each, over as many months as fit.
  */
-export function seriesSlices(past: Window, lives: readonly SeriesLives[], maxPages: number): SeriesSlice[] {
-  if (lives.length === 0 || past.start >= past.end) return [];
+export function seriesSlices(
+  question: SeriesQuestion,
+  past: Window,
+  lives: readonly SeriesLives[],
+  maxPages: number,
+): SeriesSlice[] {
+  const wanted = lives.filter(({ hasRowsWithoutUuid }) => question === 'series' || hasRowsWithoutUuid);
+  if (wanted.length === 0) return [];
   const capacity = maxPages * metricsLimits.maxPageSize;
+  const dimensions = [...new Set(wanted.flatMap(({ billingDimension }) => billingDimension ?? []))].sort();
   const all = alive(lives, past);
+  if (all === 0) return [];
   if (all <= capacity) {
-    return [{ billingDimension: undefined, window: past, resolution: 'monthly', pages: pagesOf(all) }];
+    return [{ question, billingDimension: undefined, window: past, resolution: 'monthly', pages: pagesOf(all) }];
   }
-  const dimensions = [...new Set(lives.flatMap(({ billingDimension }) => billingDimension ?? []))].sort();
   return dimensions.flatMap((billingDimension) => {
     const own = lives.filter((life) => life.billingDimension === billingDimension);
-    const slices: SeriesSlice[] = [];
-    for (let { start } = past; start < past.end; ) {
-      const months = furthest(start, past.end, nextMonth, (window) => alive(own, window) <= capacity);
-      const end =
-        months ?? furthest(start, past.end, nextDay, (window) => alive(own, window) <= capacity) ?? nextDay(start);
-      const window = { start, end: Math.min(end, past.end) };
-      const series = alive(own, window);
-      const resolution = months === undefined ? 'daily' : 'monthly';
-      if (series > 0) slices.push({ billingDimension, window, resolution, pages: pagesOf(series) });
-      start = window.end;
-    }
-    return slices;
+    return slicesOf(past, own, capacity).map((slice) => ({ question, billingDimension, ...slice }));
   });
 }
 
-/** When the series of a billing dimension (undefined: all at once) were last verified from a day on. */
+/** The slices of one billing dimension. */
+function slicesOf(
+  past: Window,
+  lives: readonly SeriesLives[],
+  capacity: number,
+): Pick<SeriesSlice, 'window' | 'resolution' | 'pages'>[] {
+  const slices: Pick<SeriesSlice, 'window' | 'resolution' | 'pages'>[] = [];
+  const fits = (window: Window) => alive(lives, window) <= capacity;
+  for (let { start } = past; start < past.end; ) {
+    // A part of a month or day is asked for by itself.
+    const months = furthest(
+      start,
+      start === floorMonth(start) ? past.end : endOf(past, nextMonth(start)),
+      nextMonth,
+      fits,
+    );
+    const days = furthest(start, start === floorDay(start) ? past.end : endOf(past, nextDay(start)), nextDay, fits);
+    const end = months ?? days ?? endOf(past, nextDay(start));
+    const window = { start, end };
+    const series = alive(lives, window);
+    if (series > 0) {
+      slices.push({ window, resolution: months === undefined ? 'daily' : 'monthly', pages: pagesOf(series) });
+    }
+    start = end;
+  }
+  return slices;
+}
+
+function endOf(past: Window, instant: Instant): Instant {
+  return Math.min(past.end, instant);
+}
+
+/** When the series of a billing dimension (undefined: all at once) were last verified from an instant on. */
 export interface SeriesVerified {
+  readonly question: SeriesQuestion;
   readonly billingDimension: string | undefined;
   readonly from: Instant;
   readonly at: Instant;
 }
 
-/** The queries of tonight's share of the series: what was verified longest ago, as much as `maxPages` pages hold. */
+/** A stretch of the past with the lives of its series, told apart either way. */
+export interface PastStretch {
+  readonly window: Window;
+  readonly series: readonly SeriesLives[];
+  readonly names: readonly SeriesLives[];
+}
+
+/**
+ * The queries of tonight's share of the series: what was verified longest ago, as much as `maxPages` pages hold, and
+ * one page by name where there are rows without uuid.
+ */
 export function seriesQueries(
-  past: Window | undefined,
-  lives: readonly SeriesLives[],
+  stretches: readonly PastStretch[],
   verified: readonly SeriesVerified[],
   maxPages: number,
+  role: Role | undefined,
 ): Query[] {
-  if (past === undefined || maxPages === 0) return [];
-  return slicesOfTonight(seriesSlices(past, lives, maxPages), verified, maxPages).map(
-    ({ window, resolution, billingDimension }) => seriesQuery(window, resolution, { billingDimension }),
-  );
+  if (maxPages === 0) return [];
+  function tonight(question: SeriesQuestion, pages: number): SeriesSlice[] {
+    const slices = stretches.flatMap((stretch) => seriesSlices(question, stretch.window, stretch[question], pages));
+    return slicesOfTonight(slices, verified, pages);
+  }
+  return [
+    ...tonight('series', maxPages).map(({ window, resolution, billingDimension }) =>
+      seriesQuery(window, resolution, { billingDimension }),
+    ),
+    ...tonight('names', 1).map(({ window, resolution, billingDimension }) =>
+      namesQuery(window, resolution, role, { billingDimension }),
+    ),
+  ];
 }
 
 /** Those slices that were verified longest ago, or never, as many as `maxPages` pages hold, and one at least. */
@@ -124,10 +178,11 @@ export function slicesOfTonight(
   verified: readonly SeriesVerified[],
   maxPages: number,
 ): SeriesSlice[] {
-  const times = new Map(verified.map(({ billingDimension, from, at }) => [keyOf(billingDimension, from), at]));
+  const times = new Map(verified.map((one) => [keyOf(one.question, one.billingDimension, one.from), one.at]));
   const waiting = slices
     .map((slice, position) => {
-      const at = times.get(keyOf(slice.billingDimension, slice.window.start)) ?? Number.NEGATIVE_INFINITY;
+      const at =
+        times.get(keyOf(slice.question, slice.billingDimension, slice.window.start)) ?? Number.NEGATIVE_INFINITY;
       return { slice, position, at };
     })
     .sort((a, b) => (a.at === b.at ? a.position - b.position : a.at < b.at ? -1 : 1));
@@ -141,8 +196,8 @@ export function slicesOfTonight(
   return chosen;
 }
 
-function keyOf(billingDimension: string | undefined, from: Instant): string {
-  return JSON.stringify([billingDimension, from]);
+function keyOf(question: SeriesQuestion, billingDimension: string | undefined, from: Instant): string {
+  return JSON.stringify([question, billingDimension, from]);
 }
 
 /** Series that may have had an hour in the window: begun before its end, not ended before its start. */

@@ -18,6 +18,7 @@ import { ingestWindows, isHopeless } from './windows.ts';
 
 export { rebuildLoads } from './rebuild.ts';
 export type { IngestProgress, IngestRequest, IngestTools, RequestCounts } from './tools.ts';
+export { tonightsSeries } from './verify.ts';
 
 /** What an ingest did for one account. */
 export interface AccountSummary {
@@ -171,7 +172,8 @@ async function ingestAccount(
       unproven.push(...repaired.unproven);
       for (const failure of repaired.failures) note(failure);
     }
-    unproven.push(...((await unlessPlatformFails(() => past?.confirm(), note)) ?? []));
+    await unlessPlatformFails(() => past?.confirm(), note);
+    if (isWhole) unproven.push(...(await warehouse.contradictions(id)));
   } catch (error) {
     if (!isAccountsOwn(error)) throw error;
     note(error);

@@ -6,15 +6,19 @@ import {
   type CoveredPiece,
   daysQueries,
   everyDay,
+  type PastStretch,
   type Query,
   type Role,
   seriesQueries,
   seriesQuery,
   settledDays,
+  splitAtMidnight,
 } from '../fetch/index.ts';
-import type { Client } from '../platform/index.ts';
+import type { Client, GroupByDimension } from '../platform/index.ts';
 import { floorHour, formatInstant, formatWindow, type Instant, unionWindows, type Window } from '../time.ts';
 import {
+  type Connection,
+  type Contradiction,
   groupsByWorkspace,
   type PastComparison,
   type PastDifference,
@@ -22,15 +26,14 @@ import {
   seriesLives,
   seriesVerified,
   type TotalsKnown,
-  type UnprovenWindow,
 } from '../warehouse/index.ts';
 import type { IngestRequest, IngestTools } from './tools.ts';
 import { askAboutRole } from './windows.ts';
 
 /** Days on which the platform has to tell less than the books, and the share of their cost, to be a question of sight. */
-const sightDays = 7;
+const sightDays = 3;
 const sightShareOfDays = 0.8;
-const sightShareOfCost = 0.5;
+const sightShareOfCost = 0.7;
 
 /** Compares the settled past with the platform's own totals; what it finds is read again in detail by its caller. */
 export interface PastVerification {
@@ -42,10 +45,10 @@ export interface PastVerification {
   /** Asks tonight's share of the totals of every series and returns the days that differ. */
   series(): Promise<Window[]>;
   /**
-   * Compares everything that differed once more, now that it was read again, and asks anew where it still differs.
-   * Returns what differs even then: there the platform contradicts itself.
+   * Compares everything that differed once more, now that it was read again, and asks anew where it still differs. What
+   * differs even then goes on record: there the platform contradicts itself.
    */
-  confirm(): Promise<UnprovenWindow[]>;
+  confirm(): Promise<void>;
   close(): void;
 }
 
@@ -84,14 +87,20 @@ export async function openPast(options: {
   let questions = 0;
 
   /** Asks a query and compares its answer; an answer that contradicts itself is asked for once more. */
-  async function ask(query: Query, byWorkspace: boolean, reading: number): Promise<Asked> {
+  async function ask(query: Query, reading: number): Promise<Asked> {
     questions += 1;
+    const has = (dimension: GroupByDimension) => query.groupBy.includes(dimension);
     const question: PastQuestion = {
       number: questions,
-      purpose: query.purpose === 'days' ? 'days' : 'series',
+      purpose: query.purpose === 'days' || query.purpose === 'names' ? query.purpose : 'series',
       window: query.window,
       unit: query.resolution === 'monthly' ? 'month' : 'day',
-      byWorkspace,
+      by: {
+        workspace: has('workspace'),
+        type: has('resource_type'),
+        name: has('resource_name'),
+        uuid: has('resource_uuid'),
+      },
       billingDimension: query.billingDimension,
       resourceName: query.resourceName,
     };
@@ -99,10 +108,8 @@ export async function openPast(options: {
     const sink = await verification.addQuestion(question, buckets);
     await askQuery({ account, query, client, landing: notLanded, sink, log: effects.log, signal });
     const comparison = await compare(question, reading);
-    const { answerFault } = comparison;
-    if (answerFault === undefined) return { question, query, comparison };
-    if (reading < 2) return ask(query, byWorkspace, reading + 1);
-    throw new UnprovenError(`account ${account}, ${query.purpose} of ${formatWindow(query.window)}: ${answerFault}`);
+    if (comparison.answerFault === undefined || reading > 1) return { question, query, comparison };
+    return ask(query, reading + 1);
   }
 
   // Several statements that belong together: two questions compared at once would record each other's proofs.
@@ -115,13 +122,28 @@ export async function openPast(options: {
   }
 
   /** Asks several queries, `concurrency` at a time, and returns the days in which their answers differ. */
-  async function askAll(queries: readonly Query[], byWorkspace: boolean): Promise<Asked[]> {
+  async function askAll(queries: readonly Query[]): Promise<Asked[]> {
     const inFlight = pLimit(config.concurrency);
-    const settled = await Promise.allSettled(queries.map((query) => inFlight(() => ask(query, byWorkspace, 1))));
+    const settled = await Promise.allSettled(queries.map((query) => inFlight(() => ask(query, 1))));
     return settled.map((result) => {
       if (result.status === 'rejected') throw result.reason;
       return result.value;
     });
+  }
+
+  /** Throws where the platform shows only a part of what it showed before. */
+  function askAboutSight(totals: Awaited<ReturnType<typeof verification.totals>>): void {
+    const { ours, theirs, days, lowerDays, workspacesGone } = totals;
+    const isLess = days >= sightDays && lowerDays >= days * sightShareOfDays && theirs < ours * sightShareOfCost;
+    if (!isLess && workspacesGone.length === 0) return;
+    const what = isLess
+      ? `over ${days} settled days with cost the platform shows ${theirs.toFixed(2)} USD, and the books hold ` +
+        `${ours.toFixed(2)} USD of the same days`
+      : `the platform shows no cost any more, on any settled day, of ${workspacesGone.join(', ')}`;
+    throw new UnprovenError(
+      `account ${account}: ${what}. Nothing was changed. Does the token see less than before? If so, give the account ` +
+        'one that sees all of it; if the platform did restate so much, run "costbook ingest --accept-sight" once',
+    );
   }
 
   function tell(found: readonly Asked[]): Window[] {
@@ -141,18 +163,23 @@ export async function openPast(options: {
 
   /** A month in which series differ, asked for by day. */
   async function narrow({ query, comparison }: Asked): Promise<Asked[]> {
-    const months = bucketsIn(query, comparison.differences);
+    const months = bucketsIn(query, comparison.differences).flatMap(splitAtMidnight);
     const narrower = months.map((window) => {
       const within = comparison.differences.filter(
         ({ bucketStart }) => bucketStart >= window.start && bucketStart < window.end,
       );
       // The fewest series that hold all that differ in this month.
-      return seriesQuery(window, 'daily', {
-        billingDimension: query.billingDimension ?? only(within.map(({ billingDimension }) => billingDimension)),
-        resourceName: only(within.map(({ resourceName }) => resourceName)),
-      });
+      return {
+        ...query,
+        ...seriesQuery(window, 'daily', {
+          billingDimension: query.billingDimension ?? only(within.map(({ billingDimension }) => billingDimension)),
+          resourceName: only(within.map(({ resourceName }) => resourceName)),
+        }),
+        purpose: query.purpose,
+        groupBy: query.groupBy,
+      };
     });
-    return askAll(narrower, false);
+    return askAll(narrower);
   }
 
   return {
@@ -161,34 +188,23 @@ export async function openPast(options: {
       if (days.length === 0) return [];
       const groups = await groupsByWorkspace(verification.connection, account, days);
       const { queries, byWorkspace } = daysQueries(days, options.role, groups);
-      const found = await askAll(queries, byWorkspace).catch(async (error: unknown) => {
+      const found = await askAll(queries).catch(async (error: unknown) => {
         if (!(byWorkspace && error instanceof PlatformError && error.status === 403)) throw error;
         // Refused by workspace alone, or altogether? Only the first is another role.
-        const asMember = await askAll(daysQueries(days, 'member', groups).queries, false);
+        const asMember = await askAll(daysQueries(days, 'member', groups).queries);
         askAboutRole(account, 'admin', 'member', request.acceptSight);
         return asMember;
       });
-      const { ours, theirs, days: compared, lowerDays } = await verification.totals();
-      const isLess = theirs < ours * sightShareOfCost && lowerDays >= compared * sightShareOfDays;
-      if (compared >= sightDays && isLess && !request.acceptSight) {
-        throw new UnprovenError(
-          `account ${account}: over ${compared} settled days with cost the platform shows ${theirs.toFixed(2)} USD, and ` +
-            `the books hold ${ours.toFixed(2)} USD of the same days. Nothing was changed. Does the token see less than ` +
-            'before? If so, give the account one that sees all of it; if the platform did restate so much, run ' +
-            '"costbook ingest --accept-sight" once',
-        );
-      }
+      if (!request.acceptSight) askAboutSight(await verification.totals(sightDays));
       asked.push(...found);
       return tell(found);
     },
 
     async series() {
-      const past = everything.at(-1);
-      if (past === undefined || deepVerifyPages === 0) return [];
+      if (everything.length === 0 || deepVerifyPages === 0) return [];
       const { connection } = verification;
-      const lives = await seriesLives(connection, account, past);
-      const verified = await seriesVerified(connection, account);
-      const found = await askAll(seriesQueries(past, lives, verified, deepVerifyPages), false);
+      const queries = await tonightsSeries(connection, account, everything, deepVerifyPages, options.role);
+      const found = await askAll(queries);
       asked.push(...found);
       const differing = found.filter(({ comparison }) => comparison.differences.length > 0);
       const byDay = differing.filter(({ question }) => question.unit === 'day');
@@ -199,33 +215,60 @@ export async function openPast(options: {
     },
 
     async confirm() {
-      const unproven: UnprovenWindow[] = [];
       for (const { question, query, comparison } of asked) {
-        if (comparison.differences.length === 0) continue;
-        let after = await compare(question, 2);
-        if (after.differences.length > 0) {
-          // The platform's numbers may have moved on since it was asked.
-          after = (await ask(query, question.byWorkspace, 3)).comparison;
+        let after = comparison;
+        if (after.differences.length > 0) after = await compare(question, 2);
+        // The platform's numbers may have moved on since it was asked.
+        if (after.differences.length > 0) after = (await ask(query, 3)).comparison;
+        const seenAt = await warehouse.seenAt(effects.now());
+        const found = contradictionsOf(question, query, after).map((one) => ({
+          ...one,
+          because: tools.redact(one.because),
+        }));
+        for (const { window, because } of found) {
+          effects.log.warn('the past is unproven', { account, window: formatWindow(window), because });
         }
-        const [largest] = after.differences;
-        if (largest === undefined) continue;
-        for (const window of bucketsIn(query, after.differences)) {
-          const because = `${describe(question, largest)}; the platform's hours and its ${question.unit}s contradict each other`;
-          unproven.push({ window, because, isYoung: false });
-          const seenAt = await warehouse.seenAt(effects.now());
-          await verification.recordUnproven(window, {
-            because: tools.redact(because),
-            isYoung: false,
-            runNumber,
-            seenAt,
-          });
-        }
+        await verification.recordAsked(question, found, { runNumber, seenAt });
       }
-      return unproven;
     },
 
     close: () => verification.close(),
   };
+}
+
+/** The questions about the series that are tonight's. */
+export async function tonightsSeries(
+  connection: Connection,
+  account: string,
+  stretches: readonly Window[],
+  deepVerifyPages: number,
+  role: Role | undefined,
+): Promise<Query[]> {
+  const past: PastStretch[] = [];
+  for (const window of stretches) {
+    const byWorkspace = role === 'admin';
+    past.push({
+      window,
+      series: await seriesLives(connection, account, window, { question: 'series', byWorkspace }),
+      names: await seriesLives(connection, account, window, { question: 'names', byWorkspace }),
+    });
+  }
+  return seriesQueries(past, await seriesVerified(connection, account), deepVerifyPages, role);
+}
+
+/** What an answer that was compared last contradicts: the books, by billing dimension, or itself. */
+function contradictionsOf(question: PastQuestion, query: Query, found: PastComparison): Contradiction[] {
+  if (found.answerFault !== undefined) {
+    return [{ billingDimension: query.billingDimension, window: query.window, because: found.answerFault }];
+  }
+  const dimensions = [...new Set(found.differences.map(({ billingDimension }) => billingDimension))];
+  return dimensions.flatMap((billingDimension) => {
+    const own = found.differences.filter((difference) => difference.billingDimension === billingDimension);
+    const [largest] = own;
+    if (largest === undefined) return [];
+    const because = `${describe(question, largest)}; the platform's hours and its ${question.unit}s contradict each other`;
+    return bucketsIn(query, own).map((window) => ({ billingDimension, window, because }));
+  });
 }
 
 /** Answers that only verify are not loaded: what stays of them is their proof. */
@@ -244,10 +287,14 @@ function only(values: readonly (string | undefined)[]): string | undefined {
 }
 
 function describe(question: PastQuestion, difference: PastDifference): string {
-  const { billingDimension, workspace, resourceName, resourceUuid, bucketStart } = difference;
-  const group = [billingDimension ?? 'no billing dimension', workspace, resourceName, resourceUuid].filter(
-    (part) => part !== undefined,
-  );
+  const { billingDimension, workspace, resourceType, resourceName, resourceUuid, bucketStart } = difference;
+  const group = [
+    billingDimension ?? 'no billing dimension',
+    workspace,
+    resourceType,
+    resourceName,
+    resourceUuid,
+  ].filter((part) => part !== undefined);
   const bucket = formatInstant(bucketStart).slice(0, question.unit === 'day' ? 10 : 7);
   const isCost = Number(difference.costDifference) !== 0;
   return isCost

@@ -15,6 +15,7 @@ const tables = [
   'covered',
   'proofs',
   'unproven',
+  'contradictions',
   'runs',
   'account_runs',
 ] as const;

@@ -27,6 +27,7 @@ export { snapshotFile } from './snapshot.ts';
 export { readSqlFolder, type SqlFile } from './sql-files.ts';
 export { isTextType, type JsonValue, toCellText, toJsonValue } from './values.ts';
 export {
+  type Contradiction,
   groupsByWorkspace,
   type PastComparison,
   type PastDifference,

@@ -12,6 +12,7 @@ export type EventName =
   | 'accounts_forgotten'
   | 'account_run'
   | 'window_read'
+  | 'past_asked'
   | 'proofs';
 
 type Scalar = string | number | boolean | null;

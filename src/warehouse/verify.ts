@@ -1,25 +1,18 @@
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
-import {
-  openStage,
-  proofsEvent,
-  readProofs,
-  type StagedPage,
-  type TotalsKnown,
-  toleranceParameters,
-  type UnprovenFacts,
-} from './load.ts';
+import { openStage, proofsEvent, readProofs, type StagedPage, type TotalsKnown, toleranceParameters } from './load.ts';
 import { readSqlFolder } from './sql-files.ts';
 
 /** A question about the past whose answer is put beside the books. */
 export interface PastQuestion {
   /** Numbers the question within the verification. */
   readonly number: number;
-  readonly purpose: 'days' | 'series';
+  readonly purpose: 'days' | 'series' | 'names';
   readonly window: Window;
   readonly unit: 'day' | 'month';
-  readonly byWorkspace: boolean;
+  /** By which dimensions besides the billing dimension. */
+  readonly by: { readonly workspace: boolean; readonly type: boolean; readonly name: boolean; readonly uuid: boolean };
   readonly billingDimension: string | undefined;
   readonly resourceName: string | undefined;
 }
@@ -28,6 +21,7 @@ export interface PastQuestion {
 export interface PastDifference {
   readonly billingDimension: string | undefined;
   readonly workspace: string | undefined;
+  readonly resourceType: string | undefined;
   readonly resourceName: string | undefined;
   readonly resourceUuid: string | undefined;
   readonly bucketStart: Instant;
@@ -47,6 +41,13 @@ export interface PastComparison {
   readonly answerFault: string | undefined;
 }
 
+/** Where the platform's totals contradict its hours, or themselves. */
+export interface Contradiction {
+  readonly billingDimension: string | undefined;
+  readonly window: Window;
+  readonly because: string;
+}
+
 /** Puts the platform's totals of the past beside the books; it owns its connection. */
 export interface Verification {
   /** A sink for the pages of a question's answer; the buckets are those of its window. */
@@ -60,10 +61,22 @@ export interface Verification {
     facts: { runNumber: number; reading: number; seenAt: Instant },
   ): Promise<PastComparison>;
   /** Sums over everything compared so far: USD as numbers, for judging sizes only. */
-  totals(): Promise<{ ours: number; theirs: number; days: number; lowerDays: number }>;
+  totals(sightDays: number): Promise<{
+    ours: number;
+    theirs: number;
+    days: number;
+    lowerDays: number;
+    /** Workspaces that had cost on so many days and have none on any by now. */
+    workspacesGone: string[];
+  }>;
   /** The connection that it owns, for reading. */
   readonly connection: Connection;
-  recordUnproven(unproven: Window, facts: UnprovenFacts): Promise<void>;
+  /** Keeps what a question found to contradict the hours, in the place of what it found before. */
+  recordAsked(
+    question: PastQuestion,
+    found: readonly Contradiction[],
+    facts: { runNumber: number; seenAt: Instant },
+  ): Promise<void>;
   close(): void;
 }
 
@@ -71,6 +84,7 @@ export interface Verification {
 const compared = {
   days: "days = the platform's daily totals",
   series: "series = the platform's totals of them",
+  names: "names = the platform's totals of them",
 } as const;
 
 /** Opens a verification of one account on a connection of its own. */
@@ -112,23 +126,29 @@ export async function openVerification(
         ...filters,
         query,
         unit: question.unit,
-        by_workspace: question.byWorkspace,
-        by_resource: purpose === 'series',
+        by_workspace: question.by.workspace,
+        by_type: question.by.type,
+        by_name: question.by.name,
+        by_uuid: question.by.uuid,
       });
       await connection.run(sql('proofs'), { ...tolerance, ...filters, query, purpose, compared: compared[purpose] });
       await recorder.record(proofsEvent({ account, window, runNumber, reading, seenAt }, await readProofs(connection)));
       const [fault] = await connection.rows(
-        `select ours, theirs, difference from window_proofs where not proven and compared <> $compared`,
+        `select compared, measure, ours, theirs, difference
+        from window_proofs where not proven and compared <> $compared
+        order by compared, measure limit 1`,
         { compared: compared[purpose] },
       );
       const rows = await connection.rows(sql('differing'), { query });
       return {
         answerFault:
           fault &&
-          `the pages of ${purpose} add up to ${fault['ours']} USD and their own total is ${fault['theirs']} (difference ${fault['difference']})`,
+          `${fault['compared']} (${fault['measure']}): ${fault['ours']} and ${fault['theirs']}, difference ${fault['difference']}; ` +
+            'the answer contradicts itself',
         differences: rows.map((row) => ({
           billingDimension: textOf(row['billing_dimension']),
           workspace: textOf(row['workspace']),
+          resourceType: textOf(row['resource_type']),
           resourceName: textOf(row['resource_name']),
           resourceUuid: textOf(row['resource_uuid']),
           bucketStart: Number(row['bucket_start']),
@@ -142,18 +162,45 @@ export async function openVerification(
       };
     },
 
-    async totals() {
-      const [row] = await connection.rows(sql('totals'));
+    async totals(sightDays) {
+      const [row] = await connection.rows(sql('totals'), { account, sight_days: sightDays });
+      const gone = row?.['workspaces_gone'];
       return {
         ours: Number(row?.['ours']),
         theirs: Number(row?.['theirs']),
         days: Number(row?.['days']),
         lowerDays: Number(row?.['lower_days']),
+        workspacesGone: Array.isArray(gone) ? gone.map(String) : [],
       };
     },
 
     connection,
-    recordUnproven: (unproven, facts) => stage.recordUnproven(unproven, facts),
+    async recordAsked({ purpose, unit, window, billingDimension }, found, { runNumber, seenAt }) {
+      const question = { ...parametersOf(account, window), question: `${purpose} by ${unit}` };
+      const onRecord = await connection.rows(
+        `select 1 from ledger.contradictions
+        where account = $account and question = $question
+          and window_start < cast($window_end as timestamp) and window_end > cast($window_start as timestamp)
+        limit 1`,
+        question,
+      );
+      if (onRecord.length === 0 && found.length === 0) return;
+      await recorder.record({
+        event: 'past_asked',
+        values: {
+          ...question,
+          billing_dimension: billingDimension ?? null,
+          contradictions: found.map((one) => ({
+            billing_dimension: one.billingDimension ?? null,
+            window_start: formatInstant(one.window.start),
+            window_end: formatInstant(one.window.end),
+            because: one.because,
+          })),
+          run_number: runNumber,
+          seen_at: formatInstant(seenAt),
+        },
+      });
+    },
     close: () => stage.close(),
   };
 }
@@ -184,30 +231,49 @@ export async function seriesLives(
   connection: Connection,
   account: string,
   window: Window,
-): Promise<{ billingDimension: string | undefined; day: Instant; began: number; ended: number }[]> {
+  told: { readonly question: 'series' | 'names'; readonly byWorkspace: boolean },
+): Promise<
+  { billingDimension: string | undefined; day: Instant; began: number; ended: number; hasRowsWithoutUuid: boolean }[]
+> {
   const text = (await readSqlFolder('verify')).find(({ name }) => name === 'series_lives')?.text;
-  const rows = await connection.rows(text ?? '', parametersOf(account, window));
+  const rows = await connection.rows(text ?? '', {
+    ...parametersOf(account, window),
+    question: told.question,
+    by_workspace: told.byWorkspace,
+  });
   return rows.map((row) => ({
     billingDimension: textOf(row['billing_dimension']),
     day: Number(row['day']),
     began: Number(row['began']),
     ended: Number(row['ended']),
+    hasRowsWithoutUuid: row['has_rows_without_uuid'] === true,
   }));
 }
 
-/** When the series of each billing dimension (undefined: all at once) were last verified, by the day they began with. */
+/** When the series of each billing dimension (undefined: all at once) were last verified, by the instant they began with. */
 export async function seriesVerified(
   connection: Connection,
   account: string,
-): Promise<{ billingDimension: string | undefined; from: Instant; at: Instant }[]> {
+): Promise<{ question: 'series' | 'names'; billingDimension: string | undefined; from: Instant; at: Instant }[]> {
   const rows = await connection.rows(
-    `select billing_dimension, epoch_ms(window_start) as verified_from, epoch_ms(max(proven_at)) as at
-    from ledger.proofs
-    where account = $account and starts_with(compared, 'pages of series')
-    group by billing_dimension, window_start`,
+    `select
+      case when starts_with(compared, 'pages of names') then 'names' else 'series' end as question,
+      billing_dimension, epoch_ms(window_start) as verified_from, epoch_ms(max(proven_at)) as at
+    from ledger.proofs as proofs
+    where account = $account and (starts_with(compared, 'pages of series') or starts_with(compared, 'pages of names'))
+      -- What was found to contradict itself is asked first of all until it does not.
+      and not exists (
+        select 1 from ledger.contradictions as contradictions
+        where contradictions.account = proofs.account
+          and proofs.compared like 'pages of ' || split_part(contradictions.question, ' ', 1) || '%'
+          and contradictions.window_start < proofs.window_end and contradictions.window_end > proofs.window_start
+          and coalesce(contradictions.billing_dimension = proofs.billing_dimension, true)
+      )
+    group by question, billing_dimension, window_start`,
     { account },
   );
   return rows.map((row) => ({
+    question: row['question'] === 'names' ? 'names' : 'series',
     billingDimension: textOf(row['billing_dimension']),
     from: Number(row['verified_from']),
     at: Number(row['at']),

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { formatInstant, type Instant, type Window } from '../time.ts';
-import { type Connection, openDatabase } from './connection.ts';
+import { type Connection, openDatabase, type SqlRow } from './connection.ts';
 import { journalFolder, openRecorder, type Recorder } from './journal.ts';
 import { allRowsMeet, type LoadedQuery, openStage, type Stage, type TotalDecimals, type TotalsKnown } from './load.ts';
 import { migrate } from './migrate.ts';
@@ -89,10 +89,11 @@ export interface Warehouse {
   /** Undefined where the account is not in the books yet. */
   completeness(account: string): Promise<Completeness | undefined>;
   unproven(account: string): Promise<UnprovenWindow[]>;
+  contradictions(account: string): Promise<UnprovenWindow[]>;
   lastLoadNumber(): Promise<number>;
   /** Where in the landing folder the loads lie whose numbers were seen before an instant. */
   landingsSeenBefore(instant: Instant): Promise<string[]>;
-  /** The instant at which numbers are seen now: the given one, but never before the last. */
+  /** The instant at which numbers are seen now: the given one, but after all that an earlier run saw, and never back. */
   seenAt(now: Instant): Promise<Instant>;
   openStage(): Promise<Stage>;
   openVerification(account: string, known: TotalsKnown): Promise<Verification>;
@@ -116,13 +117,16 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
     const connection = await database.connect();
     await migrate(connection);
     const recorder = await openRecorder(connection, journalFolder(dir));
+    const [before] = await connection.rows(`
+      select epoch_ms(greatest(
+        (select max(seen_at) from ledger.loads), (select max(recorded_at) from ledger.accounts)
+      )) as last
+    `);
+    // A clock that was moved back must not let two runs see at one instant: as of it, either would be an answer.
+    let lastSeen = before?.['last'] === null ? 0 : Number(before?.['last']) + 1;
     async function seenAt(now: Instant): Promise<Instant> {
-      const [row] = await connection.rows(`
-        select epoch_ms(greatest(
-          (select max(seen_at) from ledger.loads), (select max(recorded_at) from ledger.accounts)
-        )) as last
-      `);
-      return Math.max(now, Number(row?.['last'] ?? 0));
+      lastSeen = Math.max(now, lastSeen);
+      return lastSeen;
     }
     return {
       beginRun: (command, startedAt) => beginRun(connection, recorder, command, startedAt),
@@ -149,6 +153,7 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
       coveredPieces: (account) => coveredPieces(connection, account),
       completeness: async (account) => (await completeness(connection)).find((row) => row.account === account),
       unproven: (account) => unprovenWindows(connection, account),
+      contradictions: (account) => contradictions(connection, account),
       async lastLoadNumber() {
         const [row] = await connection.rows('select coalesce(max(load_number), 0) as number from ledger.loads');
         return Number(row?.['number']);
@@ -259,20 +264,20 @@ async function forgetAccountsNeverLoaded(
 }
 
 async function dimensionsLeftOut(connection: Connection, account: string): Promise<string[]> {
-  const [row] = await connection.rows(
+  const rows = await connection.rows(
     `select loads.queries
     from ledger.loads as loads
     join ledger.proofs as proofs using (load_number)
     where loads.account = $account and proofs.compared = $compared
     order by loads.load_number desc
-    limit 1`,
+    limit 50`,
     { account, compared: allRowsMeet },
   );
-  if (row === undefined) return [];
-  const queries = JSON.parse(String(row['queries'])) as LoadedQuery[];
-  return queries.flatMap(({ purpose, billingDimension }) =>
+  const queries = rows.flatMap((row) => JSON.parse(String(row['queries'])) as LoadedQuery[]);
+  const dimensions = queries.flatMap(({ purpose, billingDimension }) =>
     purpose !== 'detail' && billingDimension !== null ? [billingDimension] : [],
   );
+  return [...new Set(dimensions)];
 }
 
 /** The hours of an account that are in the books, in order. */
@@ -319,11 +324,26 @@ export async function unprovenWindows(connection: Connection, account: string): 
     from ledger.unproven where account = $account order by window_start desc`,
     { account },
   );
-  return rows.map((row) => ({
+  return rows.map(toUnproven);
+}
+
+/** Where the platform's totals of an account's past contradict its hours, or themselves, newest first. */
+export async function contradictions(connection: Connection, account: string): Promise<UnprovenWindow[]> {
+  const rows = await connection.rows(
+    `select epoch_ms(window_start) as window_start, epoch_ms(window_end) as window_end, because, false as is_young
+    from ledger.contradictions where account = $account
+    order by window_start desc, window_end, question, billing_dimension`,
+    { account },
+  );
+  return rows.map(toUnproven);
+}
+
+function toUnproven(row: SqlRow): UnprovenWindow {
+  return {
     window: { start: Number(row['window_start']), end: Number(row['window_end']) },
     because: String(row['because']),
     isYoung: row['is_young'] === true,
-  }));
+  };
 }
 
 /** What was asked for the newest load that speaks for hours of a window; undefined where none does. */

@@ -178,6 +178,109 @@ describe.concurrent('what is read again in detail', () => {
   });
 });
 
+describe.concurrent('the past is also looked at', () => {
+  test('where its first day is in the books only in part', async () => {
+    const dir = await newProject();
+    const late = [...facts, ...series(box, '2026-07-12T09', [1, 1, 1])];
+    const platform = await startScriptedPlatform(late);
+    const env = { COSTBOOK_SINCE: '2026-07-12T08:00:00Z' };
+    await ingest(dir, platform, { now: firstNight, env });
+    platform.facts = late.map((fact) => (fact.hour === '2026-07-12T10' ? { ...fact, cost: 3 } : fact));
+    const { exitCode, account } = await ingest(dir, platform, { now: nextNight, env });
+    expect({ exitCode, restated: account.restated }).toEqual({ exitCode: 0, restated: 1 });
+  });
+
+  test('before a hole that does not prove', async () => {
+    const { dir, platform } = await (async () => {
+      const dir = await newProject();
+      const platform = await startScriptedPlatform(facts);
+      platform.lie = ({ query, start }) =>
+        query['resolution'] === 'hourly' && start === Date.parse('2026-08-13T02:00:00Z') ? 1 : 0;
+      await ingest(dir, platform, { now: firstNight, env: since });
+      return { dir, platform };
+    })();
+    const isHole = await askSnapshot(dir, `select count(*) as holes from ledger.unproven`);
+    expect(isHole).toEqual([{ holes: '1' }]);
+    platform.facts = changed((fact) =>
+      isOn('2026-07-20')(fact) && fact.name === 'box' ? { ...fact, ...crate } : fact,
+    );
+    const { exitCode } = await night(dir, platform);
+    expect(exitCode, 'the hole is still there').toBe(4);
+    const moved = await askSnapshot(
+      dir,
+      `select resource_name from costs where bucket_start::date = '2026-07-20' order by 1`,
+    );
+    expect(moved).toEqual([{ resource_name: 'crate' }, { resource_name: 'disk' }]);
+  });
+
+  test.each(['admin', 'member'] as const)('among rows without uuid that are left out, as %s', async (as) => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.leavesOut = 'rows';
+    await ingest(dir, platform, { now: firstNight, env: since, as });
+    platform.facts = changed((fact) =>
+      isOn('2026-07-30')(fact) && fact.name === 'disk' ? { ...fact, name: 'vol-2' } : fact,
+    );
+    const { exitCode, stderr } = await night(dir, platform, as);
+    expect(exitCode, stderr).toBe(0);
+    expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, as));
+  });
+
+  test('where moves between workspaces cancel out', async () => {
+    const disks = [...daily({ ...disk, name: 'a' }, 0.25), ...daily({ ...disk, name: 'b', workspace: 'south' }, 0.25)];
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(disks);
+    await ingest(dir, platform, { now: firstNight, env: since });
+    platform.facts = disks.map((fact) =>
+      isOn('2026-07-30')(fact) ? { ...fact, workspace: fact.workspace === 'north' ? 'south' : 'north' } : fact,
+    );
+    const { exitCode } = await night(dir, platform);
+    expect(exitCode).toBe(0);
+    expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
+  });
+});
+
+describe.concurrent('a platform whose answers about the past contradict themselves', () => {
+  test.each([
+    ['daily', 'pages of days'],
+    ['monthly', 'pages of series'],
+  ])('(%s) is told with exit 4 until it stops, and the new hours are loaded all the same', async (resolution, told) => {
+    const { dir, platform } = await afterOneNight();
+    platform.lie = ({ query }) => (query['resolution'] === resolution ? 7.5 : 0);
+    const { exitCode, account } = await night(dir, platform);
+    expect({ exitCode, completeThrough: account.completeThrough }).toEqual({
+      exitCode: 4,
+      completeThrough: '2026-09-11T00:00:00Z',
+    });
+    expect(account.unproven.map(({ because }) => because).join('\n')).toMatch(new RegExp(`${told}.*7\\.5`));
+    const status = await runCli(['status', '--dir', dir, '--now', nextNight, '--exit-code', '--json']);
+    expect(status.exitCode).toBe(4);
+    platform.lie = () => 0;
+    const healed = await ingest(dir, platform, { now: '2026-09-12T02:15:00Z', env: since });
+    expect({ exitCode: healed.exitCode, unproven: healed.account.unproven }).toEqual({ exitCode: 0, unproven: [] });
+  });
+
+  test('stays on record while other questions have their turn', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    const env = { ...since, COSTBOOK_DEEP_VERIFY_PAGES: '1' };
+    const many = Array.from({ length: 150 }, (_, index) => {
+      const kind = index % 2 === 0 ? sandbox : { type: 'agent', dimension: 'agent_compute_runtime_gbs' };
+      return series({ ...kind, workspace: 'north', name: `r${index}`, uuid: `u${index}` }, '2026-08-01T00', [1]);
+    }).flat();
+    platform.facts = many;
+    await ingest(dir, platform, { now: firstNight, env });
+    platform.tells = ({ query }, truth) =>
+      query['resolution'] === 'monthly' && query['billingDimension'] === 'agent_compute_runtime_gbs'
+        ? truth.map((fact) => (fact.name === 'r1' ? { ...fact, cost: 9 } : fact))
+        : truth;
+    for (const day of ['11', '12']) {
+      const { exitCode, account } = await ingest(dir, platform, { now: `2026-09-${day}T02:15:00Z`, env });
+      expect({ day, exitCode, unproven: account.unproven.length }).toEqual({ day, exitCode: 4, unproven: 1 });
+    }
+  });
+});
+
 describe.concurrent('a platform whose totals of the past contradict its hours', () => {
   function lieAbout(resolution: string): (request: Seen, truth: readonly Fact[]) => readonly Fact[] {
     return ({ query }, truth) =>
@@ -255,11 +358,22 @@ describe.concurrent('each question about the past', () => {
     const sandboxes = 'sandbox_compute_runtime_gbs';
     const volumes = 'volume_storage_gbs';
     expect(rows).toEqual([
+      of('buckets of a group = the group (days)', null, 'cost', '3'),
+      of('buckets of a group = the group (days)', null, 'usage', '3'),
+      of('buckets of a group = the group (names)', null, 'cost', '3'),
+      of('buckets of a group = the group (names)', null, 'usage', '3'),
+      of('buckets of a group = the group (series)', null, 'cost', '3'),
+      of('buckets of a group = the group (series)', null, 'usage', '3'),
       of("days = the platform's daily totals", sandboxes, 'cost', '116'),
       of("days = the platform's daily totals", sandboxes, 'usage', '116'),
       of("days = the platform's daily totals", volumes, 'cost', '58'),
       of("days = the platform's daily totals", volumes, 'usage', '58'),
+      of("names = the platform's totals of them", sandboxes, 'cost', '116'),
+      of("names = the platform's totals of them", sandboxes, 'usage', '116'),
+      of("names = the platform's totals of them", volumes, 'cost', '58'),
+      of("names = the platform's totals of them", volumes, 'usage', '58'),
       of('pages of days = their total', null, 'cost', '3'),
+      of('pages of names = their total', null, 'cost', '3'),
       of('pages of series = their total', null, 'cost', '3'),
       of("series = the platform's totals of them", sandboxes, 'cost', '116'),
       of("series = the platform's totals of them", sandboxes, 'usage', '116'),
@@ -328,6 +442,22 @@ describe.concurrent('a token that sees only a part of what was seen before', () 
     expect(answered.exitCode).toBe(0);
     const left = facts.filter(({ name }) => name !== 'box');
     expect(await costsIn(dir)).toEqual(expectedCosts(left, 'member'));
+  });
+});
+
+describe.concurrent('a token that no longer sees a workspace', () => {
+  test('is a question, however little was spent there', async () => {
+    const { dir, platform } = await afterOneNight();
+    platform.facts = [
+      ...facts,
+      ...daily({ ...box, workspace: 'lab', name: 'tiny', uuid: 'sbx-7' }, 0.0625),
+      ...daily({ ...box, workspace: 'lab', name: 'small', uuid: 'sbx-8' }, 0.0625),
+    ];
+    await ingest(dir, platform, { now: nextNight, env: since });
+    platform.tells = (_, truth) => truth.filter(({ workspace }) => workspace !== 'lab');
+    const { exitCode, account } = await ingest(dir, platform, { now: '2026-09-12T02:15:00Z', env: since });
+    expect(exitCode).toBe(4);
+    expect(account.errors).toEqual([expect.stringMatching(/no cost any more.*of lab.*--accept-sight/)]);
   });
 });
 

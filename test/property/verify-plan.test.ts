@@ -4,6 +4,7 @@ import {
   daysQueries,
   type SeriesLives,
   type SeriesVerified,
+  seriesQueries,
   seriesSlices,
   settledDays,
   slicesOfTonight,
@@ -28,8 +29,14 @@ const someSeries = fc.array(
 
 function livesOf(series: readonly { dimension: string; from: number; days: number }[]): SeriesLives[] {
   return series.flatMap(({ dimension, from, days }) => [
-    { billingDimension: dimension, day: first + from * dayMs, began: 1, ended: 0 },
-    { billingDimension: dimension, day: first + Math.min(399, from + days) * dayMs, began: 0, ended: 1 },
+    { billingDimension: dimension, day: first + from * dayMs, began: 1, ended: 0, hasRowsWithoutUuid: true },
+    {
+      billingDimension: dimension,
+      day: first + Math.min(399, from + days) * dayMs,
+      began: 0,
+      ended: 1,
+      hasRowsWithoutUuid: true,
+    },
   ]);
 }
 
@@ -39,7 +46,7 @@ describe('the slices of the past', () => {
   test('hold every day of every series once, whatever the series and the pages', () => {
     fc.assert(
       fc.property(someSeries, fc.integer({ min: 1, max: 3 }), (series, maxPages) => {
-        const slices = seriesSlices(past, livesOf(series), maxPages);
+        const slices = seriesSlices('series', past, livesOf(series), maxPages);
         for (const { dimension, from, days } of series) {
           for (let day = from; day <= Math.min(399, from + days); day += 1) {
             const instant = first + day * dayMs;
@@ -60,7 +67,7 @@ describe('the slices of the past', () => {
   test('fit into the pages of a night, unless one day of one billing dimension does not', () => {
     fc.assert(
       fc.property(someSeries, fc.integer({ min: 1, max: 3 }), (series, maxPages) => {
-        for (const { pages, window } of seriesSlices(past, livesOf(series), maxPages)) {
+        for (const { pages, window } of seriesSlices('series', past, livesOf(series), maxPages)) {
           expect(pages <= maxPages || window.end - window.start === dayMs).toBe(true);
         }
       }),
@@ -69,15 +76,15 @@ describe('the slices of the past', () => {
 
   test('are one where everything fits', () => {
     const lives = livesOf(Array.from({ length: 100 }, () => ({ dimension: 'a', from: 0, days: 399 })));
-    expect(seriesSlices(past, lives, 1)).toEqual([
-      { billingDimension: undefined, window: past, resolution: 'monthly', pages: 1 },
+    expect(seriesSlices('series', past, lives, 1)).toEqual([
+      { question: 'series', billingDimension: undefined, window: past, resolution: 'monthly', pages: 1 },
     ]);
   });
 
   test('are cut into months, and into days where a month holds too many series', () => {
     const shortLived = Array.from({ length: 400 }, (_, day) => ({ dimension: 'a', from: day, days: 0 }));
     const crowded = Array.from({ length: 300 }, (_, n) => ({ dimension: 'b', from: n % 30, days: 0 }));
-    const slices = seriesSlices(past, livesOf([...shortLived, ...crowded]), 1);
+    const slices = seriesSlices('series', past, livesOf([...shortLived, ...crowded]), 1);
     const of = (dimension: string) => slices.filter(({ billingDimension }) => billingDimension === dimension);
     expect(new Set(of('a').map(({ resolution }) => resolution))).toEqual(new Set(['monthly']));
     expect(of('a').length).toBeLessThan(8);
@@ -87,13 +94,18 @@ describe('the slices of the past', () => {
   test('are asked in turn until each was: the one verified longest ago first', () => {
     fc.assert(
       fc.property(someSeries, fc.integer({ min: 1, max: 3 }), (series, maxPages) => {
-        const slices = seriesSlices(past, livesOf(series), maxPages);
+        const slices = seriesSlices('series', past, livesOf(series), maxPages);
         const verified: SeriesVerified[] = [];
         for (let night = 0; night < slices.length; night += 1) {
           const tonight = slicesOfTonight(slices, verified, maxPages);
           expect(tonight.length).toBeGreaterThan(0);
           verified.push(
-            ...tonight.map(({ billingDimension, window }) => ({ billingDimension, from: window.start, at: night })),
+            ...tonight.map(({ question, billingDimension, window }) => ({
+              question,
+              billingDimension,
+              from: window.start,
+              at: night,
+            })),
           );
         }
         const asked = new Set(verified.map(({ billingDimension, from }) => JSON.stringify([billingDimension, from])));
@@ -101,6 +113,35 @@ describe('the slices of the past', () => {
       }),
       { numRuns: 50 },
     );
+  });
+});
+
+describe('the series by name', () => {
+  const lives = (dimension: string, hasRowsWithoutUuid: boolean, count: number): SeriesLives[] => [
+    { billingDimension: dimension, day: first, began: count, ended: 0, hasRowsWithoutUuid },
+    { billingDimension: dimension, day: first + dayMs, began: 0, ended: count, hasRowsWithoutUuid },
+  ];
+
+  test('are asked for in one page a night, where any row has no uuid', () => {
+    const few = [...lives('a', false, 20), ...lives('b', true, 5)];
+    const queries = seriesQueries([{ window: past, series: few, names: few }], [], 2, 'admin');
+    expect(queries.map(({ purpose, groupBy }) => [purpose, groupBy[0]])).toEqual([
+      ['series', 'resource_name'],
+      ['names', 'workspace'],
+    ]);
+    const asMember = seriesQueries([{ window: past, series: few, names: few }], [], 2, 'member');
+    expect(asMember.at(-1)?.groupBy[0]).toBe('resource_type');
+    const allNamed = lives('a', false, 20);
+    expect(seriesQueries([{ window: past, series: allNamed, names: allNamed }], [], 2, 'admin')).toHaveLength(1);
+  });
+
+  test('are those of the billing dimensions with rows without uuid where not all fit', () => {
+    const many = [...lives('a', false, 90), ...lives('b', true, 50)];
+    const queries = seriesQueries([{ window: past, series: many, names: many }], [], 2, 'admin');
+    expect(queries.map(({ purpose, billingDimension }) => [purpose, billingDimension])).toEqual([
+      ['series', undefined],
+      ['names', 'b'],
+    ]);
   });
 });
 
@@ -112,7 +153,7 @@ describe('the days to verify', () => {
     seenAt: first + 10_000 * hourMs,
   });
 
-  test('are whole days that are in the books, claimed and settled, not beyond verifyDays', () => {
+  test('are those in the books, claimed and settled, not beyond verifyDays; of a day as much as is there', () => {
     const lastHour = first + 30 * dayMs + 2 * hourMs;
     const days = settledDays([piece(5, 24 * 10), piece(24 * 10, 24 * 12 + 7), piece(24 * 14, 24 * 30, 24 * 29)], {
       lastHour,
@@ -120,7 +161,7 @@ describe('the days to verify', () => {
       verifyDays: 20,
     });
     expect(days).toEqual([
-      { start: first + 7 * dayMs, end: first + 12 * dayMs },
+      { start: first + 7 * dayMs, end: first + 12 * dayMs + 7 * hourMs },
       { start: first + 14 * dayMs, end: first + 27 * dayMs },
     ]);
   });
