@@ -70,6 +70,8 @@ export interface ScriptedPlatform {
   failures: Failure[];
   /** Called when a request has come in; it is answered when this resolves. */
   onRequest: (request: Seen) => unknown;
+  /** Called when half of an answer is on its way; the other half follows when this resolves. */
+  onHalf: ((request: Seen) => unknown) | undefined;
   close(): Promise<void>;
 }
 
@@ -125,6 +127,7 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
     echo: ({ start, end }) => ({ startTime: instantText(start), endTime: instantText(end) }),
     failures: [],
     onRequest: () => undefined,
+    onHalf: undefined,
     async close() {
       if (!server.listening) return;
       const closed = once(server, 'close');
@@ -164,7 +167,15 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
     const { status } = answer;
     if (typeof status === 'number')
       send(response, status, { error: answer.error, code: status, message: answer.message });
-    else send(response, 200, answer);
+    else if (platform.onHalf === undefined) send(response, 200, answer);
+    else {
+      const body = JSON.stringify(answer);
+      const half = Math.floor(body.length / 2);
+      response.writeHead(200, { 'content-type': 'application/json' });
+      await new Promise((done) => response.write(body.slice(0, half), done));
+      await platform.onHalf(seen);
+      response.end(body.slice(half));
+    }
   }
 
   function send(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
