@@ -406,7 +406,7 @@ async function exists(file: string): Promise<boolean> {
 
 /** DuckDB's own words for what the machine lacks; words in somebody's data come behind another kind of error. */
 const machineFailure =
-  /^(IO|FATAL) Error.*(No space left on device|Read-only file system|Permission denied|Could not (write|read|open|set lock)|Cannot open file)/is;
+  /^(IO|FATAL|TransactionContext) Error.*(No space left on device|Read-only file system|Permission denied|Could not (write|read|open|set lock)|Cannot open file)/is;
 const notPermitted = /Permission denied|Read-only file system|^E(ACCES|PERM|ROFS)\b/;
 
 /**
