@@ -24,6 +24,8 @@ import { version } from './version.ts';
 const graceMs = 25_000;
 /** A second signal this soon is the first one again: `npm run` passes on the Ctrl-C that its child has had already. */
 const echoMs = 250;
+/** In the words of Node and of DuckDB. */
+const diskFull = /ENOSPC|No space left on device/;
 
 const secrets = redactor();
 const closing: (() => Promise<void>)[] = [];
@@ -113,6 +115,8 @@ function report(error: unknown): number {
     const words = error instanceof CostbookError ? error.message : `this machine failed: ${messageOf(error)}`;
     // Each line can be told from what else a log holds, and by itself.
     for (const line of words.split('\n')) if (line.trim() !== '') tell(`costbook: ${line}`);
+    if (diskFull.test(words))
+      tell('costbook: the disk is full: make room on it and run this again; what was loaded before stands');
   }
   return exitCode;
 }

@@ -3,7 +3,7 @@ import { nearest } from './did-you-mean.ts';
 import { UsageError } from './errors.ts';
 import { accountIdFault, earliestVersion } from './platform/index.ts';
 import { type TokenSource, tokenFault } from './secrets.ts';
-import { floorHour, formatInstant, type Instant, parseInstant, parseRfc3339 } from './time.ts';
+import { floorHour, formatInstant, hourMs, type Instant, parseDuration, parseInstant, parseRfc3339 } from './time.ts';
 import {
   endOf,
   type Given,
@@ -319,9 +319,8 @@ const parseKeep: Parse<'changed' | 'all'> = (value) => {
 
 /** A duration in whole hours from `26h` or `2d`, at most a year. */
 function parseHours(value: unknown): number {
-  const match = typeof value === 'string' ? /^(\d{1,4})([hd])$/.exec(value.trim()) : null;
-  const hours = match === null ? 0 : Number(match[1]) * (match[2] === 'd' ? 24 : 1);
-  if (hours >= 1 && hours <= 8760) return hours;
+  const hours = ((typeof value === 'string' ? parseDuration(value) : undefined) ?? 0) / hourMs;
+  if (Number.isInteger(hours) && hours >= 1 && hours <= 8760) return hours;
   throw new UsageError(
     `found ${typeof value === 'string' ? quoted(value) : 'no text'}, expected a duration such as 26h or 2d`,
   );

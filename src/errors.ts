@@ -86,6 +86,12 @@ export class UnprovenError extends CostbookError {
 /** Another process holds the warehouse. */
 export class LockedError extends CostbookError {
   override readonly exitCode = exitCodes.locked;
+  /** `process 4711 (/usr/bin/node)`, as far as it can be seen from here. */
+  readonly holder: string;
+  constructor(file: string, holder: string, details: { cause?: unknown } = {}) {
+    super(`${file} is held by ${holder}: wait until it ends, then run this again`, details);
+    this.holder = holder;
+  }
 }
 
 /** This machine failed us: disk full, permission denied, out of memory. */

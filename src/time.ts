@@ -49,6 +49,20 @@ export function addCalendarMonths(instant: Instant, months: number): Instant {
   return addMonths(new UTCDate(instant), months, { in: utc }).getTime();
 }
 
+const durationUnits = new Map([
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', hourMs],
+  ['d', dayMs],
+]);
+
+/** Milliseconds of a duration such as `90s`, `10m`, `26h` or `2d`; undefined where the text is none. */
+export function parseDuration(text: string): number | undefined {
+  const [, count, unit = ''] = /^(\d{1,5})([smhd])$/.exec(text.trim()) ?? [];
+  const unitMs = durationUnits.get(unit);
+  return unitMs === undefined ? undefined : Number(count) * unitMs;
+}
+
 /** The number of whole hours in a window of whole hours. */
 export function hoursIn(window: Window): number {
   return Math.round((window.end - window.start) / hourMs);

@@ -10,6 +10,7 @@ import { version } from '../version.ts';
 import type { UnprovenWindow } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
+import { waitOption } from './wait.ts';
 import { writingRun } from './writing-run.ts';
 
 export const ingestCommand: Command = {
@@ -20,20 +21,26 @@ export const ingestCommand: Command = {
     { flags: '--to <date>', summary: 'look only at hours before this (exclusive)' },
     { flags: '--refetch', summary: 'fetch everything in the range again' },
     { flags: '--accept-sight', summary: 'the token is meant to see less than the one before it' },
+    waitOption,
   ],
-  examples: ['costbook ingest', 'costbook ingest --from 2026-09 --to 2026-10 --refetch', 'costbook ingest --json'],
+  examples: [
+    'costbook ingest',
+    'costbook ingest --from 2026-09 --to 2026-10 --refetch',
+    'costbook ingest --wait 10m --json',
+  ],
   makesFolder: true,
   async run(input, context) {
     const options = optionReader(input, context.effects.now());
     const from = options.hour('from');
     const to = options.hour('to');
     if (from !== undefined && to !== undefined && from >= to) options.problem('--from must be before --to');
+    const waitMs = options.duration('wait') ?? 0;
     options.check();
     const { dir, effects, signal } = context;
     const config = loadConfig({ dir, env: context.env, now: effects.now() });
     const http = context.openHttp(config.concurrency);
 
-    return writingRun('ingest', context, async (warehouse, runNumber) => {
+    return writingRun('ingest', waitMs, context, async (warehouse, runNumber) => {
       const landing = openLanding(join(dir, 'data', 'landing'));
       const lastLoad = await warehouse.lastLoadNumber();
       checkLanding(await landing.newestLoad(), lastLoad);

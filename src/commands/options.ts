@@ -1,5 +1,13 @@
 import { UsageError } from '../errors.ts';
-import { floorHour, formatInstant, type Instant, parseInstant, parseMonth, type Window } from '../time.ts';
+import {
+  floorHour,
+  formatInstant,
+  type Instant,
+  parseDuration,
+  parseInstant,
+  parseMonth,
+  type Window,
+} from '../time.ts';
 import type { CommandInput } from './command.ts';
 
 /** Collects what is wrong with a command line, so that every mistake is told at once. */
@@ -16,6 +24,8 @@ export function optionReader(
   asOf(): Instant | undefined;
   /** Comma-separated names, each one of `choices`. */
   choices(name: string, choices: readonly string[]): string[] | undefined;
+  /** Milliseconds of a duration such as `90s`, `10m` or `2h`. */
+  duration(name: string): number | undefined;
   problem(text: string): void;
   /** Throws UsageError with every problem found so far. */
   check(): void;
@@ -71,6 +81,14 @@ export function optionReader(
         if (!choices.includes(choice)) problems.push(`--${name}: "${choice}" is none of ${choices.join(', ')}`);
       }
       return [...new Set(chosen)];
+    },
+    duration(name) {
+      const value = text(name);
+      const ms = value === undefined ? undefined : parseDuration(value);
+      if (value !== undefined && ms === undefined) {
+        problems.push(`--${name}: "${value}" is no duration; expected one such as 90s, 10m or 2h`);
+      }
+      return ms;
     },
     problem: (problem) => problems.push(problem),
     check() {

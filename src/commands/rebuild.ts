@@ -5,21 +5,23 @@ import { rebuildLoads } from '../ingest/index.ts';
 import { openPresentWarehouse, openRebuildingWarehouse, type TableComparison } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
+import { openWhenFree, waitOption } from './wait.ts';
 
 export const rebuildCommand: Command = {
   name: 'rebuild',
   summary: 'Make the books anew from the landing folder and the journal, and compare them with the present ones.',
-  options: [{ flags: '--into <file>', summary: 'the DuckDB file to make; it must not exist' }],
+  options: [{ flags: '--into <file>', summary: 'the DuckDB file to make; it must not exist' }, waitOption],
   examples: ['costbook rebuild --into /tmp/rebuilt.duckdb', 'costbook rebuild --into rebuilt.duckdb --json'],
   async run(input, context) {
     const options = optionReader(input, context.effects.now());
     const into = options.text('into');
     if (into === undefined) options.problem('--into is missing: name a file to make, such as --into rebuilt.duckdb');
+    const waitMs = options.duration('wait') ?? 0;
     options.check();
     const file = resolve(into ?? '');
     await refuseExisting(file);
 
-    const present = await openPresentWarehouse(context.dir, context.signal);
+    const present = await openWhenFree(() => openPresentWarehouse(context.dir, context.signal), waitMs, context);
     try {
       const through = { throughEvent: present?.lastEvent, throughLoad: present?.lastLoadNumber };
       const loads = await makeWarehouse(file, through, context);

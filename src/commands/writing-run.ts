@@ -1,6 +1,7 @@
 import { exitCodeOf, messageOf } from '../errors.ts';
 import { openWarehouse, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext } from './command.ts';
+import { openWhenFree } from './wait.ts';
 
 /** What a command that writes says of its end. */
 export interface Outcome {
@@ -10,16 +11,17 @@ export interface Outcome {
 }
 
 /**
- * Runs a command that writes: holds the warehouse, keeps a row in `runs`, and publishes the snapshot at the end, also
+ * Runs a command that writes: holds the warehouse (waiting for it as long as told), keeps a row in `runs`, and publishes the snapshot at the end, also
  * when the work failed: only proven loads are in it, and the failure's own row.
  */
 export async function writingRun(
   command: string,
+  waitMs: number,
   context: CommandContext,
   work: (warehouse: Warehouse, runNumber: number) => Promise<Outcome>,
 ): Promise<number> {
   const { effects } = context;
-  const warehouse = await openWarehouse(context.dir, context.signal);
+  const warehouse = await openWhenFree(() => openWarehouse(context.dir, context.signal), waitMs, context);
   try {
     const run = await warehouse.beginRun(command, effects.now());
     async function finish({ exitCode, error }: Outcome): Promise<void> {

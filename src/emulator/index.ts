@@ -22,6 +22,8 @@ export interface EmulatorOptions {
   readonly latencyMs?: number;
   /** Default none. */
   readonly faults?: readonly Fault[];
+  /** Another one hits other requests and windows, and leaves the story as it is. Default the seed. */
+  readonly faultSeed?: number;
   /**
    * First month of the history. Default 2025-10, always the same, so that a later clock tells the same past (clocks
    * that stand before 2025-11 get thirteen months of their own).
@@ -57,7 +59,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const storyEnd = floorDay(options.storyEnd ?? now());
   const since = options.since === undefined ? sinceFor(storyEnd) : floorMonth(options.since);
   const story = tellStory({ seed, resources, since, storyEnd });
-  const faults = planFaults(options.faults ?? [], seed);
+  const faults = planFaults(options.faults ?? [], options.faultSeed ?? seed);
   const platform = openPlatform(story, openAmounts(story, faults.lateShare), faults, now);
   const { url, requests, close } = await serve(platform, faults, { now, port, latencyMs });
   return { url, account: story.account.id, tokens: story.tokens, requests, close };

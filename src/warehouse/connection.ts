@@ -406,7 +406,7 @@ async function exists(file: string): Promise<boolean> {
 
 /** DuckDB's own words for what the machine lacks; words in somebody's data come behind another kind of error. */
 const machineFailure =
-  /^(IO|FATAL) Error.*(No space left on device|Read-only file system|Permission denied|Could not (write|read|open)|Cannot open file)/is;
+  /^(IO|FATAL|TransactionContext) Error.*(No space left on device|Read-only file system|Permission denied|Could not (write|read|open|set lock)|Cannot open file)/is;
 const notPermitted = /Permission denied|Read-only file system|^E(ACCES|PERM|ROFS)\b/;
 
 /**
@@ -420,10 +420,13 @@ function asOurError(file: string, readOnly: boolean): (error: unknown) => never 
       .replace(/^Failed to extract statements: /, '')
       .trim();
     const [firstLine = ''] = message.split('\n');
-    const holder = /Conflicting lock is held in (.+?) \(PID (\d+)\)/.exec(message);
+    const holder = /Conflicting lock is held in (?:(.+?) \(PID (\d+)\))?/.exec(message);
     if (holder) {
+      const [, program, pid] = holder;
       throw new LockedError(
-        `${file} is held by process ${holder[2]} (${holder[1]}): wait until it ends, then run this again`,
+        file,
+        // Another container's processes have no number here; nor has one that ended just now.
+        pid === undefined ? 'a process that cannot be seen from here' : `process ${pid} (${program})`,
         { cause: error },
       );
     }

@@ -1,8 +1,18 @@
 import { watch } from 'node:fs';
 import { cp, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleepFor } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { askFile, askSnapshot, costsIn, ingest, ingestCommandLine, newProject, startCli } from '../support/project.ts';
+import {
+  askFile,
+  askSnapshot,
+  costsIn,
+  ingest,
+  ingestCommandLine,
+  newProject,
+  type Started,
+  startCli,
+} from '../support/project.ts';
 import {
   expectedCosts,
   type Fact,
@@ -210,5 +220,93 @@ describe.concurrent('an ingest that is asked to end', () => {
       if (piece.includes('request is tried again')) run.process.kill('SIGTERM');
     });
     expect((await run.ended).exitCode).toBe(143);
+  });
+
+  test('while a body trickles in ends without waiting for the rest', async () => {
+    const { dir, platform } = await started();
+    const run = startCli(...ingestCommandLine(dir, platform, { now, args: ['--refetch'] }));
+    platform.onHalf = async () => {
+      run.process.kill('SIGTERM');
+      await run.ended;
+    };
+    const { exitCode, stderr } = await run.ended;
+    expect({ exitCode, stderr }).toEqual({ exitCode: 143, stderr: expect.stringContaining('ended by SIGTERM') });
+
+    platform.onHalf = undefined;
+    expect((await ingest(dir, platform, { now, args: ['--refetch'] })).exitCode).toBe(0);
+    await expectTruth(dir);
+  });
+
+  test('within the transaction of a load brings that to an end', async () => {
+    const { dir, platform } = await started();
+    const run = startCli(
+      ...ingestCommandLine(dir, platform, { now, args: ['--refetch'], env: { COSTBOOK_CONCURRENCY: '1' } }),
+    );
+    const names = watch(join(dir, 'data', 'landing', 'acc_one'), (_event, name) => {
+      if (name === 'load-000000002') run.process.kill('SIGTERM');
+    });
+    expect((await run.ended).exitCode).toBe(143);
+    names.close();
+    const [held] = await askSnapshot(
+      dir,
+      `select (select count(*) from ledger.loads where load_number = 2) as loads,
+        (select count(*) > 0 from ledger.proofs where load_number = 2) as proven,
+        (select count(*) > 0 from ledger.covered where load_number = 2) as covered`,
+    );
+    // All of the load is in the books, or nothing of it.
+    expect([
+      { loads: '1', proven: true, covered: true },
+      { loads: '0', proven: false, covered: false },
+    ]).toContainEqual(held);
+    expect((await ingest(dir, platform, { now, args: ['--refetch'] })).exitCode).toBe(0);
+    await expectTruth(dir);
+  });
+
+  /** Starts an ingest whose snapshot's copy stands still; copies are quick, so it may take several runs to catch one. */
+  async function copying(): Promise<{ dir: string; platform: ScriptedPlatform; run: Started; copy: number }> {
+    const { dir, platform } = await started();
+    for (let tries = 0; tries < 10; tries += 1) {
+      const run = startCli(...ingestCommandLine(dir, platform, { now, args: ['--refetch'] }));
+      const copy = await new Promise<number | undefined>((resolve) => {
+        const names = watch(join(dir, 'data'), (_event, name) => {
+          const pid = Number(/^costbook\.duckdb\.(\d+)\.part$/.exec(name ?? '')?.[1]);
+          if (Number.isNaN(pid)) return;
+          names.close();
+          try {
+            process.kill(pid, 'SIGSTOP');
+          } catch {
+            return; // it is over already
+          }
+          resolve(pid);
+        });
+        run.process.once('exit', () => resolve(undefined));
+      });
+      if (copy !== undefined) return { dir, platform, run, copy };
+    }
+    throw new Error('no copy could be caught');
+  }
+
+  test('while the snapshot is copied gives the copy up, and readers keep what they have', async () => {
+    const { dir, platform, run, copy } = await copying();
+    run.process.kill('SIGTERM');
+    await sleepFor(500); // the copy must not be over before the writer has heard of it
+    process.kill(copy, 'SIGCONT');
+    expect((await run.ended).exitCode).toBe(143);
+    const [last] = await askSnapshot(dir, 'select outcome, exit_code from runs order by run_number desc limit 1');
+    expect(last).toEqual({ outcome: 'failed', exit_code: 143 });
+    expect((await ingest(dir, platform, { now, args: ['--refetch'] })).exitCode).toBe(0);
+    await expectTruth(dir);
+  });
+
+  test('while a disk hangs ends at once when it is asked again', async () => {
+    const { dir, platform, run, copy } = await copying();
+    run.process.kill('SIGINT');
+    const again = setInterval(() => run.process.kill('SIGINT'), 100);
+    const { exitCode } = await run.ended;
+    clearInterval(again);
+    expect({ exitCode, signal: run.process.signalCode }).toEqual({ exitCode: 130, signal: 'SIGINT' });
+    process.kill(copy, 'SIGCONT');
+    expect((await ingest(dir, platform, { now, args: ['--refetch', '--wait', '1m'] })).exitCode).toBe(0);
+    await expectTruth(dir);
   });
 });

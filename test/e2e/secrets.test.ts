@@ -1,7 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { type Ended, ingestCommandLine, newProject, runCli, startCli } from '../support/project.ts';
+import { setTimeout as sleepFor } from 'node:timers/promises';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { commands } from '../../src/commands/index.ts';
+import { openWarehouse } from '../../src/warehouse/index.ts';
+import {
+  cli,
+  type Ended,
+  ingest,
+  ingestCommandLine,
+  newProject,
+  runCli,
+  type Started,
+  startCli,
+} from '../support/project.ts';
 import { type ScriptedPlatform, type Seen, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 /** As long as a short JWT; any twelve characters of its beginning are too many to be told. */
@@ -29,31 +42,37 @@ async function observe(
   const shown = options.token ?? token;
   if (platform) platform.tokens.admin = shown;
   const [args, env] = ingestCommandLine(dir, platform ?? ({ url: '', tokens: {} } as ScriptedPlatform), { now });
-  const run = startCli(args, { ...env, COSTBOOK_TOKEN: shown, ...options.env });
+  return observeRun(startCli(args, { ...env, COSTBOOK_TOKEN: shown, ...options.env }), dir, args);
+}
+
+/** Looks everywhere while a process runs and afterwards. */
+async function observeRun(run: Started, dir: string, args: readonly string[]): Promise<Observed> {
   const commandLines = new Set<string>();
   const childEnvironments = new Set<string>();
+  const own = [process.execPath, cli, ...args].join('\0');
   let isRunning = true;
   const ended = run.ended.finally(() => {
     isRunning = false;
   });
   while (isRunning) {
     look(run.process.pid ?? 0);
-    await new Promise((resolve) => setImmediate(resolve));
+    await sleepFor(2);
   }
 
   function look(pid: number): void {
     const text = read(`/proc/${pid}/cmdline`);
     if (text !== '') commandLines.add(text);
     // Between fork and exec a child has its parent's command line and environment.
-    if (text !== '' && !text.includes('ingest')) childEnvironments.add(read(`/proc/${pid}/environ`));
+    if (text !== '' && !text.startsWith(own)) childEnvironments.add(read(`/proc/${pid}/environ`));
     for (const task of list(`/proc/${pid}/task`)) {
       for (const child of read(`/proc/${pid}/task/${task}/children`).split(' ')) if (child !== '') look(Number(child));
     }
   }
 
-  const files = filesBelow(dir);
+  const result = await ended;
+  const files = filesBelow(dir).filter((file) => !file.endsWith('costbook.yaml'));
   return {
-    ...(await ended),
+    ...result,
     files: files.length,
     marked: files.filter((file) => readFileSync(file).includes(telling)),
     commandLines,
@@ -202,4 +221,71 @@ test.concurrent('a token is no option of the command line', async () => {
   const { exitCode, stderr } = await runCli(['ingest', '--token', token]);
   expect(exitCode).toBe(2);
   expect(stderr).toContain("unknown option '--token'");
+});
+
+/** What else a command line must have where the name alone is none; most commands need no entry. */
+const rest: Readonly<Record<string, readonly string[]>> = {
+  report: ['cost_by_workspace', '--month', '2026-09'],
+  sql: ['select sum(cost) as cost from costs'],
+  rebuild: ['--into', 'rebuilt.duckdb'],
+};
+/** They do not end by themselves, or not soon: they are ended when they have said something. */
+const endless = ['demo', 'emulator'];
+
+describe.concurrent('no command tells the token, nor an address that holds a secret', () => {
+  const hook = `https://hooks.example.com/services/T0/B0/${token}`;
+  let loaded = '';
+  beforeAll(async () => {
+    loaded = await newProject();
+    expect((await ingest(loaded, await platformWith(), { now })).exitCode).toBe(0);
+  });
+
+  interface Trouble {
+    readonly env?: Readonly<Record<string, string>>;
+    readonly yaml?: string;
+    readonly isHeld?: true;
+    readonly platform?: (platform: ScriptedPlatform) => void;
+  }
+  const refusal = { error: `bad_${token}`, code: 401, message: `${token} is not known, and ${hook} neither` };
+  const troubles: Readonly<Record<string, Trouble>> = {
+    'where nothing is wrong': {},
+    'where the platform refuses it and says it back': {
+      platform: (platform) => {
+        platform.failures = [{ times: 99, status: 401, body: refusal }];
+      },
+    },
+    'where another process holds the warehouse': { isHeld: true },
+    'where the configuration is wrong': {
+      env: { COSTBOOK_WEBHOK: hook },
+      yaml: `token: "${token}"\nwebhok: "${hook}"\nsettleDays: "${token}"\nurl: [${hook}]\n`,
+    },
+  };
+
+  test.each(commands.flatMap(({ name }) => Object.keys(troubles).map((trouble): [string, string] => [name, trouble])))(
+    '%s, %s',
+    async (name, trouble) => {
+      const { env = {}, yaml, isHeld, platform: change } = troubles[trouble] ?? {};
+      const dir = await newProject();
+      await cp(loaded, dir, { recursive: true });
+      if (yaml !== undefined) await writeFile(join(dir, 'costbook.yaml'), yaml);
+      const platform = await platformWith(change);
+      platform.tokens.admin = token;
+      const holder = isHeld ? await openWarehouse(dir) : undefined;
+      try {
+        const [, known] = ingestCommandLine(dir, platform, { now });
+        const line = [name, ...(rest[name] ?? []), '--dir', dir, '--now', now, '--log-format', 'human'];
+        const run = startCli(line, { ...known, ...env }, { cwd: await newProject() });
+        if (endless.includes(name)) {
+          run.process.stdout?.once('data', () => run.process.kill('SIGTERM'));
+          run.process.stderr?.once('data', () => run.process.kill('SIGTERM'));
+        }
+        const seen = await observeRun(run, dir, line);
+        if (trouble === 'where nothing is wrong') expect([0, 143], seen.stderr).toContain(seen.exitCode);
+        expect(seen.exitCode, seen.stderr).not.toBe(1);
+        expectUntold(seen);
+      } finally {
+        holder?.close();
+      }
+    },
+  );
 });

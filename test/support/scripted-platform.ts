@@ -70,6 +70,10 @@ export interface ScriptedPlatform {
   failures: Failure[];
   /** Called when a request has come in; it is answered when this resolves. */
   onRequest: (request: Seen) => unknown;
+  /** The text of an answer as it goes out, made from the one that would be right. */
+  edit: (request: Seen, body: string) => string;
+  /** Called when half of an answer is on its way; the other half follows when this resolves. */
+  onHalf: ((request: Seen) => unknown) | undefined;
   close(): Promise<void>;
 }
 
@@ -95,6 +99,9 @@ export function instantText(ms: number): string {
   return new Date(ms).toISOString().replace('.000Z', 'Z');
 }
 
+const tellsAll: ScriptedPlatform['tells'] = (_, truth) => truth;
+const hidesNothing: ScriptedPlatform['hides'] = () => false;
+
 const started: ScriptedPlatform[] = [];
 afterAll(async () => {
   for (const platform of started) await platform.close();
@@ -119,12 +126,14 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
     accounts: ['acc_one'],
     pageSize: 100,
     leavesOut: 'nothing',
-    hides: () => false,
-    tells: (_, truth) => truth,
+    hides: hidesNothing,
+    tells: tellsAll,
     lie: () => 0,
     echo: ({ start, end }) => ({ startTime: instantText(start), endTime: instantText(end) }),
     failures: [],
     onRequest: () => undefined,
+    edit: (_, body) => body,
+    onHalf: undefined,
     async close() {
       if (!server.listening) return;
       const closed = once(server, 'close');
@@ -134,6 +143,7 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
     },
   };
   started.push(platform);
+  let lastLook: (ReturnType<typeof look> & { about: string; facts: readonly Fact[] }) | undefined;
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', platform.url);
@@ -164,7 +174,15 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
     const { status } = answer;
     if (typeof status === 'number')
       send(response, status, { error: answer.error, code: status, message: answer.message });
-    else send(response, 200, answer);
+    else if (platform.onHalf === undefined) send(response, 200, platform.edit(seen, JSON.stringify(answer)));
+    else {
+      const body = JSON.stringify(answer);
+      const half = Math.floor(body.length / 2);
+      response.writeHead(200, { 'content-type': 'application/json' });
+      await new Promise((done) => response.write(body.slice(0, half), done));
+      await platform.onHalf(seen);
+      response.end(body.slice(half));
+    }
   }
 
   function send(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
@@ -206,6 +224,49 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
       return { status: 403, error: 'forbidden', message: 'Access denied' };
     }
 
+    const { cursor: sentCursor = '', ...rest } = query;
+    const binding = JSON.stringify(rest);
+    // A thousand pages of one answer are looked up once, where every page is to be told the same.
+    const isPlain = platform.tells === tellsAll && platform.hides === hidesNothing;
+    const { facts, leavesOut } = platform;
+    const about = JSON.stringify([account, leavesOut, facts.length, rest]);
+    if (!isPlain || lastLook?.about !== about || lastLook.facts !== facts) {
+      lastLook = { about, facts, ...look(seen, account, groupBy) };
+    }
+    const { costPicos, usageMillis, shown, sorted } = lastLook;
+    let first = 0;
+    if (sentCursor !== '') {
+      const [bound, offset] = JSON.parse(Buffer.from(sentCursor, 'base64url').toString()) as [string, number];
+      if (bound !== binding) return { status: 400, error: 'invalid_cursor', message: 'of another query' };
+      first = offset;
+    }
+    const size = Math.min(100, platform.pageSize, Number(query['limit'] ?? 100));
+    const page = groupBy.length === 0 ? [shown] : sorted.slice(first, first + size);
+    const hasMore = groupBy.length > 0 && first + size < sorted.length;
+    const buckets =
+      resolution === 'monthly' ? monthsOf(start, end) : stepsOf(start, end, resolution === 'daily' ? 24 : 1);
+    return {
+      ...platform.echo(seen),
+      resolution,
+      summary: {
+        totalCost: Number((costPicos / 1e12 + platform.lie(seen)).toFixed(totalDecimals)),
+        ...(groupBy.includes('billing_dimension') ? { totalUsage: usageMillis / 1e3 } : {}),
+      },
+      data: page.map((members) => entryOf(members, groupBy, buckets)),
+      meta: {
+        hasMore,
+        nextCursor: hasMore ? Buffer.from(JSON.stringify([binding, first + size])).toString('base64url') : '',
+      },
+    };
+  }
+
+  /** What there is to tell about a request, and its groups in the order of the pages. */
+  function look(
+    seen: Seen,
+    account: string,
+    groupBy: readonly string[],
+  ): { costPicos: number; usageMillis: number; shown: readonly Fact[]; sorted: readonly (readonly Fact[])[] } {
+    const { query, start, end } = seen;
     const asked = platform
       .tells(seen, platform.facts)
       .filter(
@@ -227,35 +288,12 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
     const groups = new Map<string, Fact[]>();
     for (const fact of shown) {
       const key = JSON.stringify(groupBy.map((dimension) => dimensionOf(fact, dimension)));
-      groups.set(key, [...(groups.get(key) ?? []), fact]);
+      const members = groups.get(key);
+      if (members === undefined) groups.set(key, [fact]);
+      else members.push(fact);
     }
     const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, members]) => members);
-    const { cursor: sentCursor = '', ...rest } = query;
-    const binding = JSON.stringify(rest);
-    let first = 0;
-    if (sentCursor !== '') {
-      const [bound, offset] = JSON.parse(Buffer.from(sentCursor, 'base64url').toString()) as [string, number];
-      if (bound !== binding) return { status: 400, error: 'invalid_cursor', message: 'of another query' };
-      first = offset;
-    }
-    const size = Math.min(100, platform.pageSize, Number(query['limit'] ?? 100));
-    const page = groupBy.length === 0 ? [shown] : sorted.slice(first, first + size);
-    const hasMore = groupBy.length > 0 && first + size < sorted.length;
-    const buckets =
-      resolution === 'monthly' ? monthsOf(start, end) : stepsOf(start, end, resolution === 'daily' ? 24 : 1);
-    return {
-      ...platform.echo(seen),
-      resolution,
-      summary: {
-        totalCost: Number((picos(counted) / 1e12 + platform.lie(seen)).toFixed(totalDecimals)),
-        ...(groupBy.includes('billing_dimension') ? { totalUsage: millis(counted) / 1e3 } : {}),
-      },
-      data: page.map((members) => entryOf(members, groupBy, buckets)),
-      meta: {
-        hasMore,
-        nextCursor: hasMore ? Buffer.from(JSON.stringify([binding, first + size])).toString('base64url') : '',
-      },
-    };
+    return { costPicos: picos(counted), usageMillis: millis(counted), shown, sorted };
   }
 
   return platform;

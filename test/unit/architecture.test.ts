@@ -175,6 +175,38 @@ describe('the process', () => {
   });
 });
 
+describe('what DuckDB does in silence', () => {
+  function sourcesWith(pattern: RegExp): string[] {
+    return sources.filter((path) => pattern.test(withoutComments(readFileSync(join(root, path), 'utf8'))));
+  }
+
+  test('two instances of one file lose rows: one module makes instances, and there are no threads with their own', () => {
+    expect(sourcesWith(/DuckDBInstance\.(create|fromCache)/)).toEqual(['src/warehouse/connection.ts']);
+    expect(sourcesWith(/node:(worker_threads|cluster)/)).toEqual([]);
+  });
+
+  test('rows as JavaScript values make decimals doubles: rows are asked for as JSON or as DuckDB’s own values', () => {
+    expect(
+      sourcesWith(/\.(getRow|getRowObjects|getRows|getColumns|getColumnsObject|convertRow\w*)JS\b|\.toDouble\(/),
+    ).toEqual([]);
+  });
+
+  test('closing any other descriptor of the writer’s file drops its lock: nobody but DuckDB opens it in this process', () => {
+    // Who knows the file's path hands it to openDatabase, to stat, or to the child process that copies it.
+    expect(sourcesWith(/\bwarehouseFile\(/)).toEqual(['src/warehouse/compare.ts', 'src/warehouse/warehouse.ts']);
+    expect(sourcesWith(/warehouse\.duckdb'/)).toEqual(['src/warehouse/warehouse.ts']);
+    for (const path of ['src/warehouse/compare.ts', 'src/warehouse/warehouse.ts']) {
+      const imported = /import \{([^}]*)\} from 'node:fs(?:\/promises)?'/.exec(readFileSync(join(root, path), 'utf8'));
+      expect(imported?.[1]?.trim() ?? 'stat').toBe('stat');
+    }
+  });
+
+  test('busy queries starve files and DNS: windows load one at a time', () => {
+    // The queue in ingestWindows is the construction; every work on the warehouse passes through it.
+    expect(sourcesWith(/warehouseQueue = pLimit\(1\)/)).toEqual(['src/ingest/windows.ts']);
+  });
+});
+
 describe('names', () => {
   test('no file is called utils, helpers, common, types, manager or service', () => {
     const vague = /^(utils?|helpers?|common|types?|interfaces?|managers?|services?|misc)\.ts$/;

@@ -23,7 +23,7 @@ describe('exit codes', () => {
     [new PlatformError('x'), 3],
     [new RefusedAnswerError('x'), 4],
     [new UnprovenError('x'), 4],
-    [new LockedError('x'), 5],
+    [new LockedError('warehouse.duckdb', 'process 1 (node)'), 5],
     [new MachineError('x'), 7],
     [new InterruptedError('SIGINT'), 130],
     [new InterruptedError('SIGTERM'), 143],

@@ -13,6 +13,7 @@ import {
   hourMs,
   hoursIn,
   intersectWindows,
+  parseDuration,
   parseInstant,
   parseMonth,
   parseRfc3339,
@@ -127,6 +128,22 @@ describe('parseRfc3339', () => {
   test('a text without an offset names no instant', () => {
     expect(parseRfc3339('2026-10-01T00:00:00')).toBeUndefined();
     expect(parseRfc3339('2026-10-01')).toBeUndefined();
+  });
+});
+
+describe('parseDuration', () => {
+  test.each([
+    ['90s', 90_000],
+    ['10m', 600_000],
+    ['26h', 26 * hourMs],
+    [' 2d ', 2 * dayMs],
+    ['0s', 0],
+  ])('"%s" is a duration', (text, ms) => {
+    expect(parseDuration(text)).toBe(ms);
+  });
+
+  test.each(['', '10', 'm', '1.5h', '-1m', '10 minutes', '10M', '1h30m', '123456s'])('"%s" is none', (text) => {
+    expect(parseDuration(text)).toBe(undefined);
   });
 });
 

@@ -405,6 +405,21 @@ describe('migrate(connection)', () => {
     expect(before.length).toBeGreaterThan(1);
   });
 
+  test('leaves no change of a table in the write-ahead log, where a kill has broken indexes', async () => {
+    const { connection, database } = await newDatabase();
+    await migrate(connection);
+    // The file alone, without its log, is what a kill leaves for certain; copied by a child, or the lock would fall.
+    const copy = `${database.file}.copy`;
+    expect(spawnSync('cp', [database.file, copy]).status).toBe(0);
+    const copied = await openDatabase(copy, { readOnly: true });
+    open.push(copied);
+    const tables = `select table_name from information_schema.tables
+      where table_schema = 'ledger' and table_type = 'BASE TABLE' order by 1`;
+    const there = await (await copied.connect()).rows(tables);
+    expect(there).toEqual(await connection.rows(tables));
+    expect(there.length).toBeGreaterThan(5);
+  });
+
   test('refuses a warehouse whose migration was edited after it had been applied', async () => {
     const { connection } = await newDatabase();
     await migrate(connection);

@@ -1,0 +1,139 @@
+import { spawnSync } from 'node:child_process';
+import { chmod, chown, cp, mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { costsIn, ingest, ingestCommandLine, newProject, runCli, startCli } from '../support/project.ts';
+import { expectedCosts, type Fact, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+
+const volume = { workspace: 'north', type: 'volume', name: 'data', uuid: null, dimension: 'volume_storage_gbs' };
+const box = { workspace: 'south', type: 'sandbox', dimension: 'sandbox_image_storage_gbs' };
+const old: readonly Fact[] = series(volume, '2026-09-02T05', [1, 2]);
+/** Thirty resources for three weeks: pages and rows that need room. */
+const facts: readonly Fact[] = [
+  ...old.map((fact) => ({ ...fact, cost: fact.cost * 1.1 })),
+  ...Array.from({ length: 30 }, (_, index) =>
+    series(
+      { ...box, name: `box ${index}`, uuid: `sbx-${index}` },
+      '2026-09-05T00',
+      Array.from({ length: 400 }, (_, hour) => 0.01 * (1 + ((hour * 7 + index) % 97))),
+    ),
+  ).flat(),
+];
+const now = '2026-09-22T00:30:00Z';
+
+let loaded = '';
+beforeAll(async () => {
+  loaded = await newProject();
+  const platform = await startScriptedPlatform(old);
+  expect((await ingest(loaded, platform, { now: '2026-09-04T00:30:00Z' })).exitCode).toBe(0);
+});
+
+/** The next run has what it needs: it ends well, the books are the truth, nothing else is left. */
+async function expectHealed(dir: string): Promise<void> {
+  const { exitCode, stderr } = await ingest(dir, await startScriptedPlatform(facts), { now, args: ['--refetch'] });
+  expect(exitCode, stderr).toBe(0);
+  expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
+  expect((await readdir(join(dir, 'data'))).sort()).toEqual([
+    'costbook.duckdb',
+    'journal',
+    'landing',
+    'warehouse.duckdb',
+  ]);
+}
+
+// A small disk of its own takes the right to mount one.
+const probe = 'd=$(mktemp -d) && mount -t tmpfs -o size=1M tmpfs "$d" && umount "$d" && rmdir "$d"';
+const mayMount = spawnSync('sh', ['-c', probe]).status === 0;
+const skipped = mayMount ? '' : ' (skipped: mounting a small one is not allowed here)';
+
+describe.skipIf(!mayMount)(`a disk that is full${skipped}`, () => {
+  let disk = '';
+  const places = new Set<string>();
+  beforeAll(async () => {
+    disk = await newProject();
+    expect(spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=48M', 'tmpfs', disk]).status).toBe(0);
+  });
+  afterAll(() => {
+    spawnSync('umount', ['-l', disk]);
+  });
+
+  test.each([0, 16, 512, 2048, 4096])(
+    'but for %i KB ends an ingest with 7 or is no matter to it; with room the next one makes the books whole',
+    async (kb) => {
+      const dir = join(disk, `room-${kb}`);
+      await mkdir(dir);
+      await cp(loaded, dir, { recursive: true });
+      const { bavail, bsize } = await statfs(disk);
+      const ballast = join(disk, 'ballast');
+      await writeFile(ballast, Buffer.alloc(Math.max(0, bavail * bsize - kb * 1024), 1));
+
+      const { exitCode, stderr } = await ingest(dir, await startScriptedPlatform(facts), { now, args: ['--refetch'] });
+      await rm(ballast);
+      expect([0, 7], stderr).toContain(exitCode);
+      if (exitCode === 7) {
+        expect(stderr).toContain('costbook: the disk is full: make room on it and run this again');
+        const told = stderr.split('\n').filter((line) => line.startsWith('costbook: '))[0] ?? '';
+        places.add(/copyfile/.test(told) ? 'publishing' : /warehouse\.duckdb/.test(told) ? 'loading' : 'landing');
+      }
+      // What readers have is whole, as it was before the run or after it.
+      expect([expectedCosts(old, 'admin'), expectedCosts(facts, 'admin')]).toContainEqual(await costsIn(dir));
+      await expectHealed(dir);
+      expect(
+        await runCli(['rebuild', '--dir', dir, '--into', join(await newProject(), 'rebuilt.duckdb')]),
+      ).toMatchObject({
+        exitCode: 0,
+        stdout: expect.stringContaining('identical with the present warehouse'),
+      });
+      await rm(dir, { recursive: true });
+    },
+  );
+
+  test('was met wherever an ingest writes', () => {
+    expect([...places].sort()).toEqual(['landing', 'loading', 'publishing']);
+  });
+
+  test('and a query that needs more than memory ends with 7 and leaves nothing on it', async () => {
+    const dir = join(disk, 'query');
+    await mkdir(dir);
+    await cp(loaded, dir, { recursive: true });
+    const greedy = `select len(list(repeat('x', 20000) || i)) as n from range(400000) t(i)`;
+    const { exitCode, stdout, stderr } = await runCli(['sql', greedy, '--dir', dir]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: '' });
+    expect(stderr).toMatch(/^costbook: this needs more than the \d+ MB of memory, .* ask for less at once/);
+    expect((await readdir(join(dir, 'data'))).filter((name) => name.startsWith('.spill'))).toEqual([]);
+    expect(await costsIn(dir)).toEqual(expectedCosts(old, 'admin'));
+  });
+});
+
+describe('what another user owns', () => {
+  // Whoever is root may write everywhere; then somebody else is sent.
+  const isRoot = process.getuid?.() === 0;
+  const sent = isRoot ? { uid: 65534, gid: 65534 } : {};
+
+  test.each(['data', 'data/landing', 'data/landing/acc_one', 'data/journal', 'data/warehouse.duckdb'])(
+    'or is read-only (%s) ends an ingest with 7; when that is mended the next one makes the books whole',
+    async (path) => {
+      const dir = await newProject();
+      await cp(loaded, dir, { recursive: true });
+      const entries = ['.', ...(await readdir(dir, { recursive: true }))].map((name) => join(dir, name));
+      if (isRoot) for (const entry of entries) await chown(entry, 65534, 65534);
+      const kept = entries.filter(
+        (entry) => entry === join(dir, path) || (path === 'data/journal' && entry.startsWith(join(dir, path))),
+      );
+      for (const entry of kept) {
+        await chmod(entry, entry.endsWith('json') || entry.endsWith('.duckdb') ? 0o444 : 0o555);
+        if (isRoot) await chown(entry, 0, 0);
+      }
+      const platform = await startScriptedPlatform(facts);
+      const [args, env] = ingestCommandLine(dir, platform, { now, args: ['--refetch'] });
+      const { exitCode, stderr } = await startCli(args, env, sent).ended;
+      expect(exitCode, stderr).toBe(7);
+      expect(stderr).toMatch(/^costbook: .*(permission denied|cannot be written by this user)/im);
+      expect(stderr).toContain(join(dir, path));
+      expect([expectedCosts(old, 'admin'), expectedCosts(facts, 'admin')]).toContainEqual(await costsIn(dir));
+
+      for (const entry of kept) await chmod(entry, entry.endsWith('json') || entry.endsWith('.duckdb') ? 0o644 : 0o755);
+      await expectHealed(dir);
+    },
+  );
+});

@@ -1,0 +1,209 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { commands } from '../../src/commands/index.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/index.ts';
+import {
+  askSnapshot,
+  cli,
+  costsIn,
+  ingest,
+  ingestCommandLine,
+  newProject,
+  runCli,
+  type Started,
+  startCli,
+} from '../support/project.ts';
+import { expectedCosts, type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+
+const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
+const facts = series(box, '2026-09-03T05', [1, 2]);
+const now = '2026-09-05T12:30:00Z';
+
+interface Held {
+  readonly dir: string;
+  readonly platform: ScriptedPlatform;
+  readonly holder: Started;
+  /** Lets the holder go on to its end. */
+  free(): void;
+}
+
+/** A project whose warehouse is held by an ingest that the platform keeps waiting. */
+async function held(): Promise<Held> {
+  const dir = await newProject();
+  const platform = await startScriptedPlatform(facts);
+  let free: () => void = () => undefined;
+  const freed = new Promise<void>((resolve) => {
+    free = resolve;
+  });
+  const asked = new Promise<void>((resolve) => {
+    platform.onRequest = () => {
+      resolve();
+      return freed;
+    };
+  });
+  const holder = startCli(...ingestCommandLine(dir, platform, { now }));
+  await asked;
+  return { dir, platform, holder, free };
+}
+
+/** Resolves when a process has said a text on stderr. */
+function said({ process: child }: Started, text: string): Promise<void> {
+  let heard = '';
+  return new Promise((resolve) => {
+    child.stderr?.on('data', (piece: Buffer) => {
+      heard += piece;
+      if (heard.includes(text)) resolve();
+    });
+  });
+}
+
+describe.concurrent('a writer that is told to wait', () => {
+  test('begins when the other one has ended, and says once for whom it waits', async () => {
+    const { dir, platform, holder, free } = await held();
+    const second = startCli(...ingestCommandLine(dir, platform, { now, args: ['--wait', '10m'] }));
+    await said(second, 'waiting for the warehouse');
+    const asked = platform.requests.length;
+    // It looks several times before the other one ends, and asks the platform nothing meanwhile.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    expect(platform.requests).toHaveLength(asked);
+    free();
+    expect((await holder.ended).exitCode).toBe(0);
+    const { exitCode, stderr } = await second.ended;
+    expect(exitCode).toBe(0);
+    const waits = stderr.split('\n').filter((line) => line.includes('waiting for the warehouse'));
+    expect(waits.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({
+        heldBy: expect.stringContaining(`process ${holder.process.pid} `),
+        atMostSeconds: 600,
+      }),
+    ]);
+    expect(await askSnapshot(dir, 'select outcome from runs')).toEqual([{ outcome: 'done' }, { outcome: 'done' }]);
+    expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
+  });
+
+  test('and waits in vain ends with 5, and names the process', async () => {
+    const { dir, platform, holder, free } = await held();
+    const { exitCode, stdout, stderr } = await ingest(dir, platform, { now, args: ['--wait', '2s'] });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 5, stdout: '' });
+    expect(stderr).toContain('waiting for the warehouse');
+    expect(stderr).toContain(
+      `costbook: ${join(dir, 'data', 'warehouse.duckdb')} is held by process ${holder.process.pid} `,
+    );
+    free();
+    expect((await holder.ended).exitCode).toBe(0);
+    expect(await askSnapshot(dir, 'select outcome from runs')).toEqual([{ outcome: 'done' }]);
+  });
+
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('ends by %s with %i while it waits', async (signal, expected) => {
+    const { dir, platform, holder, free } = await held();
+    const second = startCli(...ingestCommandLine(dir, platform, { now, args: ['--wait', '2h'] }));
+    await said(second, 'waiting for the warehouse');
+    second.process.kill(signal);
+    const { exitCode, stderr } = await second.ended;
+    expect(exitCode).toBe(expected);
+    expect(stderr).toContain(`ended by ${signal}`);
+    expect(holder.process.exitCode).toBe(null);
+    free();
+    expect((await holder.ended).exitCode).toBe(0);
+  });
+
+  test('takes over when the other one is killed', async () => {
+    const { dir, platform, holder, free } = await held();
+    const second = startCli(...ingestCommandLine(dir, platform, { now, args: ['--wait', '10m'] }));
+    await said(second, 'waiting for the warehouse');
+    holder.process.kill('SIGKILL');
+    free();
+    expect((await second.ended).exitCode).toBe(0);
+    expect(await askSnapshot(dir, 'select outcome from runs order by run_number')).toEqual([
+      { outcome: 'interrupted' },
+      { outcome: 'done' },
+    ]);
+    expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
+  });
+
+  test('so that books are made anew may be waiting as well', async () => {
+    const { dir, holder, free } = await held();
+    const rebuilt = join(await newProject(), 'rebuilt.duckdb');
+    const rebuild = startCli(['rebuild', '--into', rebuilt, '--wait', '10m', '--dir', dir]);
+    await said(rebuild, 'waiting for the warehouse');
+    free();
+    expect((await holder.ended).exitCode).toBe(0);
+    expect(await rebuild.ended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('identical') });
+  });
+
+  test('is told what is no duration', async () => {
+    const { exitCode, stderr } = await runCli(['ingest', '--wait', '10', '--dir', await newProject()]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('--wait: "10" is no duration; expected one such as 90s, 10m or 2h');
+  });
+});
+
+describe('while the warehouse is held', () => {
+  let dir = '';
+  let warehouse: Warehouse;
+  let platform: ScriptedPlatform;
+  beforeAll(async () => {
+    dir = await newProject();
+    platform = await startScriptedPlatform(facts);
+    expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
+    warehouse = await openWarehouse(dir);
+  });
+  afterAll(() => warehouse.close());
+
+  /** A whole command line of every command; a new command needs one here. */
+  const commandLines: Record<string, readonly string[]> = {
+    ingest: [],
+    report: ['cost_by_workspace', '--month', '2026-09'],
+    sql: ['select 1'],
+    check: [],
+    status: [],
+    restatements: [],
+    rebuild: ['--into', 'rebuilt.duckdb'],
+    plan: [],
+  };
+  /** They write books of their own, or none. */
+  const elsewhere = ['demo', 'emulator'];
+
+  test.each(commands.map(({ name }) => name).filter((name) => !elsewhere.includes(name)))(
+    '%s answers, or ends with 5 and could be told to wait',
+    async (name) => {
+      const rest = commandLines[name];
+      if (rest === undefined) throw new Error(`give ${name} a command line in this test`);
+      const [, env] = ingestCommandLine(dir, platform, { now });
+      const before = platform.requests.length;
+      const run = startCli([name, ...rest, '--dir', dir, '--now', now], env, { cwd: await newProject() });
+      const { exitCode, stderr } = await run.ended;
+      const canWait = commands
+        .find((command) => command.name === name)
+        ?.options.some(({ flags }) => flags.startsWith('--wait '));
+      expect({ exitCode, stderr }).toEqual(
+        canWait
+          ? { exitCode: 5, stderr: expect.stringContaining(`is held by process ${process.pid} `) }
+          : { exitCode: 0, stderr: expect.not.stringContaining('held by') },
+      );
+      expect(platform.requests).toHaveLength(before);
+    },
+  );
+
+  // Containers that share a disk do not see each other's processes. Only root may make such a one here.
+  const apart = ['unshare', '--pid', '--fork', '--mount-proc'] as const;
+  const mayPart = spawnSync(apart[0], [...apart.slice(1), 'true']).status === 0;
+  test.skipIf(!mayPart)(
+    `somebody in another container is refused with 5 all the same${mayPart ? '' : ' (skipped: unshare is not allowed here)'}`,
+    () => {
+      const [args, env] = ingestCommandLine(dir, platform, { now });
+      const { status, stderr } = spawnSync(apart[0], [...apart.slice(1), process.execPath, cli, ...args], {
+        env: { PATH: process.env['PATH'] ?? '', ...env },
+        encoding: 'utf8',
+      });
+      expect({ status, stderr }).toEqual({
+        status: 5,
+        stderr: `costbook: ${join(dir, 'data', 'warehouse.duckdb')} is held by a process that cannot be seen from here: wait until it ends, then run this again\n`,
+      });
+    },
+  );
+});
