@@ -21,7 +21,8 @@ export const statusCommand: Command = {
     const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
     const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
     try {
-      const status = await readStatus(books.connection, now, config.freshnessHours);
+      const configured = config.accounts.flatMap(({ id }) => id ?? []);
+      const status = await readStatus(books.connection, now, config.freshnessHours, configured);
       await context.write(context.json ? `${JSON.stringify(status)}\n` : describe(status));
       return input.options['exitCode'] === true && !status.isTrustworthy ? exitCodes.unproven : exitCodes.done;
     } finally {
@@ -45,6 +46,8 @@ interface AccountStatus {
   readonly firstCovered: string | null;
   readonly completeThrough: string | null;
   readonly settledThrough: string | null;
+  /** False for an account in the books that the configuration no longer names: nothing new is expected of it. */
+  readonly isConfigured: boolean;
   /** Whether complete-through lies further back than freshness allows; an account never loaded is too old. */
   readonly isTooOld: boolean;
   /** Decimals that the platform's own totals were seen to carry; half a unit of the last is part of each tolerance. */
@@ -66,7 +69,12 @@ interface Status {
   readonly lastRun: SqlRow | null;
 }
 
-async function readStatus(connection: Connection, now: Instant, freshnessHours: number): Promise<Status> {
+async function readStatus(
+  connection: Connection,
+  now: Instant,
+  freshnessHours: number,
+  configured: readonly string[],
+): Promise<Status> {
   const rows = await connection.rows(`
     with unknown_workspace as (
       select amounts.account, sum(amounts.cost) as cost
@@ -114,6 +122,7 @@ async function readStatus(connection: Connection, now: Instant, freshnessHours: 
       firstCovered: instantOrNull(row['first_covered']),
       completeThrough: instantOrNull(completeThrough),
       settledThrough: instantOrNull(row['settled_through']),
+      isConfigured: configured.length === 0 || configured.includes(account),
       isTooOld: completeThrough === null || Number(completeThrough) < tooOldBefore,
       totalDecimals: { cost: Number(row['cost_decimals']), usage: Number(row['usage_decimals']) },
       unknownWorkspaceCost: String(row['unknown_workspace_cost']),
@@ -137,7 +146,8 @@ async function readStatus(connection: Connection, now: Instant, freshnessHours: 
   `);
   return {
     isTrustworthy:
-      accounts.length > 0 && accounts.every(({ isTooOld, unproven }) => !isTooOld && unproven.length === 0),
+      accounts.length > 0 &&
+      accounts.every(({ isConfigured, isTooOld, unproven }) => !(isConfigured && isTooOld) && unproven.length === 0),
     freshnessHours,
     accounts,
     lastRun: lastRun === undefined ? null : { ...lastRun, runNumber: Number(lastRun['runNumber']) },
@@ -160,7 +170,8 @@ function describe({ accounts, lastRun, freshnessHours, isTrustworthy }: Status):
   const lines = accounts.flatMap((account) => [
     `${account.account}${account.name === null ? '' : ` (${account.name})`}`,
     `  complete through   ${account.completeThrough ?? 'nothing yet'}` +
-      `${account.isTooOld ? `  TOO OLD: more than ${freshnessHours} h ago, see the last run` : ''}`,
+      `${account.isTooOld && account.isConfigured ? `  TOO OLD: more than ${freshnessHours} h ago, see the last run` : ''}` +
+      `${account.isConfigured ? '' : '  (configured no longer)'}`,
     `  settled through    ${account.settledThrough ?? 'nothing yet'}`,
     `  first hour         ${account.firstCovered ?? 'nothing yet'}`,
     `  read as            ${account.role ?? 'not known yet'}`,

@@ -75,6 +75,16 @@ describe.concurrent('status', () => {
     expect(patient.exitCode).toBe(0);
   });
 
+  test('expects nothing new of an account that is configured no longer', async () => {
+    const dir = await newProject();
+    await ingest(dir, await startScriptedPlatform(facts), { now });
+    const args = ['status', '--dir', dir, '--now', '2026-10-01T00:00:00Z', '--exit-code', '--json'];
+    const other = { COSTBOOK_URL: 'http://127.0.0.1:9', COSTBOOK_TOKEN: 'tok', COSTBOOK_ACCOUNT: 'acc_two' };
+    const { exitCode, stdout } = await runCli(args, other);
+    expect(JSON.parse(stdout).accounts[0]).toMatchObject({ account: 'acc_one', isConfigured: false, isTooOld: true });
+    expect(exitCode).toBe(0);
+  });
+
   test('is refused where the configuration is wrong', async () => {
     const dir = await newProject();
     await ingest(dir, await startScriptedPlatform(facts), { now });
