@@ -255,12 +255,11 @@ function requestsOf(
 
 function likelyQuery(window: Window, last: LoadedQuery, role: Role): Query | undefined {
   const { purpose, resourceType, billingDimension } = last;
-  if (purpose === 'residual' && role === 'admin' && resourceType !== null) {
-    return residualQuery(window, resourceType, billingDimension ?? undefined);
+  if (purpose === 'residual' && role === 'admin') {
+    return residualQuery(window, resourceType ?? undefined, billingDimension ?? undefined);
   }
-  if (billingDimension === null) return undefined;
-  if (purpose === 'types') return typesQuery(window, billingDimension);
-  return purpose === 'repair' ? repairQuery(window, billingDimension, role) : undefined;
+  if (purpose === 'repair') return repairQuery(window, billingDimension ?? undefined, role);
+  return purpose === 'types' && billingDimension !== null ? typesQuery(window, billingDimension) : undefined;
 }
 
 function isSame(loaded: LoadedQuery, query: Query): boolean {

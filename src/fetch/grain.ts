@@ -45,26 +45,29 @@ export function controlQuery(window: Window, role: Role): Query {
 }
 
 /**
- * As admin: all of one resource type (and one billing dimension, where given) by workspace; less its rows with uuid, it
- * gives those without.
+ * As admin: all of one resource type (and one billing dimension, where given; of everything, where neither is) by
+ * workspace; less its rows with uuid, it gives those without.
  */
-export function residualQuery(window: Window, resourceType: string, billingDimension?: string): Query {
+export function residualQuery(window: Window, resourceType?: string, billingDimension?: string): Query {
   return {
     purpose: 'residual',
     window,
     groupBy: ['workspace', 'resource_name', 'billing_dimension'],
-    resourceType,
+    ...(resourceType === undefined ? {} : { resourceType }),
     ...(billingDimension === undefined ? {} : { billingDimension }),
   };
 }
 
-/** All of one billing dimension without asking for uuids ("best effort", 4.6), for what the detail left out. */
-export function repairQuery(window: Window, billingDimension: string, role: Role): Query {
+/**
+ * All of one billing dimension (of everything, where none is given) without asking for uuids ("best effort", 4.6), for
+ * what the detail left out.
+ */
+export function repairQuery(window: Window, billingDimension: string | undefined, role: Role): Query {
   return {
     purpose: 'repair',
     window,
     groupBy: [role === 'admin' ? 'workspace' : 'resource_type', 'resource_name', 'billing_dimension'],
-    billingDimension,
+    ...(billingDimension === undefined ? {} : { billingDimension }),
   };
 }
 

@@ -15,6 +15,9 @@ import {
 import { formatWindow, type Instant, type Window } from '../time.ts';
 import type { DifferingHours, LoadedQuery, Proof, Stage, TotalsKnown } from '../warehouse/index.ts';
 
+/** So many questions of one kind cost more calls than one about everything, which is one page or two. */
+const manyQuestions = 3;
+
 /** What reading one window takes. */
 export interface WindowReading {
   readonly account: string;
@@ -138,9 +141,11 @@ export async function readWindow(reading: WindowReading): Promise<WindowRead> {
       await stage.takeDetail();
       return stage.typesWithoutUuid();
     });
-    const numbers = await askAll(types.map((type) => residualQuery(window, type)));
+    // One question about everything tells as much as one for each type, where names cannot merge resources of two types.
+    const asked = (await isBestAskedAtOnce(types)) ? [undefined] : types;
+    const numbers = await askAll(asked.map((type) => residualQuery(window, type)));
     await exclusively(async () => {
-      for (const [index, resourceType] of types.entries()) {
+      for (const [index, resourceType] of asked.entries()) {
         await stage.takeResidual(numbers[index] ?? 0, { resourceType, billingDimension: undefined });
       }
     });
@@ -162,7 +167,9 @@ export async function readWindow(reading: WindowReading): Promise<WindowRead> {
       billingDimensions: incomplete,
     });
     const shared = readAs === 'admin' ? await repairByType(incomplete) : [];
-    const byName = incomplete.filter((dimension) => !shared.includes(dimension));
+    const left = incomplete.filter((dimension) => !shared.includes(dimension));
+    // What the detail leaves out for good is remembered by billing dimension, so it is asked by it.
+    const byName = short.length === 0 && (await isBestAskedAtOnce(left)) ? [undefined] : left;
     const numbers = await askAll(byName.map((dimension) => repairQuery(window, dimension, readAs)));
     await exclusively(async () => {
       for (const [index, dimension] of byName.entries()) await stage.takeRepair(numbers[index] ?? 0, dimension);
@@ -181,6 +188,18 @@ export async function readWindow(reading: WindowReading): Promise<WindowRead> {
       leftOut: leftOut ? short : [],
     };
   });
+
+  /**
+   * Whether many questions of one kind, one for each resource type or billing dimension, are better asked as one: where
+   * everything fits on a page, and as admin no billing dimension may be shared by types, which are not told then.
+   */
+  async function isBestAskedAtOnce(parts: readonly string[]): Promise<boolean> {
+    const detail = answered.find(({ purpose }) => purpose === 'detail');
+    if (parts.length < manyQuestions || detail?.pages !== 1) return false;
+    if (role !== 'admin') return true;
+    const [certain, all] = await exclusively(async () => [await stage.dimensionsOfOneType(), await stage.dimensions()]);
+    return all.every((dimension) => certain.includes(dimension));
+  }
 
   /**
    * As admin, the dimensions that several resource types may share are asked for by type: by workspace and name alone,

@@ -155,12 +155,14 @@ export interface Stage {
   shortDimensions(known: TotalsKnown): Promise<string[]>;
   /** Billing dimensions that are known to belong to one resource type. */
   dimensionsOfOneType(): Promise<string[]>;
+  /** The billing dimensions of the window's rows so far. */
+  dimensions(): Promise<string[]>;
   /** The resource types among the groups of a query; undefined where the platform names none. */
   typesAsked(query: number): Promise<(string | undefined)[]>;
   /** Billing dimensions whose rows without uuid may be several resources of several types. */
   ambiguousDimensions(): Promise<string[]>;
   /** Adds what a query of one billing dimension shows beyond the rows. */
-  takeRepair(query: number, billingDimension: string): Promise<void>;
+  takeRepair(query: number, billingDimension: string | undefined): Promise<void>;
   /**
    * Compares everything with the platform's own totals. Where the platform is known to leave rows out of the detail,
    * all rows together may meet the detail's total in its pages' place; `leftOut` tells whether they had to.
@@ -338,6 +340,11 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
       return rows.map((row) => String(row['billing_dimension']));
     },
 
+    async dimensions() {
+      const rows = await connection.rows('select distinct billing_dimension from incoming_series order by all');
+      return rows.map((row) => String(row['billing_dimension']));
+    },
+
     async typesAsked(query) {
       const rows = await connection.rows(sql('types_asked'), { query });
       return rows.map((row) => (row['resource_type'] === null ? undefined : String(row['resource_type'])));
@@ -353,7 +360,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
       if (role === 'member') {
         await connection.run(sql('drop_rows_without_uuid'), {
           resource_type: null,
-          billing_dimension: billingDimension,
+          billing_dimension: billingDimension ?? null,
         });
       }
       await connection.run(sql('add_difference'), {
@@ -361,7 +368,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
         account,
         by_workspace: byWorkspace(),
         resource_type: null,
-        billing_dimension: billingDimension,
+        billing_dimension: billingDimension ?? null,
       });
     },
 

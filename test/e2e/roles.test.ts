@@ -128,6 +128,65 @@ describe.concurrent('a page that is lost', () => {
   });
 });
 
+describe.concurrent('rows without uuid of many resource types', () => {
+  const domain = { type: 'custom_domain', uuid: null, dimension: 'custom_domain_active_time_hours' } as const;
+  const job = { type: 'job', uuid: null, dimension: 'job_compute_runtime_gbs' } as const;
+  const many: readonly Fact[] = [
+    ...facts.filter(({ type }) => type === 'volume'),
+    ...series({ ...domain, workspace: 'north', name: 'data' }, '2026-09-03T05', [0.5, 0.25]),
+    ...series({ ...domain, workspace: 'south', name: 'data' }, '2026-09-03T05', [4]),
+    ...series({ ...job, workspace: 'south', name: 'data' }, '2026-09-03T05', [0.125, 8]),
+    ...series({ ...job, workspace: 'north', name: 'data', uuid: 'job-1' }, '2026-09-03T05', [16]),
+  ];
+
+  test('are asked for at once by workspace where no billing dimension is shared', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(many);
+    const { exitCode, account } = await ingest(dir, platform, { now });
+    expect({ exitCode, unproven: account.unproven }).toEqual({ exitCode: 0, unproven: [] });
+    expect(await costsIn(dir)).toEqual(expectedCosts(many, 'admin'));
+    expect(platform.requests, 'detail, control, and one more').toHaveLength(3);
+  });
+
+  test('are asked for type by type where one is shared', async () => {
+    const dir = await newProject();
+    const shared = [
+      ...many,
+      ...series(
+        { ...job, type: 'disk', dimension: 'storage_gbs', workspace: 'south', name: 'data' },
+        '2026-09-03T05',
+        [2],
+      ),
+    ];
+    const platform = await startScriptedPlatform(shared);
+    const { exitCode } = await ingest(dir, platform, { now });
+    expect(exitCode).toBe(0);
+    expect(await costsIn(dir)).toEqual(expectedCosts(shared, 'admin'));
+    expect(platform.requests.filter(({ query }) => query['resourceType'] !== undefined)).toHaveLength(4);
+  });
+
+  test('are asked for at once by type as a member, where their billing dimensions are unknown', async () => {
+    const dir = await newProject();
+    const unknown = ['x', 'y', 'z'].flatMap((letter) => [
+      ...series(
+        { type: 'disk', uuid: null, dimension: `${letter}_gbs`, workspace: 'south', name: 'data' },
+        '2026-09-03T05',
+        [2],
+      ),
+      ...series(
+        { type: 'tape', uuid: null, dimension: `${letter}_gbs`, workspace: 'south', name: 'data' },
+        '2026-09-03T05',
+        [3],
+      ),
+    ]);
+    const platform = await startScriptedPlatform(unknown);
+    const { exitCode } = await ingest(dir, platform, { now, as: 'member' });
+    expect(exitCode).toBe(0);
+    expect(await costsIn(dir)).toEqual(expectedCosts(unknown, 'member'));
+    expect(platform.requests, 'the role, detail, control, and one more').toHaveLength(4);
+  });
+});
+
 describe.concurrent('a billing dimension that several resource types share', () => {
   const disk = { workspace: 'north', type: 'disk', name: 'data', uuid: null, dimension: 'storage_gbs' };
   const shared = [
