@@ -33,9 +33,7 @@ function tell(words: string): void {
 }
 
 async function measure(): Promise<Figure[]> {
-  const chosen = benches.filter(({ name, isLong }) =>
-    positionals.length > 0 ? positionals.includes(name) : !isLong,
-  );
+  const chosen = benches.filter(({ name, isLong }) => (positionals.length > 0 ? positionals.includes(name) : !isLong));
   const figures: Figure[] = [];
   for (const bench of chosen) {
     tell(`${bench.name}: ${bench.about}`);

@@ -54,7 +54,8 @@ export async function run(args: readonly string[], env: Readonly<Record<string, 
   const seconds = (performance.now() - begun) / 1000;
   clearInterval(look);
   children.splice(children.indexOf(child), 1);
-  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}:\n${Buffer.concat(err).toString().slice(-4000)}`);
+  if (code !== 0)
+    throw new Error(`${args.join(' ')} ended with ${code}:\n${Buffer.concat(err).toString().slice(-4000)}`);
   return { seconds, peakMib, stdout: Buffer.concat(out).toString() };
 }
 
@@ -110,12 +111,15 @@ export async function ingest(
   dir: string,
   times: { readonly since: string; readonly now: string },
 ): Promise<Took & { windows: number; pages: number; rows: number; requests: number }> {
-  const took = await run([...process.execArgv, cli, 'ingest', '--dir', dir, '--now', times.now, '--json', '--log-format', 'json'], {
-    COSTBOOK_URL: platform.url,
-    COSTBOOK_TOKEN: 'bench',
-    COSTBOOK_ACCOUNT: 'acc_bench',
-    COSTBOOK_SINCE: times.since,
-  });
+  const took = await run(
+    [...process.execArgv, cli, 'ingest', '--dir', dir, '--now', times.now, '--json', '--log-format', 'json'],
+    {
+      COSTBOOK_URL: platform.url,
+      COSTBOOK_TOKEN: 'bench',
+      COSTBOOK_ACCOUNT: 'acc_bench',
+      COSTBOOK_SINCE: times.since,
+    },
+  );
   const { windows, pages, rows, requests } = JSON.parse(took.stdout).accounts[0];
   const calls = Object.values<number>(requests).reduce((sum, count) => sum + count, 0);
   return { ...took, windows, pages, rows, requests: calls };
