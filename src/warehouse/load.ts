@@ -217,6 +217,8 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
   let entries = 0;
   let decimals = new Map<number, TotalDecimals>();
   let proofs: readonly Proof[] = [];
+  // Whether the hours were compared since anything came or was taken.
+  let isCompared = false;
 
   function decimalsSeen(): TotalDecimals {
     const seen = [...decimals.values()];
@@ -227,6 +229,12 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
   }
   function byWorkspace(): boolean {
     return role === 'admin';
+  }
+  async function compareHours(known: TotalsKnown): Promise<void> {
+    if (isCompared) return;
+    const tolerance = toleranceParameters(known, decimalsSeen());
+    await connection.run(sql('compare_hours'), { by_workspace: byWorkspace(), ...tolerance });
+    isCompared = true;
   }
   function windowParameters(of: Window): { account: string; window_start: string; window_end: string } {
     return { account, window_start: formatInstant(of.start), window_end: formatInstant(of.end) };
@@ -239,10 +247,12 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
       entries = 0;
       decimals = new Map();
       proofs = [];
+      isCompared = false;
       await connection.run(sql('stage'));
     },
 
     readAs(newRole) {
+      isCompared = false;
       role = newRole;
     },
 
@@ -250,6 +260,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
       let total: string | undefined;
       return {
         async page(page) {
+          isCompared = false;
           if (total === undefined) {
             total = page.totalCost;
             await connection.run(
@@ -299,6 +310,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
           });
         },
         async restart() {
+          isCompared = false;
           total = undefined;
           decimals.delete(query);
           await connection.run(sql('forget_query'), { query });
@@ -307,6 +319,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     },
 
     async takeDetail() {
+      isCompared = false;
       await connection.run(sql('rows_of_detail'), { account });
     },
 
@@ -316,6 +329,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     },
 
     async takeResidual(query, filter) {
+      isCompared = false;
       const filters = {
         resource_type: filter.resourceType ?? null,
         billing_dimension: filter.billingDimension ?? null,
@@ -325,10 +339,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     },
 
     async shortDimensions(known) {
-      await connection.run(sql('compare_hours'), {
-        by_workspace: byWorkspace(),
-        ...toleranceParameters(known, decimalsSeen()),
-      });
+      await compareHours(known);
       const rows = await connection.rows(sql('short_dimensions'));
       return rows.map((row) => String(row['billing_dimension']));
     },
@@ -349,6 +360,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     },
 
     async takeRepair(query, billingDimension) {
+      isCompared = false;
       // By resource type and name the query tells more of them than the detail did; by workspace it may tell less.
       if (role === 'member') {
         await connection.run(sql('drop_rows_without_uuid'), {
@@ -366,10 +378,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     },
 
     async prove(known, leavesOut) {
-      await connection.run(sql('compare_hours'), {
-        by_workspace: byWorkspace(),
-        ...toleranceParameters(known, decimalsSeen()),
-      });
+      await compareHours(known);
       await connection.run(sql('prove'), { ...toleranceParameters(known, decimalsSeen()), leaves_out: leavesOut });
       proofs = await readProofs(connection);
       return { proofs: [...proofs], leftOut: proofs.some(({ compared }) => compared === allRowsMeet) };
