@@ -3,10 +3,14 @@ import { writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { ingestBench } from './cases/ingest.ts';
+import { loadBench } from './cases/load.ts';
+import { memoryBench } from './cases/memory.ts';
+import { nightBench } from './cases/night.ts';
+import { seriesBench } from './cases/series.ts';
 import type { Bench, Figure } from './figures.ts';
 import { cleanUp } from './processes.ts';
 
-const benches: readonly Bench[] = [ingestBench];
+const benches: readonly Bench[] = [ingestBench, loadBench, nightBench, seriesBench, memoryBench];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -10,6 +10,12 @@ import type { AccountSize } from './account.ts';
 /** The program as a user starts it. */
 export const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
+export const dayMs = 24 * 3_600_000;
+
+export function instant(ms: number): string {
+  return new Date(ms).toISOString().replace('.000', '');
+}
+
 const folders: string[] = [];
 const children: ChildProcess[] = [];
 
@@ -29,7 +35,9 @@ export async function cleanUp(): Promise<void> {
 /** What a process took. */
 export interface Took {
   readonly seconds: number;
-  /** Of CPU, in the process and those that it waited for. */
+  /** In the process' own threads, as far as the system tells. */
+  readonly cpuSeconds: number;
+  /** The most memory that it held. */
   readonly peakMib: number;
   readonly stdout: string;
 }
@@ -47,22 +55,34 @@ export async function run(args: readonly string[], env: Readonly<Record<string, 
   child.stdout.on('data', (piece: Buffer) => out.push(piece));
   child.stderr.on('data', (piece: Buffer) => err.push(piece));
   let peakMib = 0;
+  let cpuSeconds = 0;
   const look = setInterval(() => {
     peakMib = Math.max(peakMib, peakOf(child.pid));
-  }, 100);
+    cpuSeconds = Math.max(cpuSeconds, cpuOf(child.pid));
+  }, 20);
   const [code] = await once(child, 'close');
   const seconds = (performance.now() - begun) / 1000;
   clearInterval(look);
   children.splice(children.indexOf(child), 1);
   if (code !== 0)
     throw new Error(`${args.join(' ')} ended with ${code}:\n${Buffer.concat(err).toString().slice(-4000)}`);
-  return { seconds, peakMib, stdout: Buffer.concat(out).toString() };
+  return { seconds, cpuSeconds, peakMib, stdout: Buffer.concat(out).toString() };
 }
 
 /** The most memory that a process ever held, in MiB; 0 where the system does not tell. */
 function peakOf(pid: number | undefined): number {
   try {
     return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}
+
+/** Seconds of CPU that a process has had, in hundredths; 0 where the system does not tell. */
+function cpuOf(pid: number | undefined): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) / 100;
   } catch {
     return 0;
   }
@@ -111,15 +131,12 @@ export async function ingest(
   dir: string,
   times: { readonly since: string; readonly now: string },
 ): Promise<Took & { windows: number; pages: number; rows: number; requests: number }> {
-  const took = await run(
-    [...process.execArgv, cli, 'ingest', '--dir', dir, '--now', times.now, '--json', '--log-format', 'json'],
-    {
-      COSTBOOK_URL: platform.url,
-      COSTBOOK_TOKEN: 'bench',
-      COSTBOOK_ACCOUNT: 'acc_bench',
-      COSTBOOK_SINCE: times.since,
-    },
-  );
+  const took = await run([cli, 'ingest', '--dir', dir, '--now', times.now, '--json', '--log-format', 'json'], {
+    COSTBOOK_URL: platform.url,
+    COSTBOOK_TOKEN: 'bench',
+    COSTBOOK_ACCOUNT: 'acc_bench',
+    COSTBOOK_SINCE: times.since,
+  });
   const { windows, pages, rows, requests } = JSON.parse(took.stdout).accounts[0];
   const calls = Object.values<number>(requests).reduce((sum, count) => sum + count, 0);
   return { ...took, windows, pages, rows, requests: calls };
