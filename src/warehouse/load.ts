@@ -401,7 +401,9 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
 
     async load(facts, file) {
       const parameters = windowParameters(window);
-      await connection.run(sql('rows_to_load'), { window_start: parameters.window_start });
+      const [rows] = await connection.rows(sql('rows_stand_once'));
+      const asRows = rows?.['stand_once'] === true ? 'rows_to_load' : 'rows_to_load_added_up';
+      await connection.run(sql(asRows), { window_start: parameters.window_start });
       const pieces = await keepWhatAdminKnew();
       await connection.run(sql('changes'), parameters);
       const [collision] = await connection.rows(sql('series_collisions'));
