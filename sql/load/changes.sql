@@ -2,12 +2,18 @@
 --! about: that were loaded before, whose changes are restatements; in the others there was nothing.
 create or replace temp table changes as
 with covered_before as (
-  select window_start, window_end
+  select
+    greatest(window_start, cast($window_start as timestamp)) as first_hour,
+    least(window_end, cast($window_end as timestamp)) as end_hour
   from ledger.covered
   where account = $account
     and replaced_by is null
     and window_start < cast($window_end as timestamp)
     and window_end > cast($window_start as timestamp)
+),
+covered_hours as (
+  select unnest(generate_series(first_hour, end_hour - interval 1 hour, interval 1 hour)) as covered_hour
+  from covered_before
 ),
 now_there as (
   select series_id, bucket_start, cost, usage, load_number
@@ -16,22 +22,25 @@ now_there as (
     and bucket_start >= cast($window_start as timestamp)
     and bucket_start < cast($window_end as timestamp)
 ),
+-- What is loaded comes first and in its order: it is stored so.
 differing as (
   select
-    series_id,
-    bucket_start,
+    loaded.series_id,
+    loaded.bucket_start,
     now_there.cost as old_cost,
     loaded.cost as new_cost,
     now_there.usage as old_usage,
     loaded.usage as new_usage,
     now_there.load_number as old_load_number
-  from now_there
-  full outer join loaded using (series_id, bucket_start)
+  from loaded
+  left join now_there using (series_id, bucket_start)
   where now_there.cost is distinct from loaded.cost or now_there.usage is distinct from loaded.usage
+  union all
+  select series_id, bucket_start, cost, null, usage, null, load_number
+  from now_there
+  anti join loaded using (series_id, bucket_start)
 )
 select
   series_id, bucket_start, old_cost, new_cost, old_usage, new_usage, old_load_number,
-  covered_before.window_start is not null as was_covered
-from differing
-left join covered_before
-  on differing.bucket_start >= covered_before.window_start and differing.bucket_start < covered_before.window_end;
+  bucket_start in (select covered_hour from covered_hours) as was_covered
+from differing;

@@ -1,32 +1,42 @@
 --! about: The rows of each hour and billing dimension (and workspace, where the control was asked by it) beside the
 --! about: control's; the half units are those of the decimals that the platform's own totals carry.
 create or replace temp table compared_hours as
-with sides as (
+with ours as (
   select
     incoming_series.billing_dimension,
     case when $by_workspace then incoming_series.workspace end as workspace,
     incoming.bucket,
-    incoming.cost as our_cost,
-    incoming.usage as our_usage,
-    cast(0 as decimal(18, 12)) as their_cost,
-    cast(0 as decimal(18, 6)) as their_usage,
-    1 as is_ours
+    sum(incoming.cost) as cost,
+    sum(incoming.usage) as usage,
+    sum(abs(incoming.cost)) as cost_magnitude,
+    sum(abs(incoming.usage)) as usage_magnitude,
+    count(*) as amounts
   from incoming
   join incoming_series using (series_id)
-  union all
+  group by all
+),
+theirs as (
   select
     staged_entries.billing_dimension,
-    case when $by_workspace then staged_entries.workspace end,
+    case when $by_workspace then staged_entries.workspace end as workspace,
     staged_points.bucket,
-    0,
-    0,
-    staged_points.cost,
-    staged_points.usage,
-    0
+    sum(staged_points.cost) as cost,
+    sum(staged_points.usage) as usage
   from staged_points
   join staged_entries using (entry)
   join staged_queries using (query)
   where staged_queries.purpose = 'control'
+  group by all
+),
+-- Each side is added up by itself first: that leaves few rows to put beside each other.
+sides as (
+  select
+    billing_dimension, workspace, bucket, cost as our_cost, usage as our_usage,
+    0 as their_cost, 0 as their_usage, cost_magnitude, usage_magnitude, amounts
+  from ours
+  union all
+  select billing_dimension, workspace, bucket, 0, 0, cost, usage, 0, 0, 0
+  from theirs
 )
 select
   billing_dimension,
@@ -36,8 +46,8 @@ select
   sum(their_cost) as their_cost,
   sum(our_usage) as our_usage,
   sum(their_usage) as their_usage,
-  tolerance_of(sum(is_ours), sum(abs(our_cost)), 1e-12, $cost_half_unit, $agreed) as cost_tolerance,
-  tolerance_of(sum(is_ours), sum(abs(our_usage)), 1e-6, $usage_half_unit, null) as usage_tolerance,
-  sum(is_ours) as amounts
+  tolerance_of(sum(amounts), sum(cost_magnitude), 1e-12, $cost_half_unit, $agreed) as cost_tolerance,
+  tolerance_of(sum(amounts), sum(usage_magnitude), 1e-6, $usage_half_unit, null) as usage_tolerance,
+  sum(amounts) as amounts
 from sides
 group by billing_dimension, workspace, bucket;

@@ -1,10 +1,10 @@
---! about: The window's rows as they will be stored, and what of them differs from the rows that are there now.
+--! about: The window's rows as they will be stored, where the detail names each series once and nothing was added to it:
+--! about: no row stands twice. They stay in the order in which they came, series by series, which is how they store best.
 create or replace temp table loaded as
 select
   series_id,
   cast($window_start as timestamp) + to_hours(bucket) as bucket_start,
-  cast(sum(cost) as decimal(18, 12)) as cost,
-  cast(sum(usage) as decimal(18, 6)) as usage
+  cost,
+  usage
 from incoming
-group by series_id, bucket
-having sum(cost) <> 0 or sum(usage) <> 0;
+where cost <> 0 or usage <> 0;

@@ -37,8 +37,8 @@ create or replace temp table incoming_series (
 create or replace temp table incoming (
   series_id ubigint not null,
   bucket integer not null,
-  cost decimal(38, 12) not null,
-  usage decimal(38, 6) not null
+  cost decimal(18, 12) not null,
+  usage decimal(18, 6) not null
 );
 create or replace temp table differences (
   query integer not null,

@@ -3,26 +3,43 @@
 delete from compared_past where query = $query;
 
 insert into compared_past
-with ours as (
+-- Each series is added up by its number first: putting names beside every hour would take longer than all the rest.
+with of_series as (
+  select
+    series_id,
+    greatest(date_trunc($unit, bucket_start), cast($window_start as timestamp)) as bucket_start,
+    count(*) as amounts,
+    sum(cost) as cost,
+    sum(abs(cost)) as cost_magnitude,
+    sum(usage) as usage,
+    sum(abs(usage)) as usage_magnitude
+  from ledger.amounts
+  where account = $account
+    and bucket_start >= cast($window_start as timestamp)
+    and bucket_start < cast($window_end as timestamp)
+    and series_id in (
+      select series_id
+      from ledger.series
+      where ($billing_dimension is null or billing_dimension = $billing_dimension)
+        and ($resource_name is null or resource_name = $resource_name)
+    )
+  group by all
+),
+ours as (
   select
     series.billing_dimension,
     case when $by_workspace then series.workspace end as workspace,
     case when $by_type then series.resource_type end as resource_type,
     case when $by_name then series.resource_name end as resource_name,
     case when $by_uuid then series.resource_uuid end as resource_uuid,
-    greatest(date_trunc($unit, amounts.bucket_start), cast($window_start as timestamp)) as bucket_start,
-    count(*) as amounts,
-    sum(amounts.cost) as cost,
-    sum(abs(amounts.cost)) as cost_magnitude,
-    sum(amounts.usage) as usage,
-    sum(abs(amounts.usage)) as usage_magnitude
-  from ledger.amounts as amounts
+    of_series.bucket_start,
+    sum(of_series.amounts) as amounts,
+    sum(of_series.cost) as cost,
+    sum(of_series.cost_magnitude) as cost_magnitude,
+    sum(of_series.usage) as usage,
+    sum(of_series.usage_magnitude) as usage_magnitude
+  from of_series
   join ledger.series as series using (series_id)
-  where amounts.account = $account
-    and amounts.bucket_start >= cast($window_start as timestamp)
-    and amounts.bucket_start < cast($window_end as timestamp)
-    and ($billing_dimension is null or series.billing_dimension = $billing_dimension)
-    and ($resource_name is null or series.resource_name = $resource_name)
   group by all
 ),
 theirs as (

@@ -1,6 +1,14 @@
 --! about: How many series of each billing dimension had their first and their last day on which day; $question tells series
 --! about: apart by uuid (series) or by name ($by_workspace: and workspace; otherwise: and type).
-with lives as (
+with of_series as (
+  select series_id, min(bucket_start) as first_hour, max(bucket_start) as last_hour
+  from ledger.amounts
+  where account = $account
+    and bucket_start >= cast($window_start as timestamp)
+    and bucket_start < cast($window_end as timestamp)
+  group by series_id
+),
+lives as (
   select
     series.billing_dimension,
     series.resource_name,
@@ -8,13 +16,10 @@ with lives as (
     case when $question = 'names' and $by_workspace then series.workspace end as workspace,
     case when $question = 'names' and not $by_workspace then series.resource_type end as resource_type,
     bool_or(series.resource_uuid is null) as has_rows_without_uuid,
-    date_trunc('day', min(amounts.bucket_start)) as first_day,
-    date_trunc('day', max(amounts.bucket_start)) as last_day
-  from ledger.amounts as amounts
+    date_trunc('day', min(of_series.first_hour)) as first_day,
+    date_trunc('day', max(of_series.last_hour)) as last_day
+  from of_series
   join ledger.series as series using (series_id)
-  where amounts.account = $account
-    and amounts.bucket_start >= cast($window_start as timestamp)
-    and amounts.bucket_start < cast($window_end as timestamp)
   group by all
 ),
 days as (

@@ -1,7 +1,15 @@
 import type { Log } from '../effects.ts';
-import { type Client, CursorRefusedError, operations, pages, parseBody, type RawBody } from '../platform/index.ts';
+import {
+  type Client,
+  CursorRefusedError,
+  operations,
+  pages,
+  parseBytes,
+  type RawBody,
+  unpackBody,
+} from '../platform/index.ts';
 import { formatWindow } from '../time.ts';
-import { type DecodedPage, decodePage } from './decode.ts';
+import { type DecodedPage, decodeBytes } from './decode.ts';
 import { describeQuery, type Query, queryParameters } from './grain.ts';
 import type { LandingFolder } from './landing.ts';
 
@@ -66,5 +74,6 @@ export async function askQuery(options: {
 
 /** A page's body, as it came, as typed columns; `about` names account, window, query and page in messages. */
 export async function readPage(body: RawBody, query: Query, about: string): Promise<DecodedPage> {
-  return decodePage(await parseBody(body), { window: query.window, resolution: query.resolution ?? 'hourly', about });
+  const expected = { window: query.window, resolution: query.resolution ?? 'hourly', about } as const;
+  return decodeBytes(await unpackBody(body), expected, parseBytes);
 }

@@ -2,6 +2,7 @@ import { plainDecimal } from '../decimals.ts';
 import { excerpt, RefusedAnswerError } from '../errors.ts';
 import { formatInstant, parseRfc3339, type Window } from '../time.ts';
 import { type AskedResolution, bucketNames, bucketsOf, floorBucket } from './buckets.ts';
+import { scanPoints } from './scan.ts';
 
 /** Decimals kept of cost (USD) and usage (in its unit); the columns are DECIMAL(18,12) and DECIMAL(18,6). */
 export const costScale = 12;
@@ -81,6 +82,71 @@ const knownFields = {
  * Decimals beyond the column's scale are rounded to it. Unknown fields and values are kept and named, never refused.
  */
 export function decodePage(body: unknown, expected: Expected): DecodedPage {
+  return decode(body, expected, undefined);
+}
+
+/**
+ * As `decodePage`, from the bytes of a page, with its points read by scanning. `parse` turns bytes into a JSON value.
+ * A page that is not written as scanning expects is decoded the plain way: nothing is taken or refused that would not
+ * be otherwise.
+ */
+export function decodeBytes(bytes: Buffer, expected: Expected, parse: (bytes: Buffer) => unknown): DecodedPage {
+  const scanned = scanPage(bytes, expected, parse);
+  return scanned === undefined ? decodePage(parse(bytes), expected) : decode(scanned.body, expected, scanned.points);
+}
+
+/** The points of a page and the rest of it, where each of its entries has a series that could be scanned. */
+function scanPage(
+  bytes: Buffer,
+  { window, resolution }: Expected,
+  parse: (bytes: Buffer) => unknown,
+): { body: unknown; points: DecodedPoints } | undefined {
+  const starts = bucketsOf(window, resolution).map(({ start }) => start);
+  // No bucket of a page is written in fewer bytes: `{"timestamp":"2026-10-01T00:00:00Z","cost":0,"usage":0},`.
+  const columns = pointColumns(Math.ceil(bytes.length / 50));
+  const scanned = scanPoints(bytes, starts, columns.add);
+  if (scanned === undefined) return undefined;
+  let body: { data?: unknown } | null;
+  try {
+    body = parse(scanned.rest) as typeof body;
+  } catch {
+    return undefined; // the whole page's own error tells more
+  }
+  const data = body?.data;
+  if (!Array.isArray(data) || data.length !== scanned.series) return undefined;
+  if (!data.every((entry, index) => entry?.timeseries === index)) return undefined;
+  return { body, points: columns.points() };
+}
+
+/** Columns of points that grow point by point; those that are all zero are left out. */
+function pointColumns(capacity: number): {
+  /** False where an amount is refused. */
+  add(entry: number, bucket: number, cost: unknown, usage: unknown): boolean;
+  points(): DecodedPoints;
+} {
+  const entries = new Int32Array(capacity);
+  const buckets = new Int32Array(capacity);
+  const costs = amountColumn(capacity, costScale);
+  const usages = amountColumn(capacity, usageScale);
+  let count = 0;
+  return {
+    add(entry, bucket, cost, usage) {
+      const hasCost = costs.set(count, cost);
+      const hasUsage = usages.set(count, usage);
+      if (hasCost === undefined || hasUsage === undefined) return false;
+      if (hasCost || hasUsage) {
+        entries[count] = entry;
+        buckets[count] = bucket;
+        count += 1;
+      }
+      return true;
+    },
+    points: () => ({ count, entry: entries, bucket: buckets, cost: costs.values, usage: usages.values }),
+  };
+}
+
+/** Decodes a page; its points are those given, where they were read before. */
+function decode(body: unknown, expected: Expected, scanned: DecodedPoints | undefined): DecodedPage {
   const { window, resolution, about } = expected;
   const unknownFields = new Set<string>();
 
@@ -137,7 +203,7 @@ export function decodePage(body: unknown, expected: Expected): DecodedPage {
   const buckets = bucketsOf(window, resolution);
   const bucketTexts = buckets.map(({ start }) => formatInstant(start));
   const bucketName = bucketNames[resolution];
-  const capacity = data.length * buckets.length;
+  const capacity = scanned === undefined ? data.length * buckets.length : 0;
   const pointEntry = new Int32Array(capacity);
   const pointBucket = new Int32Array(capacity);
   const cost = amountColumn(capacity, costScale);
@@ -165,7 +231,20 @@ export function decodePage(body: unknown, expected: Expected): DecodedPage {
     costDecimals = Math.max(costDecimals, decimalsOf(groupCost));
     usageDecimals = Math.max(usageDecimals, decimalsOf(groupUsage));
 
-    const series = arrayAt(entry['timeseries'], `${at}.timeseries`);
+    if (scanned === undefined) readSeries(entry['timeseries'], index, at);
+    return {
+      workspace: dimensionAt(entry['workspace'], `${at}.workspace`),
+      resourceType: dimensionAt(entry['resourceType'], `${at}.resourceType`),
+      resourceName: dimensionAt(entry['resourceName'], `${at}.resourceName`),
+      resourceUuid: dimensionAt(entry['resourceUuid'], `${at}.resourceUuid`),
+      billingDimension: dimensionAt(entry['billingDimension'], `${at}.billingDimension`),
+      cost: groupCost,
+      usage: groupUsage,
+    };
+  });
+
+  function readSeries(value: unknown, index: number, at: string): void {
+    const series = arrayAt(value, `${at}.timeseries`);
     if (series.length !== buckets.length) {
       refuse(
         `${at}.timeseries`,
@@ -203,16 +282,7 @@ export function decodePage(body: unknown, expected: Expected): DecodedPage {
         count += 1;
       }
     }
-    return {
-      workspace: dimensionAt(entry['workspace'], `${at}.workspace`),
-      resourceType: dimensionAt(entry['resourceType'], `${at}.resourceType`),
-      resourceName: dimensionAt(entry['resourceName'], `${at}.resourceName`),
-      resourceUuid: dimensionAt(entry['resourceUuid'], `${at}.resourceUuid`),
-      billingDimension: dimensionAt(entry['billingDimension'], `${at}.billingDimension`),
-      cost: groupCost,
-      usage: groupUsage,
-    };
-  });
+  }
 
   return {
     hasMore,
@@ -221,7 +291,7 @@ export function decodePage(body: unknown, expected: Expected): DecodedPage {
     costDecimals,
     usageDecimals,
     entries,
-    points: { count, entry: pointEntry, bucket: pointBucket, cost: cost.values, usage: usage.values },
+    points: scanned ?? { count, entry: pointEntry, bucket: pointBucket, cost: cost.values, usage: usage.values },
     unknownFields: [...unknownFields],
   };
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { UnprovenError } from '../errors.ts';
 import { formatWindow, parseRfc3339, type Window } from '../time.ts';
 import { type PageSink, readPage } from './ask.ts';
+import type { DecodedPage } from './decode.ts';
 import { describeQuery, type Query, queryParameters } from './grain.ts';
 import { foldersIn, type LandedPage, type LoadRecord, loadFile, loadFolderPattern } from './landing.ts';
 
@@ -84,14 +85,24 @@ export function openLandedAnswers(root: string, load: LandedLoad): LandedAnswers
         .sort((a, b) => a.number - b.number);
       if (pages.length === 0) throw new UnprovenError(`${about}: it is asked for now, and its answer was not landed`);
       unasked.delete(name);
-      for (const [index, { file, number, sha256 }] of pages.entries()) {
+      async function read({ file, number, sha256 }: LandedPage): Promise<DecodedPage> {
         const path = join(root, load.place, file);
-        if (number !== index + 1) throw new UnprovenError(`${about}: page ${index + 1} was not landed`);
         const bytes = await readFile(path);
         if (createHash('sha256').update(bytes).digest('hex') !== sha256) {
           throw new UnprovenError(`${about}: ${path} is not as it was landed: bring it back from a backup`);
         }
-        const page = await readPage({ bytes, gzipped: file.endsWith('.gz') }, query, `${about}, page ${number}`);
+        return readPage({ bytes, gzipped: file.endsWith('.gz') }, query, `${about}, page ${number}`);
+      }
+      // The next page is read and unpacked while this one is taken.
+      let next = pages[0] && read(pages[0]);
+      next?.catch(() => undefined);
+      for (const [index, { number }] of pages.entries()) {
+        if (number !== index + 1) throw new UnprovenError(`${about}: page ${index + 1} was not landed`);
+        const page = await next;
+        const following = pages[index + 1];
+        next = following && read(following);
+        next?.catch(() => undefined); // it is told when its turn comes
+        if (page === undefined) break;
         if (page.hasMore !== index < pages.length - 1) {
           throw new UnprovenError(`${about}: page ${number} says that ${page.hasMore ? 'more' : 'none'} follow`);
         }

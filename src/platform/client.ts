@@ -185,27 +185,42 @@ function warnAboutPlainHttp(url: string, { log }: Effects): void {
   });
 }
 
-/**
- * The JSON value in a body, unpacked where it came gzipped. Throws a retryable PlatformError for a body that was cut
- * short on its way or is not JSON: another attempt may bring it whole. One that unfolds beyond any page is refused for
- * good: the next attempt would bring the same.
- */
+/** The JSON value in a body, unpacked where it came gzipped. Throws as `unpackBody` and `parseBytes` do. */
 export async function parseBody(body: RawBody): Promise<unknown> {
+  return parseBytes(await unpackBody(body));
+}
+
+/**
+ * The bytes of a body, unpacked where it came gzipped. Throws a retryable PlatformError for one that was cut short on
+ * its way: another attempt may bring it whole. One that unfolds beyond any page is refused for good: the next attempt
+ * would bring the same.
+ */
+export async function unpackBody({ bytes, gzipped }: RawBody): Promise<Buffer> {
+  if (!gzipped) return bytes;
+  try {
+    return await gunzipAsync(bytes, { maxOutputLength: maxBodyBytes, chunkSize: unpackedChunk(bytes) });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') throw cutShort(bytes.length, cause);
+    throw new PlatformError(
+      `a gzipped body of ${bytes.length} bytes that unfolds to more than ${maxBodyMib} MiB, far more than a page`,
+      { code: 'body', cause },
+    );
+  }
+}
+
+/** Gzip says at its end how much it holds; one piece of that size is unpacked at once. What it says may be wrong. */
+function unpackedChunk(bytes: Buffer): number {
+  const said = bytes.length < 4 ? 0 : bytes.readUInt32LE(bytes.length - 4);
+  return Math.min(Math.max(said + 1, 16_384), 4 * 1024 * 1024);
+}
+
+/** The JSON value in a body's bytes. Throws a retryable PlatformError where they are none. */
+export function parseBytes(bytes: Buffer): unknown {
   let text: string;
   try {
-    const plain = body.gzipped ? await gunzipAsync(body.bytes, { maxOutputLength: maxBodyBytes }) : body.bytes;
-    text = new TextDecoder('utf-8', { fatal: true }).decode(plain);
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
-      throw new PlatformError(
-        `a gzipped body of ${body.bytes.length} bytes that unfolds to more than ${maxBodyMib} MiB, far more than a page`,
-        { code: 'body', cause },
-      );
-    }
-    throw new PlatformError(
-      `a body that cannot be unpacked (${messageOf(cause)}; ${body.bytes.length} bytes arrived): truncated on its way?`,
-      { code: 'body', retryable: true, cause },
-    );
+    throw cutShort(bytes.length, cause);
   }
   try {
     return JSON.parse(text);
@@ -217,6 +232,13 @@ export async function parseBody(body: RawBody): Promise<unknown> {
       cause,
     });
   }
+}
+
+function cutShort(length: number, cause: unknown): PlatformError {
+  return new PlatformError(
+    `a body that cannot be unpacked (${messageOf(cause)}; ${length} bytes arrived): truncated on its way?`,
+    { code: 'body', retryable: true, cause },
+  );
 }
 
 function headerOf(response: HttpResponse, name: string): string | undefined {

@@ -1,5 +1,13 @@
 export { accountIdFault } from './account-id.ts';
-export { type Client, type ClientSettings, openClient, parseBody, type RawBody } from './client.ts';
+export {
+  type Client,
+  type ClientSettings,
+  openClient,
+  parseBody,
+  parseBytes,
+  type RawBody,
+  unpackBody,
+} from './client.ts';
 export { accountIds, discoverAccounts, discoverHistoryStart, historyParameters } from './discover.ts';
 export { openHttp } from './http.ts';
 export * from './limits.ts';

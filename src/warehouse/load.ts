@@ -219,6 +219,8 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
   let entries = 0;
   let decimals = new Map<number, TotalDecimals>();
   let proofs: readonly Proof[] = [];
+  // Whether the hours were compared since anything came or was taken.
+  let isCompared = false;
 
   function decimalsSeen(): TotalDecimals {
     const seen = [...decimals.values()];
@@ -229,6 +231,12 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
   }
   function byWorkspace(): boolean {
     return role === 'admin';
+  }
+  async function compareHours(known: TotalsKnown): Promise<void> {
+    if (isCompared) return;
+    const tolerance = toleranceParameters(known, decimalsSeen());
+    await connection.run(sql('compare_hours'), { by_workspace: byWorkspace(), ...tolerance });
+    isCompared = true;
   }
   function windowParameters(of: Window): { account: string; window_start: string; window_end: string } {
     return { account, window_start: formatInstant(of.start), window_end: formatInstant(of.end) };
@@ -241,10 +249,12 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
       entries = 0;
       decimals = new Map();
       proofs = [];
+      isCompared = false;
       await connection.run(sql('stage'));
     },
 
     readAs(newRole) {
+      isCompared = false;
       role = newRole;
     },
 
@@ -252,6 +262,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
       let total: string | undefined;
       return {
         async page(page) {
+          isCompared = false;
           if (total === undefined) {
             total = page.totalCost;
             await connection.run(
@@ -301,6 +312,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
           });
         },
         async restart() {
+          isCompared = false;
           total = undefined;
           decimals.delete(query);
           await connection.run(sql('forget_query'), { query });
@@ -309,6 +321,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     },
 
     async takeDetail() {
+      isCompared = false;
       await connection.run(sql('rows_of_detail'), { account });
     },
 
@@ -318,6 +331,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     },
 
     async takeResidual(query, filter) {
+      isCompared = false;
       const filters = {
         resource_type: filter.resourceType ?? null,
         billing_dimension: filter.billingDimension ?? null,
@@ -327,10 +341,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     },
 
     async shortDimensions(known) {
-      await connection.run(sql('compare_hours'), {
-        by_workspace: byWorkspace(),
-        ...toleranceParameters(known, decimalsSeen()),
-      });
+      await compareHours(known);
       const rows = await connection.rows(sql('short_dimensions'));
       return rows.map((row) => String(row['billing_dimension']));
     },
@@ -356,6 +367,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     },
 
     async takeRepair(query, billingDimension) {
+      isCompared = false;
       // By resource type and name the query tells more of them than the detail did; by workspace it may tell less.
       if (role === 'member') {
         await connection.run(sql('drop_rows_without_uuid'), {
@@ -373,10 +385,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     },
 
     async prove(known, leavesOut) {
-      await connection.run(sql('compare_hours'), {
-        by_workspace: byWorkspace(),
-        ...toleranceParameters(known, decimalsSeen()),
-      });
+      await compareHours(known);
       await connection.run(sql('prove'), { ...toleranceParameters(known, decimalsSeen()), leaves_out: leavesOut });
       proofs = await readProofs(connection);
       return { proofs: [...proofs], leftOut: proofs.some(({ compared }) => compared === allRowsMeet) };
@@ -399,7 +408,9 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
 
     async load(facts, file) {
       const parameters = windowParameters(window);
-      await connection.run(sql('rows_to_load'), { window_start: parameters.window_start });
+      const [rows] = await connection.rows(sql('rows_stand_once'));
+      const asRows = rows?.['stand_once'] === true ? 'rows_to_load' : 'rows_to_load_added_up';
+      await connection.run(sql(asRows), { window_start: parameters.window_start });
       const pieces = await keepWhatAdminKnew();
       await connection.run(sql('changes'), parameters);
       const [collision] = await connection.rows(sql('series_collisions'));

@@ -212,12 +212,15 @@ export async function groupsByWorkspace(
   windows: readonly Window[],
 ): Promise<number> {
   const [row] = await connection.rows(
-    `select count(distinct [series.workspace, series.billing_dimension]) as groups
-    from ledger.amounts as amounts
-    join ledger.series as series using (series_id)
-    where amounts.account = $account
-      and amounts.bucket_start >= cast($window_start as timestamp)
-      and amounts.bucket_start < cast($window_end as timestamp)`,
+    `select count(distinct [workspace, billing_dimension]) as groups
+    from ledger.series
+    where series_id in (
+      select series_id
+      from ledger.amounts
+      where account = $account
+        and bucket_start >= cast($window_start as timestamp)
+        and bucket_start < cast($window_end as timestamp)
+    )`,
     parametersOf(account, {
       start: Math.min(...windows.map(({ start }) => start)),
       end: Math.max(...windows.map(({ end }) => end)),

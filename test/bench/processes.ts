@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { AccountSize } from './account.ts';
+
+/** The program as a user starts it. */
+export const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+
+export const dayMs = 24 * 3_600_000;
+
+export function instant(ms: number): string {
+  return new Date(ms).toISOString().replace('.000', '');
+}
+
+const folders: string[] = [];
+const children: ChildProcess[] = [];
+
+/** A folder that is removed when the bench ends. */
+export async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'costbook-bench-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** Ends what is still running and removes what is left. */
+export async function cleanUp(): Promise<void> {
+  for (const child of children) child.kill('SIGKILL');
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+}
+
+/** What a process took. */
+export interface Took {
+  readonly seconds: number;
+  /** In the process' own threads, as far as the system tells. */
+  readonly cpuSeconds: number;
+  /** The most memory that it held. */
+  readonly peakMib: number;
+  readonly stdout: string;
+}
+
+/** Runs a program to its end, timed from its start. Throws where it fails. */
+export async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Took> {
+  const begun = performance.now();
+  const child = spawn(process.execPath, [...args], {
+    env: { PATH: process.env['PATH'] ?? '', TZ: 'America/St_Johns', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  child.stdout.on('data', (piece: Buffer) => out.push(piece));
+  child.stderr.on('data', (piece: Buffer) => err.push(piece));
+  let peakMib = 0;
+  let cpuSeconds = 0;
+  const look = setInterval(() => {
+    peakMib = Math.max(peakMib, peakOf(child.pid));
+    cpuSeconds = Math.max(cpuSeconds, cpuOf(child.pid));
+  }, 20);
+  const [code] = await once(child, 'close');
+  const seconds = (performance.now() - begun) / 1000;
+  clearInterval(look);
+  children.splice(children.indexOf(child), 1);
+  if (code !== 0)
+    throw new Error(`${args.join(' ')} ended with ${code}:\n${Buffer.concat(err).toString().slice(-4000)}`);
+  return { seconds, cpuSeconds, peakMib, stdout: Buffer.concat(out).toString() };
+}
+
+/** The most memory that a process ever held, in MiB; 0 where the system does not tell. */
+function peakOf(pid: number | undefined): number {
+  try {
+    return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}
+
+/** Seconds of CPU that a process has had, in hundredths; 0 where the system does not tell. */
+function cpuOf(pid: number | undefined): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  } catch {
+    return 0;
+  }
+}
+
+/** A platform in a process of its own. */
+export interface BenchPlatform {
+  readonly url: string;
+  /** From now on every answer takes so long, and what is asked is counted anew. */
+  begin(latencyMs: number): Promise<void>;
+  /** What was asked since then, in order, and how many bytes of answers it was. */
+  asked(): Promise<{ asked: string[]; bytes: number }>;
+  close(): Promise<void>;
+}
+
+export async function startPlatform(size: AccountSize): Promise<BenchPlatform> {
+  const child = spawn(process.execPath, [beside('platform.js'), JSON.stringify(size)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  const [said] = await once(child.stdout, 'data');
+  const url = String(said).trim();
+  return {
+    url,
+    async begin(latencyMs) {
+      await (await fetch(`${url}/bench/begin?latencyMs=${latencyMs}`)).text();
+    },
+    async asked() {
+      return (await (await fetch(`${url}/bench/asked`)).json()) as { asked: string[]; bytes: number };
+    },
+    async close() {
+      child.kill('SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    },
+  };
+}
+
+/** A program of the bench itself. */
+export function beside(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url));
+}
+
+/** Ingests into a project folder and returns what the program says of the one account. */
+export async function ingest(
+  platform: BenchPlatform,
+  dir: string,
+  times: { readonly since: string; readonly now: string },
+): Promise<Took & { windows: number; pages: number; rows: number; requests: number }> {
+  const took = await run([cli, 'ingest', '--dir', dir, '--now', times.now, '--json', '--log-format', 'json'], {
+    COSTBOOK_URL: platform.url,
+    COSTBOOK_TOKEN: 'bench',
+    COSTBOOK_ACCOUNT: 'acc_bench',
+    COSTBOOK_SINCE: times.since,
+  });
+  const { windows, pages, rows, requests } = JSON.parse(took.stdout).accounts[0];
+  const calls = Object.values<number>(requests).reduce((sum, count) => sum + count, 0);
+  return { ...took, windows, pages, rows, requests: calls };
+}
