@@ -62,7 +62,8 @@ export async function ingestWindows(options: {
   const abort = new AbortController();
   const signal = AbortSignal.any([tools.signal, abort.signal]);
   const lastHour = floorHour(options.now);
-  const claimedEnd = lastHour - config.lagHours * hourMs;
+  // What was old enough to be claimed stays so, though a clock is set back.
+  const claimedEnd = floorHour(await warehouse.seenAt(options.now)) - config.lagHours * hourMs;
   const settledEnd = lastHour - config.settleDays * dayMs;
   const unproven: UnprovenWindow[] = [];
   const failures: CostbookError[] = [];
