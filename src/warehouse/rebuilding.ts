@@ -32,7 +32,7 @@ export async function openRebuildingWarehouse(
     await rm(`${part}.wal`, { force: true });
   }
   await removePart();
-  const database = await openDatabase(part, { readOnly: false });
+  const database = await openDatabase(part, { readOnly: false, unlogged: true });
   let isOpen = true;
   function close(): void {
     if (isOpen) database.close();
