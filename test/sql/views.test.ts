@@ -348,6 +348,7 @@ test('every public view and every column of it has a comment', async () => {
           'proofs',
           'restatements',
           'runs',
+          'series',
         ],
       ]),
     );
