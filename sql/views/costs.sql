@@ -2,20 +2,18 @@
 --! grain: account, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 create or replace view costs as
 select
-  amounts.account,
-  amounts.bucket_start,
-  amounts.bucket_start + interval 1 hour as bucket_end,
-  series.workspace,
-  series.resource_type,
-  series.resource_name,
-  series.resource_uuid,
-  series.billing_dimension,
-  series.unit,
-  amounts.cost,
-  amounts.usage,
-  amounts.series_id
-from ledger.amounts as amounts
-join series using (series_id);
+  account,
+  bucket_start,
+  bucket_end,
+  workspace,
+  resource_type,
+  resource_name,
+  resource_uuid,
+  billing_dimension,
+  unit,
+  cost,
+  usage
+from costs_v1;
 comment on view costs is 'Cost and usage by hour, one row a series and hour; hours without both are left out';
 comment on column costs.account is 'Account that pays';
 comment on column costs.bucket_start is 'Start of the hour, UTC';
@@ -28,4 +26,3 @@ comment on column costs.billing_dimension is 'What is billed';
 comment on column costs.unit is 'Unit of usage; null where it is not known';
 comment on column costs.cost is 'USD';
 comment on column costs.usage is 'Usage in the unit';
-comment on column costs.series_id is 'Number of the series in the view series, where its names stand';

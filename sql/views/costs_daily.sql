@@ -17,8 +17,7 @@ select
   series.billing_dimension,
   series.unit,
   days.cost,
-  days.usage,
-  days.series_id
+  days.usage
 from days
 join series using (series_id);
 comment on view costs_daily is 'Cost and usage by day, one row a series and day';
@@ -32,4 +31,3 @@ comment on column costs_daily.billing_dimension is 'What is billed';
 comment on column costs_daily.unit is 'Unit of usage; null where it is not known';
 comment on column costs_daily.cost is 'USD';
 comment on column costs_daily.usage is 'Usage in the unit';
-comment on column costs_daily.series_id is 'Number of the series in the view series, where its names stand';

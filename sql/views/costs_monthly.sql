@@ -17,8 +17,7 @@ select
   series.billing_dimension,
   series.unit,
   months.cost,
-  months.usage,
-  months.series_id
+  months.usage
 from months
 join series using (series_id);
 comment on view costs_monthly is 'Cost and usage by month, one row a series and month';
@@ -32,4 +31,3 @@ comment on column costs_monthly.billing_dimension is 'What is billed';
 comment on column costs_monthly.unit is 'Unit of usage; null where it is not known';
 comment on column costs_monthly.cost is 'USD';
 comment on column costs_monthly.usage is 'Usage in the unit';
-comment on column costs_monthly.series_id is 'Number of the series in the view series, where its names stand';

@@ -20,7 +20,7 @@ select
 from ledger.series as series
 left join ledger.billing_dimensions as listed using (billing_dimension)
 left join suffixed using (billing_dimension);
-comment on view series is 'Every combination of account and the five dimensions that ever had a cost or usage; add up by series_id first and join this then, which is faster than adding up by names';
+comment on view series is 'Every combination of account and the five dimensions that ever had cost or usage, and the unit of that usage';
 comment on column series.series_id is 'Number of the series, the same in every warehouse';
 comment on column series.account is 'Account that pays';
 comment on column series.workspace is 'Workspace; null where the cost belongs to none or the token may not see it';
