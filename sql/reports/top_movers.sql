@@ -135,7 +135,7 @@ ranked as (
 )
 select
   ranked.account,
-  ranked.rank,
+  cast(ranked.rank as integer) as rank,
   ranked.workspace,
   ranked.resource_type,
   ranked.resource_name,
