@@ -1,9 +1,10 @@
 --! about: What did each day cost, against the day before, the same weekday a week before and the last seven days?
---! about: A day that is not complete has no cost here: what is known of it so far stands in a column of its own.
 --! grain: account, workspace, usage_date
 --! params: from date = -30d, to date = complete-through, account text = *, workspace text = *
 --! params: by_workspace boolean = false
 --! formats: csv, parquet
+-- A day that is not complete has no cost: what is known of it so far stands in a column of its own. workspace is null
+-- where all are added up, and by workspace where the cost belongs to none.
 with books as (
   -- An account that is configured no longer has amounts and is never complete.
   select named.account, accounts.history_start, accounts.complete_through

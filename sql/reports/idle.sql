@@ -1,9 +1,9 @@
---! about: Which storage is paid for although what it belongs to has not been used for days, since when, and what does
---! about: it cost a month at the present rate (that of the last 24 complete hours, for a month of 730)? unused_since is
---! about: null where a resource type is never used by itself, as volumes: then nothing tells whether it is in use.
+--! about: Which storage is paid for although its resource has not been used for days, since when, and at what cost a month?
 --! grain: account, state, workspace, resource_type, resource_name, resource_uuid
 --! params: until date = complete-through, days integer = 14, account text = *, workspace text = *
 --! formats: csv, parquet
+-- A month is one of 730 hours at the rate of the last 24 complete ones. unused_since is null where a resource type is
+-- never used by itself, as volumes: nothing tells whether they are in use.
 with books as (
   -- An hour that is not known to be complete may yet have usage.
   select account, least(complete_through, cast($until as timestamp)) as known_until

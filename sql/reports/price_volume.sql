@@ -1,9 +1,10 @@
---! about: How much of the change from one month to another is price, how much volume, how much new or gone? For each
---! about: dimension of each resource the parts add up to the change, to the last decimal: what rounding the effects
---! about: to twelve decimals leaves stands in rounding. Of a month that is not over the same hours are compared.
+--! about: How much of the change from one month to another is price, how much volume, how much new or gone?
 --! grain: account, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 --! params: month month = last-complete, base month = month-before, account text = *, workspace text = *
 --! formats: csv, parquet
+-- For each dimension of each resource (rate - base_rate) * usage is price and base_rate * (usage - base_usage) is volume.
+-- All parts add up to the change, to the last decimal: what rounding the two effects to twelve decimals leaves stands in
+-- rounding, and nowhere else. Of a month that is not over the same hours of the base month are compared.
 with months as (
   select
     cast($month as timestamp) as month_start,

@@ -1,8 +1,9 @@
---! about: Which resources cost most more or less this month than in the month before? Of a month that is not over the
---! about: same hours of the month before are compared: compared_start to base_end say what was.
+--! about: Which resources cost most more or less this month than in the month before?
 --! grain: account, rank
 --! params: month month = last-complete, limit integer = 20, account text = *, workspace text = *
 --! formats: csv, parquet
+-- Of a month that is not over the same hours of the month before are compared: compared_start, compared_end, base_start
+-- and base_end say what was. The limit is that of each account.
 with months as (
   select
     cast($month as timestamp) as month_start,

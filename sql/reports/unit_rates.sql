@@ -1,10 +1,10 @@
---! about: What does a unit really cost, day by day, and when did a price change? A price changes where the rate of
---! about: three days was one, that of the days from then on is another, and each of them cost at least the floor; in
---! about: workspaces of unlike rates each has its own line.
+--! about: What does a unit really cost, day by day, and when did a price change?
 --! grain: account, billing_dimension, resource_type, unit, workspace, period_start
 --! params: from date = -30d, to date = complete-through, account text = *, workspace text = *
 --! params: by_month boolean = false, tolerance decimal = 0.005, floor decimal = 0.01
 --! formats: csv, parquet
+-- A price changes where the rate of three days was one and that of the days from then on is another, by more than the
+-- tolerance; days that cost less than the floor tell nothing. Workspaces of unlike rates have a line each.
 with added_up as (
   -- Eight days before, so that a change on the first day has something to be told from.
   select
