@@ -47,6 +47,15 @@ select
 from present.ledger.accounts
 where recorded_at <= getvariable('as_of');
 
+create view ledger.closes as
+select
+  billing_month, account, run_number, load_number, closed_at, amounts, cost, corrections, correction_cost, digest,
+  invoiced,
+  case when reopened_at <= getvariable('as_of') then reopened_at end as reopened_at,
+  case when reopened_at <= getvariable('as_of') then reopened_because end as reopened_because
+from present.ledger.closes
+where closed_at <= getvariable('as_of');
+
 -- A run that was killed is found out by the next one: until that began it looked as if it were running.
 create view ledger.runs as
 with in_order as (

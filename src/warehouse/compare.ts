@@ -16,6 +16,7 @@ const tables = [
   'proofs',
   'unproven',
   'contradictions',
+  'closes',
   'runs',
   'account_runs',
 ] as const;
