@@ -159,6 +159,13 @@ create table ledger.closes (
   reopened_because varchar
 );
 
+-- The units that were known at a close: what it answered stays as it was when a newer program knows more of them.
+create table ledger.closed_units (
+  closed_at timestamp not null,
+  billing_dimension varchar not null,
+  unit varchar
+);
+
 create table ledger.runs (
   run_number bigint not null,
   command varchar not null,
@@ -200,3 +207,13 @@ create table ledger.unit_suffixes (
   suffix varchar not null,
   unit varchar not null
 );
+
+-- The unit of each series' usage; null where it is not known.
+create view ledger.units as
+select
+  series.series_id,
+  coalesce(billing_dimensions.unit, min(unit_suffixes.unit)) as unit
+from ledger.series as series
+left join ledger.billing_dimensions as billing_dimensions using (billing_dimension)
+left join ledger.unit_suffixes as unit_suffixes on ends_with(series.billing_dimension, unit_suffixes.suffix)
+group by series.series_id, billing_dimensions.unit;

@@ -17,6 +17,7 @@ const tables = [
   'unproven',
   'contradictions',
   'closes',
+  'closed_units',
   'runs',
   'account_runs',
 ] as const;
