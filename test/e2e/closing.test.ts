@@ -1,5 +1,6 @@
 import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet';
 import { expect, test } from 'vitest';
 import { askSnapshot, type Ended, ingest, newProject, runCli } from '../support/project.ts';
@@ -60,6 +61,15 @@ async function exported(story: Story, now: string, out: string, ...args: string[
   return Object.fromEntries(files);
 }
 
+/** Changes the published snapshot, until the next one is published over it. */
+async function changeSnapshot(dir: string, sql: string): Promise<void> {
+  const instance = await DuckDBInstance.create(join(dir, 'data', 'costbook.duckdb'), { threads: '1' });
+  const connection = await instance.connect();
+  await connection.run(sql);
+  connection.closeSync();
+  instance.closeSync();
+}
+
 const billedByMonth = `select strftime(billing_month, '%Y-%m') as billed, charge_class, sum(cost) as cost
   from costs_billed group by all order by all`;
 
@@ -89,6 +99,14 @@ test('a closed month stays as it was closed, and what changes in it later is del
   ]);
   const asClosed = await exported(story, '2026-10-05T14:00:00Z', 'first', '--month', '2026-09');
   expect(Object.keys(asClosed)).toHaveLength(4);
+
+  // A newer program may know other units; the account may get another name.
+  await changeSnapshot(
+    dir,
+    `update ledger.billing_dimensions set unit = 'bananas'; update ledger.unit_suffixes set unit = 'bananas'`,
+  );
+  expect(await exported(story, '2026-10-05T15:00:00Z', 'other-units', '--month', '2026-09')).toEqual(asClosed);
+  expect(await askSnapshot(dir, 'select distinct unit from costs')).toEqual([{ unit: 'bananas' }]);
 
   // September is restated, and the disk turns out to have cost nothing.
   platform.facts = truth(5, 10).filter(({ type }) => type !== 'volume');
