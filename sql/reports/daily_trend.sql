@@ -13,32 +13,22 @@ with books as (
   where $account is null or named.account = $account
 ),
 added_up as (
-  -- By series where a workspace is asked for, and only there: the other part is empty before anything is read.
-  select account, null as series_id, cast(bucket_start as date) as usage_date, sum(cost) as cost
+  select series_id, cast(bucket_start as date) as usage_date, sum(cost) as cost
   from amounts
-  where not ($by_workspace or $workspace is not null)
-    and bucket_start >= cast($from as timestamp) - interval 7 day
+  where bucket_start >= cast($from as timestamp) - interval 7 day
     and bucket_start < cast($to as timestamp)
-    and ($account is null or account = $account)
-  group by account, cast(bucket_start as date)
-  union all
-  select account, series_id, cast(bucket_start as date), sum(cost)
-  from amounts
-  where ($by_workspace or $workspace is not null)
-    and bucket_start >= cast($from as timestamp) - interval 7 day
-    and bucket_start < cast($to as timestamp)
-    and ($account is null or account = $account)
-  group by account, series_id, cast(bucket_start as date)
+  group by series_id, cast(bucket_start as date)
 ),
 costs_of_days as (
   select
-    added_up.account,
+    series.account,
     case when $by_workspace or $workspace is not null then series.workspace end as workspace,
     added_up.usage_date,
     sum(added_up.cost) as cost
   from added_up
-  left join series using (series_id)
-  where $workspace is null or series.workspace = $workspace
+  join series using (series_id)
+  where ($account is null or series.account = $account)
+    and ($workspace is null or series.workspace = $workspace)
   group by all
 ),
 lines as (

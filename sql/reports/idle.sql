@@ -11,18 +11,23 @@ with books as (
   where complete_through is not null
     and ($account is null or account = $account)
 ),
+known_series as (
+  select series.series_id, books.known_until
+  from series
+  join books using (account)
+),
 lives as (
   select
     amounts.series_id,
-    books.known_until,
+    known_series.known_until,
     min(amounts.bucket_start) as first_bucket,
     max(amounts.bucket_start) filter (where amounts.usage > 0) as last_used_bucket,
-    sum(amounts.cost) filter (where amounts.bucket_start >= books.known_until - interval 24 hour) as cost_of_last_day
+    sum(amounts.cost) filter (where amounts.bucket_start >= known_series.known_until - interval 24 hour) as cost_of_last_day
   from amounts
-  join books using (account)
+  join known_series using (series_id)
   where amounts.bucket_start < cast($until as timestamp)
-    and amounts.bucket_start < books.known_until
-  group by amounts.series_id, books.known_until
+    and amounts.bucket_start < known_series.known_until
+  group by amounts.series_id, known_series.known_until
 ),
 named as (
   select

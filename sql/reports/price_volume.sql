@@ -62,6 +62,16 @@ compared as (
   cross join months
   where least(books.month_hours_known, books.base_hours_known) > books.hours_before
 ),
+compared_series as (
+  select
+    series.series_id,
+    compared.compared_start,
+    compared.compared_end,
+    compared.base_start,
+    compared.base_end
+  from series
+  join compared using (account)
+),
 sides as (
   -- Only hours with usage have a price. Cost without usage (credits, fees) is told by itself.
   select
@@ -73,7 +83,7 @@ sides as (
     null as base_metered_cost,
     null as base_cost
   from amounts
-  join compared using (account)
+  join compared_series as compared using (series_id)
   where amounts.bucket_start >= cast($month as timestamp)
     and amounts.bucket_start < cast($month as timestamp) + interval 1 month
     and amounts.bucket_start >= compared.compared_start
@@ -89,7 +99,7 @@ sides as (
     sum(amounts.cost) filter (where amounts.usage <> 0),
     sum(amounts.cost)
   from amounts
-  join compared using (account)
+  join compared_series as compared using (series_id)
   where amounts.bucket_start >= cast($base as timestamp)
     and amounts.bucket_start < cast($base as timestamp) + interval 1 month
     and amounts.bucket_start >= compared.base_start

@@ -61,6 +61,16 @@ compared as (
   cross join months
   where least(books.month_hours_known, books.base_hours_known) > books.hours_before
 ),
+compared_series as (
+  select
+    series.series_id,
+    compared.compared_start,
+    compared.compared_end,
+    compared.base_start,
+    compared.base_end
+  from series
+  join compared using (account)
+),
 sides as (
   -- That a resource is new or gone is told by the whole of the other month, also by hours that are not compared.
   select
@@ -72,7 +82,7 @@ sides as (
     true as is_in_month,
     false as is_in_base
   from amounts
-  join compared using (account)
+  join compared_series as compared using (series_id)
   where amounts.bucket_start >= cast($month as timestamp)
     and amounts.bucket_start < cast($month as timestamp) + interval 1 month
   group by amounts.series_id
@@ -86,7 +96,7 @@ sides as (
     false,
     true
   from amounts
-  join compared using (account)
+  join compared_series as compared using (series_id)
   where amounts.bucket_start >= cast($month as timestamp) - interval 1 month
     and amounts.bucket_start < cast($month as timestamp)
   group by amounts.series_id

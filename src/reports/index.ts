@@ -1,4 +1,5 @@
 export * from './check.ts';
+export * from './close.ts';
 export * from './completeness.ts';
 export { type ExportedFile, exportFile, exportFormats, factsOf } from './export.ts';
 export { csvPieces } from './formats/csv.ts';
