@@ -77,13 +77,24 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'an amount without a series',
     {
       done: `delete from ledger.series where account = 'acc_two'`,
-      found: [{ account: 'acc_two', amounts: 1, cost: '4.000000000000' }],
+      found: [{ amounts: 1, cost: '4.000000000000', series: 0 }],
     },
   ],
   [
     'amounts_are_of_their_series',
-    'an amount of another account than its series',
-    { done: `update ledger.series set account = 'acc_x' where account = 'acc_two'`, found: [{ account: 'acc_two' }] },
+    'a series that is there twice',
+    {
+      done: `insert into ledger.series select * replace ('acc_x' as account) from ledger.series where account = 'acc_two'`,
+      found: [{ amounts: 1, cost: '4.000000000000', series: 2 }],
+    },
+  ],
+  [
+    'amounts_come_from_proven_loads',
+    'a load of another account',
+    {
+      done: `update ledger.series set account = 'acc_x' where account = 'acc_two'`,
+      found: [{ account: 'acc_x', because: 'there is no such load' }],
+    },
   ],
   [
     'amounts_come_from_proven_loads',
@@ -145,7 +156,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'closed_months_keep_their_numbers',
     'an hour that was changed without a load',
     {
-      done: `update ledger.amounts set cost = 5 where account = 'acc_two'`,
+      done: `update ledger.amounts set cost = 5 where series_id in (select series_id from ledger.series where account = 'acc_two')`,
       found: [
         {
           account: 'acc_two',
@@ -161,7 +172,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'closed_months_keep_their_numbers',
     'an hour that is gone, and one of an account that was not closed',
     {
-      done: `update ledger.amounts set account = 'acc_new' where account = 'acc_two'`,
+      done: `update ledger.series set account = 'acc_new' where account = 'acc_two'`,
       found: [
         { account: 'acc_new', amounts_closed: null, amounts_now: 1 },
         { account: 'acc_two', amounts_closed: 1, amounts_now: 0 },
@@ -245,7 +256,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'a day that lacks an amount',
     {
       done: `delete from ledger.series where account = 'acc_two'`,
-      found: [{ account: 'acc_two', usage_date: '2026-09-08', hourly_cost: '4.000000000000', daily_cost: null }],
+      found: [{ account: null, usage_date: '2026-09-08', hourly_cost: '4.000000000000', daily_cost: null }],
     },
   ],
   [
