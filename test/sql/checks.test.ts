@@ -156,7 +156,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'closed_months_keep_their_numbers',
     'an hour that was changed without a load',
     {
-      done: `update ledger.amounts set cost = 5 where cost = 4`,
+      done: `update ledger.amounts set cost = 5 where series_id in (select series_id from ledger.series where account = 'acc_two')`,
       found: [
         {
           account: 'acc_two',
