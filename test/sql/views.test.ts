@@ -112,20 +112,8 @@ test('amounts and series: an hour by the number of its series, and what the numb
     ],
   };
   expect(await answer(given, 'select * from amounts order by series_id')).toEqual([
-    {
-      account: 'acc_one',
-      series_id: '1',
-      bucket_start: '2026-09-01 00:00:00',
-      cost: '1.000000000000',
-      usage: '2.000000',
-    },
-    {
-      account: 'acc_two',
-      series_id: '2',
-      bucket_start: '2026-09-01 01:00:00',
-      cost: '3.000000000000',
-      usage: '0.000000',
-    },
+    { series_id: '1', bucket_start: '2026-09-01 00:00:00', cost: '1.000000000000', usage: '2.000000' },
+    { series_id: '2', bucket_start: '2026-09-01 01:00:00', cost: '3.000000000000', usage: '0.000000' },
   ]);
   const box = { resource_type: 'sandbox', resource_name: 'box', resource_uuid: 'sbx-1' };
   expect(await answer(given, 'select * from series order by series_id')).toEqual([
