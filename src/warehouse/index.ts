@@ -28,6 +28,7 @@ export { readSqlFolder, type SqlFile } from './sql-files.ts';
 export { isTextType, type JsonValue, toCellText, toJsonValue } from './values.ts';
 export {
   type Contradiction,
+  dueMonths,
   groupsByWorkspace,
   type PastComparison,
   type PastDifference,
