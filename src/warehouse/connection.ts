@@ -123,23 +123,31 @@ async function open(file: string, options: OpenOptions): Promise<Database> {
     max_temp_directory_size: `${await maxSpillMb(folder)}MB`,
     preserve_insertion_order: 'true',
   }).catch(fail);
-  const connections = new Set<DuckDBConnection>();
+  const connections = new Set<Pick<Connection, 'close'>>();
+  function keep(connection: DuckDBConnection, signal?: AbortSignal): Connection {
+    const kept = wrap(connection, fail, signal, () => connections.delete(kept));
+    connections.add(kept);
+    return kept;
+  }
+  function close(): void {
+    for (const connection of [...connections]) connection.close();
+    instance.closeSync();
+  }
   try {
     const first = await instance.connect();
-    connections.add(first);
+    const kept = keep(first);
     await first.run(`set global TimeZone = 'UTC'`);
     const literal = `'${file.replaceAll("'", "''")}'`; // ATTACH takes no parameters
     await first.run(`attach ${literal} as ${options.catalog ?? 'wh'}${readOnly ? ' (read_only)' : ''}`);
     // Whoever holds the lock knows that what lies there is of a writer that was killed.
     if (!readOnly) await clearSpill(folder);
-    await options.prepare?.(wrap(first, fail, undefined, () => connections.delete(first)));
+    await options.prepare?.(kept);
     if (options.lockedDown) {
       await first.run('set enable_external_access = false');
       await first.run('set lock_configuration = true');
     }
   } catch (error) {
-    for (const connection of connections) connection.closeSync();
-    instance.closeSync();
+    close();
     return fail(error);
   }
 
@@ -147,14 +155,12 @@ async function open(file: string, options: OpenOptions): Promise<Database> {
     file,
     async connect(signal) {
       const connection = await instance.connect();
-      connections.add(connection);
+      const kept = keep(connection, signal);
       await connection.run('use wh');
-      return wrap(connection, fail, signal, () => connections.delete(connection));
+      return kept;
     },
     close() {
-      for (const connection of connections) connection.closeSync();
-      connections.clear();
-      instance.closeSync();
+      close();
       if (!readOnly) openFiles.delete(file);
     },
   };
@@ -169,6 +175,7 @@ function wrap(
   signal: AbortSignal | undefined,
   onClose: () => void,
 ): Connection {
+  const appenders = new Map<string, DuckDBAppender>();
   let last: Promise<unknown> = Promise.resolve();
   let isStreaming = false;
 
@@ -179,6 +186,12 @@ function wrap(
     });
     last = result.catch(() => undefined);
     return result;
+  }
+  function statementInTurn<T>(work: () => Promise<T>): Promise<T> {
+    return inTurn(() => {
+      endAppenders();
+      return work();
+    });
   }
 
   /** Runs one piece of DuckDB's work, which the signal ends; then its reason is thrown. */
@@ -208,7 +221,9 @@ function wrap(
     parameters: SqlParameters,
     use: (statement: DuckDBPreparedStatement) => Promise<T>,
   ): Promise<T | undefined> {
-    // Each statement is prepared when the one before it has run: later ones may use what earlier ones make.
+    // Each statement is prepared when the one before it has run: later ones may use what earlier ones make. None is kept
+    // for another time: DuckDB plans by what the tables hold then, and what was planned over an empty table finds
+    // nothing in it later (tried with 1.5.6: an UPDATE that was prepared before the first INSERT updates no row).
     const statements = await connection.extractStatements(sql);
     let result: T | undefined;
     for (let index = 0; index < statements.count; index += 1) {
@@ -223,36 +238,61 @@ function wrap(
     return result;
   }
 
-  /** Appends to a temporary table; where that fails the appender is closed and none of its rows are kept. */
+  /**
+   * Appends to a temporary table. The appender stays open, and ends with the next statement, so that each statement sees
+   * what was appended before it; where it fails none of its rows are kept.
+   */
   async function appending(table: string, append: (appender: DuckDBAppender) => void): Promise<void> {
     signal?.throwIfAborted();
-    const appender = await connection.createAppender(table, null, 'temp').catch(fail);
     try {
+      const appender = appenders.get(table) ?? (await connection.createAppender(table, null, 'temp'));
+      appenders.set(table, appender);
       append(appender);
-      appender.closeSync();
     } catch (error) {
+      dropAppenders();
+      fail(error);
+    }
+  }
+
+  /** Brings what was appended into the tables. */
+  function endAppenders(): void {
+    try {
+      for (const [table, appender] of appenders) {
+        appender.closeSync();
+        appenders.delete(table);
+      }
+    } catch (error) {
+      dropAppenders();
+      fail(error);
+    }
+  }
+
+  function dropAppenders(): void {
+    for (const appender of appenders.values()) {
       try {
         appender.clear();
         appender.closeSync();
       } catch {
         // It says again what it said before.
       }
-      fail(error);
     }
+    appenders.clear();
   }
 
   const self: Connection = {
     async run(sql, parameters = {}) {
-      await inTurn(() => interruptibly(() => prepared(sql, parameters, (statement) => statement.run()).catch(fail)));
+      await statementInTurn(() =>
+        interruptibly(() => prepared(sql, parameters, (statement) => statement.run()).catch(fail)),
+      );
     },
     async rows(sql, parameters = {}) {
-      const reader = await inTurn(() =>
+      const reader = await statementInTurn(() =>
         interruptibly(() => prepared(sql, parameters, (statement) => statement.runAndReadAll()).catch(fail)),
       );
       return (reader?.getRowObjectsJson() ?? []) as SqlRow[];
     },
     stream: (sql, parameters = {}) =>
-      inTurn(async () => {
+      statementInTurn(async () => {
         // Streamed from the connection: a prepared statement would have to outlive the stream.
         const values = await prepared(sql, parameters, async (statement) => valuesFor(statement, parameters)).catch(
           fail,
@@ -358,6 +398,7 @@ function wrap(
         }),
       ),
     close() {
+      dropAppenders();
       connection.closeSync();
       onClose();
     },

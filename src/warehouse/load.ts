@@ -265,15 +265,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
           isCompared = false;
           if (total === undefined) {
             total = page.totalCost;
-            await connection.run(
-              'insert into staged_queries values ($query, $purpose, $name, $total::decimal(38, 12))',
-              {
-                query,
-                purpose,
-                name,
-                total,
-              },
-            );
+            await connection.appendRows('staged_queries', [[query, purpose, name, total]]);
           } else if (page.totalCost !== total) {
             throw new RefusedAnswerError(
               `${name} of ${formatWindow(window)} of account ${account}: summary.totalCost was ${total} on the first ` +
