@@ -1,4 +1,4 @@
-import { formatInstant, type Instant } from '../time.ts';
+import { addCalendarMonths, floorMonth, formatInstant, type Instant, type Window } from '../time.ts';
 import { type Connection, completeness } from '../warehouse/index.ts';
 
 /** As of when the books answer, and through when numbers over all accounts are complete and settled: as far as every account is. */
@@ -32,4 +32,12 @@ export async function completenessOf(connection: Connection, asOf?: Instant): Pr
 export function describeCompleteness(state: CompletenessState): string {
   const asOf = state.asOf === null ? '' : `as of ${state.asOf}, `;
   return `${asOf}complete through ${state.completeThrough ?? 'nothing yet'}, settled through ${state.settledThrough ?? 'nothing yet'}`;
+}
+
+/** The last month that is complete in every account; undefined where none is. */
+export function lastCompleteMonth({ completeFrom, completeThrough }: CompletenessState): Window | undefined {
+  if (completeFrom === null || completeThrough === null) return undefined;
+  const end = floorMonth(Date.parse(completeThrough));
+  const start = addCalendarMonths(end, -1);
+  return Date.parse(completeFrom) <= start ? { start, end } : undefined;
 }

@@ -1,6 +1,7 @@
 export * from './check.ts';
-export { type CompletenessState, completenessOf, describeCompleteness } from './completeness.ts';
+export { type CompletenessState, completenessOf, describeCompleteness, lastCompleteMonth } from './completeness.ts';
 export { type ExportedFile, exportFile, exportFormats } from './export.ts';
 export { csvPieces } from './formats/csv.ts';
 export { formatTable } from './formats/table.ts';
+export * from './parameters.ts';
 export * from './report.ts';

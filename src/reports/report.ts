@@ -1,8 +1,9 @@
 import { UsageError } from '../errors.ts';
-import { addCalendarMonths, floorMonth, formatMonth, formatWindow, type Window } from '../time.ts';
+import { formatMonth, formatWindow, type Window } from '../time.ts';
 import { type Connection, readSqlFolder, SqlError, type SqlFile } from '../warehouse/index.ts';
 import type { CompletenessState } from './completeness.ts';
 import { exportFormats } from './export.ts';
+import { parseParameters, type ReportParameter } from './parameters.ts';
 import { sqlProblem } from './sql-problem.ts';
 
 /** A report: one SQL file that answers one question. */
@@ -13,6 +14,8 @@ export interface Report {
   /** The columns that name a row; the answer is ordered by all of them. */
   readonly grain: readonly string[];
   readonly formats: readonly string[];
+  /** What its SQL is bound to, in the header's order. */
+  readonly parameters: readonly ReportParameter[];
 }
 
 /** Reads the reports, a project's own `sql/reports` over the built-in ones. Throws UsageError for a wrong header. */
@@ -35,6 +38,7 @@ export async function readReports(overlay: string): Promise<Report[]> {
       about: file.header['about'] ?? '',
       grain,
       formats,
+      parameters: parseParameters(file, problems),
     };
   });
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
@@ -46,14 +50,6 @@ export function orderedQuery(report: Report): string {
   const order = report.grain.map((column) => `"${column.replaceAll('"', '""')}" nulls last`).join(', ');
   // The closing parenthesis stands on a line of its own: the file may end in a comment.
   return `select * from (\n${report.file.text.trimEnd().replace(/;$/, '')}\n) as report order by ${order}`;
-}
-
-/** The last month that is complete in every account; undefined where none is. */
-export function lastCompleteMonth({ completeFrom, completeThrough }: CompletenessState): Window | undefined {
-  if (completeFrom === null || completeThrough === null) return undefined;
-  const end = floorMonth(Date.parse(completeThrough));
-  const start = addCalendarMonths(end, -1);
-  return Date.parse(completeFrom) <= start ? { start, end } : undefined;
 }
 
 /** Whether a month is complete, as a warning's sentence; undefined where it is. */
