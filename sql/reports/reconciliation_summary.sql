@@ -8,7 +8,7 @@ with period as (
     cast($month as timestamp) as month_start,
     cast($month as timestamp) + interval 1 month as month_end
 ),
-hours as (
+proven_hours as (
   select
     coverage.account,
     sum(
@@ -80,9 +80,9 @@ summed as (
     accounts.account,
     period.month,
     date_diff('hour', period.month_start, period.month_end) as hours,
-    coalesce(hours.hours_proven, 0) as hours_proven,
+    coalesce(proven_hours.hours_proven, 0) as hours_proven,
     -- No rows are no cost only where every hour is known.
-    coalesce(billed.cost, case when hours.hours_proven = hours then 0 end) as cost,
+    coalesce(billed.cost, case when proven_hours.hours_proven = hours then 0 end) as cost,
     platform_totals.platform_cost,
     platform_totals.tolerance,
     platform_totals.dimensions_proven,
@@ -95,7 +95,7 @@ summed as (
     closed.invoice_difference
   from accounts
   cross join period
-  left join hours using (account)
+  left join proven_hours using (account)
   left join billed using (account)
   left join compared using (account)
   left join platform_totals using (account)
