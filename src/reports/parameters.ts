@@ -146,7 +146,7 @@ export function parseParameters(file: SqlFile, problems: string[]): ReportParame
       problems.push(`${at}: "${type}" is no type of a parameter${guess(type, known)}; expected ${known.join(', ')}`);
       continue;
     }
-    const allowed = periodTypes[name] ?? [type];
+    const allowed = (Object.hasOwn(periodTypes, name) ? periodTypes[name] : undefined) ?? [type];
     if (!allowed.includes(type)) {
       problems.push(`${at}: the parameter "${name}" is a ${type}, expected ${allowed.join(' or ')}`);
     }
@@ -311,7 +311,12 @@ async function fileProblem(path: string): Promise<string | undefined> {
 
 /** How a parameter is given on the command line. */
 function optionOf({ name, type }: ReportParameter): string {
-  return name in periodTypes ? `--${name}` : `--param ${name}=<${type}>`;
+  return Object.hasOwn(periodTypes, name) ? `--${name} <${type}>` : `--param ${name}=<${type}>`;
+}
+
+/** How a parameter is given on the command line, with its default where it has one. */
+export function parameterOption(parameter: ReportParameter): string {
+  return optionOf(parameter).replace(`<${parameter.type}>`, parameter.default ?? `<${parameter.type}>`);
 }
 
 /** The values of all parameters, those that waited for the books included. Throws UsageError where the books cannot say, or where a period is empty. */
