@@ -115,6 +115,7 @@ select
     and coalesce(dimensions_proven and abs(cast(cost - platform_cost as double)) <= tolerance, false) as proven,
   compared_at,
   comparisons,
+  -- Those too that found what was read again since, and met then.
   comparisons_not_proven,
   cast(correction_cost as decimal(38, 12)) as correction_cost,
   closed_at,
