@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { askSnapshot, costsIn, type Ingested, ingest, newProject, runCli } from '../support/project.ts';
 import {
@@ -224,7 +225,7 @@ describe.concurrent('monthly totals', () => {
     platform.lie = () => 0;
     await night(dir, platform, '11');
     expect((await monthProofs(dir)).length).toBe(2);
-    const { exitCode, stderr } = await runCli(['rebuild', '--dir', dir, '--into', 'again.duckdb', '--json']);
+    const { exitCode, stderr } = await runCli(['rebuild', '--dir', dir, '--into', join(dir, 'again.duckdb'), '--json']);
     expect(exitCode, stderr).toBe(0);
   });
 });
