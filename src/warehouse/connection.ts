@@ -181,6 +181,8 @@ function wrap(
   onClose: () => void,
 ): Connection {
   const appenders = new Map<string, DuckDBAppender>();
+  /** Texts that were found to hold one statement; they need not be taken apart again. */
+  const single = new Set<string>();
   let last: Promise<unknown> = Promise.resolve();
   let isStreaming = false;
 
@@ -229,18 +231,27 @@ function wrap(
     // Each statement is prepared when the one before it has run: later ones may use what earlier ones make. None is kept
     // for another time: DuckDB plans by what the tables hold then, and what was planned over an empty table finds
     // nothing in it later (tried with 1.5.6: an UPDATE that was prepared before the first INSERT updates no row).
+    if (single.has(sql)) return useOnce(await connection.prepare(sql), parameters, use);
     const statements = await connection.extractStatements(sql);
+    if (statements.count === 1) single.add(sql);
     let result: T | undefined;
     for (let index = 0; index < statements.count; index += 1) {
-      const statement = await statements.prepare(index);
-      try {
-        statement.bind(valuesFor(statement, parameters));
-        result = await use(statement);
-      } finally {
-        statement.destroySync();
-      }
+      result = await useOnce(await statements.prepare(index), parameters, use);
     }
     return result;
+  }
+
+  async function useOnce<T>(
+    statement: DuckDBPreparedStatement,
+    parameters: SqlParameters,
+    use: (statement: DuckDBPreparedStatement) => Promise<T>,
+  ): Promise<T> {
+    try {
+      statement.bind(valuesFor(statement, parameters));
+      return await use(statement);
+    } finally {
+      statement.destroySync();
+    }
   }
 
   /**

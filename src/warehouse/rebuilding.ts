@@ -59,7 +59,7 @@ export async function openRebuildingWarehouse(
       });
     }
     return {
-      stages: [await stage(), await stage(), await stage()],
+      stages: [await stage(), await stage(), await stage(), await stage()],
       async finish() {
         await connection.checkpoint();
         close();
