@@ -221,6 +221,6 @@ test('before anything was seen the books answer nothing, and say that nothing is
     warehouse.close();
   }
   const nothing = Object.fromEntries(relations.map((relation) => [relation, []]));
-  const state = { completeFrom: null, completeThrough: null, settledThrough: null };
+  const state = { closedAt: null, completeFrom: null, completeThrough: null, settledThrough: null };
   expect(await everything(dir, historyStart)).toEqual({ ...nothing, state });
 });
