@@ -64,6 +64,14 @@ lines as (
     account, month, charge_class, incurred_month, billing_dimension, unit, usage, cost, null, null
   from billed
   where charge_class is not null
+),
+-- A quotient of decimals is a double in SQL; of whole numbers (10^-24 USD by 10^-6 units) it is exact to 18 decimals.
+whole_numbers as (
+  select
+    *,
+    cast(cost * 1000000000000 as hugeint) * 1000000000000 * sign(usage) as cost_number,
+    cast(abs(usage) * 1000000 as hugeint) as usage_number
+  from lines
 )
 select
   account,
@@ -73,10 +81,14 @@ select
   billing_dimension,
   unit,
   cast(usage as decimal(38, 6)) as usage,
-  -- USD per unit. Fifteen decimals give back the cost to the cent for up to 10^13 units.
-  cast(cost / nullif(usage, 0) as decimal(38, 15)) as effective_rate,
+  -- USD per unit, rounded half away from zero: times the usage it gives back the cost to the cent up to 10^15 units.
+  case
+    when usage_number > 0 then cast(
+      (cost_number + sign(cost_number) * (usage_number // 2)) // usage_number as decimal(38, 0)
+    ) * 0.000000000000000001
+  end as effective_rate,
   cast(cost as decimal(38, 12)) as cost,
   platform_cost,
   cast(cost - platform_cost as decimal(38, 12)) as difference,
   abs(cast(cost - platform_cost as double)) <= tolerance as proven
-from lines
+from whole_numbers

@@ -116,17 +116,28 @@ by_day as (
   cross join complete
   left join metric using (usage_date)
   left join spent using (usage_date)
+),
+-- As in invoice_lines: exact to 18 decimals.
+whole_numbers as (
+  select
+    *,
+    cast(cast(cost as decimal(38, 12)) * 1000000000000 as hugeint) * 1000000000000 * sign(value) as cost_number,
+    cast(abs(cast(value as decimal(38, 6))) * 1000000 as hugeint) as value_number
+  from by_day
 )
 select
   usage_date,
   cast(cost as decimal(38, 12)) as cost,
   cast(value as decimal(38, 6)) as value,
-  -- USD; fifteen decimals as for an effective rate.
-  cast(cost / nullif(value, 0) as decimal(38, 15)) as cost_per_unit,
+  case
+    when value_number > 0 then cast(
+      (cost_number + sign(cost_number) * (value_number // 2)) // value_number as decimal(38, 0)
+    ) * 0.000000000000000001
+  end as cost_per_unit,
   case
     when not is_complete and value is null then 'no metric, cost is not complete'
     when not is_complete then 'cost is not complete'
     when value is null then 'no metric'
     when value = 0 then 'the metric is 0'
   end as note
-from by_day
+from whole_numbers

@@ -40,8 +40,8 @@ describe.concurrent('to the byte what was agreed:', () => {
   test('invoice_lines, after the total of a past month had changed', async () => {
     expect(await csvOf('invoice_lines', 'invoice_lines-2026-09.csv', '--month', '2026-09')).toEqual([
       'account,month,charge_class,incurred_month,billing_dimension,unit,usage,effective_rate,cost,platform_cost,difference,proven',
-      'acc_one,2026-09-01,,2026-09-01,sandbox_compute_runtime_gbs,GB-seconds,1750.000000,0.001285714285714,2.250000000000,2.250000000000,0.000000000000,true',
-      'acc_one,2026-09-01,,2026-09-01,volume_storage_gbs,GB-seconds,3000.001000,0.001000000000000,3.000001000000,3.000001000000,0.000000000000,true',
+      'acc_one,2026-09-01,,2026-09-01,sandbox_compute_runtime_gbs,GB-seconds,1750.000000,0.001285714285714286,2.250000000000,2.250000000000,0.000000000000,true',
+      'acc_one,2026-09-01,,2026-09-01,volume_storage_gbs,GB-seconds,3000.001000,0.001000000000000000,3.000001000000,3.000001000000,0.000000000000,true',
       '',
     ]);
   });
@@ -93,7 +93,7 @@ describe.concurrent('to the byte what was agreed:', () => {
     const file = 'unit_economics-metric-orders.csv-2026-09-03-2026-09-05.csv';
     expect(await csvOf('unit_economics', file, ...args)).toEqual([
       'usage_date,cost,value,cost_per_unit,note',
-      '2026-09-03,2.250000000000,9.000000,0.250000000000000,',
+      '2026-09-03,2.250000000000,9.000000,0.250000000000000000,',
       '2026-09-04,0.000000000000,,,no metric',
       '',
     ]);

@@ -68,7 +68,7 @@ describe('invoice_lines', () => {
     expect(rows).toEqual([
       line({
         usage: '500000.000000',
-        effective_rate: '0.000004000000000',
+        effective_rate: '0.000004000000000000',
         cost: '2.000000000000',
         platform_cost: '2.000000000000',
         difference: '0.000000000000',
@@ -87,7 +87,7 @@ describe('invoice_lines', () => {
         billing_dimension: null,
         unit: null,
         usage: '3.000000',
-        effective_rate: '1.000000000000000',
+        effective_rate: '1.000000000000000000',
         cost: '3.000000000000',
         platform_cost: '3.000000000000',
         difference: '0.000000000000',
@@ -97,7 +97,7 @@ describe('invoice_lines', () => {
       line({
         account: 'acc_two',
         usage: '7.000000',
-        effective_rate: '1.000000000000000',
+        effective_rate: '1.000000000000000000',
         cost: '7.000000000000',
         platform_cost: null,
         difference: null,
@@ -138,8 +138,8 @@ describe('invoice_lines', () => {
       { month: '2026-09' },
     );
     expect(rows).toMatchObject([
-      { cost: '-2.500000000000', effective_rate: '-0.250000000000000' },
-      { cost: '0.333333333333', effective_rate: '0.111111111111000' },
+      { cost: '-2.500000000000', effective_rate: '-0.250000000000000000' },
+      { cost: '0.333333333333', effective_rate: '0.111111111111000000' },
     ]);
   });
 
@@ -188,7 +188,7 @@ describe('invoice_lines', () => {
       ],
     ]);
     function amounts(cost: string, usage: string): Cells {
-      return { usage: `${usage}.000000`, effective_rate: '1.000000000000000', cost: `${cost}.000000000000` };
+      return { usage: `${usage}.000000`, effective_rate: '1.000000000000000000', cost: `${cost}.000000000000` };
     }
   });
 
@@ -525,14 +525,14 @@ describe('unit_economics', () => {
         usage_date: '2026-09-01',
         cost: '16.500000000000',
         value: '3.000000',
-        cost_per_unit: '5.500000000000000',
+        cost_per_unit: '5.500000000000000000',
         ...complete,
       },
       {
         usage_date: '2026-09-02',
         cost: '0.000000000000',
         value: '8.000000',
-        cost_per_unit: '0.000000000000000',
+        cost_per_unit: '0.000000000000000000',
         ...complete,
       },
       { usage_date: '2026-09-03', cost: '1.000000000000', value: null, cost_per_unit: null, note: 'no metric' },
@@ -544,10 +544,10 @@ describe('unit_economics', () => {
   test('is of one account or workspace where that is asked', async () => {
     const path = await metric('date,value\n2026-09-01,5\n');
     expect(await reported('unit_economics', given, { metric: path, account: 'acc_one' })).toMatchObject([
-      { cost: '12.500000000000', cost_per_unit: '2.500000000000000' },
+      { cost: '12.500000000000', cost_per_unit: '2.500000000000000000' },
     ]);
     expect(await reported('unit_economics', given, { metric: path, workspace: 'south' })).toMatchObject([
-      { cost: '2.500000000000', cost_per_unit: '0.500000000000000' },
+      { cost: '2.500000000000', cost_per_unit: '0.500000000000000000' },
     ]);
   });
 
@@ -568,7 +568,7 @@ describe('unit_economics', () => {
   test('reads what spreadsheets write: a byte order mark, quotes, blank lines', async () => {
     const path = await metric('\uFEFF"Date","Value"\r\n"2026-09-01","4"\r\n\r\n');
     expect(await reported('unit_economics', given, { metric: path })).toMatchObject([
-      { cost_per_unit: '4.125000000000000' },
+      { cost_per_unit: '4.125000000000000000' },
     ]);
   });
 
