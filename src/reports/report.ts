@@ -41,11 +41,15 @@ export async function readReports(overlay: string): Promise<Report[]> {
   return reports;
 }
 
-/** The report's SELECT with its total order: the same rows always come in the same order. */
-export function orderedQuery(report: Report): string {
+/**
+ * The report's SELECT with its total order: the same rows always come in the same order. With `columns` only those of
+ * its columns are answered, in that order.
+ */
+export function orderedQuery(report: Report, columns?: readonly string[]): string {
+  const selected = columns?.map((column) => `"${column}"`).join(', ') ?? '*';
   const order = report.grain.map((column) => `"${column.replaceAll('"', '""')}" nulls last`).join(', ');
   // The closing parenthesis stands on a line of its own: the file may end in a comment.
-  return `select * from (\n${report.file.text.trimEnd().replace(/;$/, '')}\n) as report order by ${order}`;
+  return `select ${selected} from (\n${report.file.text.trimEnd().replace(/;$/, '')}\n) as report order by ${order}`;
 }
 
 /** The last month that is complete in every account; undefined where none is. */
