@@ -50,6 +50,8 @@ export interface LocalConfig {
   readonly concurrency: number; // 4
   readonly maxRequestsPerMinute: number | undefined; // no limit
   readonly settleDays: number; // 3
+  /** Days after its end before which a month is not closed. */
+  readonly closeAfterDays: number; // 3
   readonly lagHours: number; // 2
   readonly freshnessHours: number; // 26
   readonly verifyDays: number; // 400
@@ -90,6 +92,7 @@ const plainSettings = [
   'concurrency',
   'maxRequestsPerMinute',
   'settleDays',
+  'closeAfterDays',
   'lagHours',
   'freshness',
   'verifyDays',
@@ -278,6 +281,7 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
     concurrency: setting('concurrency', integerParser(1, 32)) ?? 4,
     maxRequestsPerMinute: setting('maxRequestsPerMinute', integerParser(1)),
     settleDays: setting('settleDays', integerParser(0, 90)) ?? 3,
+    closeAfterDays: setting('closeAfterDays', integerParser(0, 90)) ?? 3,
     lagHours: setting('lagHours', integerParser(0, 72)) ?? 2,
     freshnessHours: setting('freshness', parseHours) ?? 26,
     verifyDays: setting('verifyDays', integerParser(0, maxDays)) ?? 400,

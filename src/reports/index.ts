@@ -1,4 +1,5 @@
 export * from './check.ts';
+export * from './close.ts';
 export { type CompletenessState, completenessOf, describeCompleteness } from './completeness.ts';
 export { type ExportedFile, exportFile, exportFormats } from './export.ts';
 export * from './focus.ts';

@@ -1,4 +1,12 @@
 export { type Books, openBooks } from './books.ts';
+export {
+  type AccountClose,
+  type ClosedMonth,
+  closedMonths,
+  type KnownUnit,
+  knownUnits,
+  type MonthClose,
+} from './closes.ts';
 export { openPresentWarehouse, type PresentWarehouse, type TableComparison } from './compare.ts';
 export {
   type Connection,
