@@ -7,7 +7,11 @@
 -- choice of these columns. What the platform does not tell is null, of the type that the column has.
 with charges as (
   select
-    *,
+    * replace (
+      -- As they are stored, and as the difference between two that are stored: the columns' types stay the same.
+      cast(cost as decimal(18, 12)) as cost,
+      cast(usage as decimal(18, 6)) as usage
+    ),
     -- Names are unique in a workspace only; without uuid, workspace or name nobody can say which resource it was.
     coalesce(resource_uuid, account || '/' || workspace || '/' || resource_type || '/' || resource_name) as resource_id
   from costs_billed
