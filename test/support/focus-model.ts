@@ -174,8 +174,8 @@ function settle(id: string, model: FocusModel, outcomes: Map<string, Outcome>): 
   const known = outcomes.get(id);
   if (known) return known;
   const requirement = model.rules.get(id)?.ValidationCriteria.Requirement ?? {};
-  const executed = (requirement.Items ?? [])
-    .map((item) => settle(String(item.ModelRuleId), model, outcomes))
+  const executed = referencesOf(requirement)
+    .map((asked) => settle(asked, model, outcomes))
     .filter(({ outcome }) => outcome !== 'skip');
   const failed = executed.filter(({ outcome }) => outcome === 'fail');
   const fails = requirement.CheckFunction === 'OR' ? failed.length === executed.length : failed.length > 0;
