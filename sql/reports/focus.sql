@@ -1,10 +1,12 @@
 --! about: What was billed for the month, hour by hour, in the FOCUS columns that finance tools read?
 --! grain: BillingAccountId, ChargePeriodStart, ChargeClass, SubAccountId, x_ResourceTypeRaw, x_ResourceName,
 --! grain: x_ResourceUuid, x_BillingDimension
---! params: month month = last-complete, provider text = Cloud Workload Platform, account_name text = *
+--! params: month month = last-complete, focus_version text = 1.4, deprecated_columns boolean = false,
+--! params: provider text = Cloud Workload Platform, account_name text = *
 --! formats: csv, parquet
--- Every column of every version that can be asked for, in alphabetical order, then those of our own (x_): a version is a
--- choice of these columns. What the platform does not tell is null, of the type that the column has.
+-- Every column of every version that can be asked for, in alphabetical order, then those of our own (x_). A version is
+-- a choice of these columns, which src/reports/focus.ts lists. What the platform does not tell is null, of the type that
+-- the column has.
 with charges as (
   select
     * replace (
@@ -82,8 +84,8 @@ select
   cast(null as decimal(38, 18)) as PricingCurrencyListUnitPrice,
   case when described.billing_dimension is not null then described.usage end as PricingQuantity,
   focus_dimensions.unit as PricingUnit,
-  cast($provider as varchar) as ProviderName,
-  cast($provider as varchar) as PublisherName,
+  case when $focus_version = '1.2' or $deprecated_columns then cast($provider as varchar) end as ProviderName,
+  case when $focus_version = '1.2' or $deprecated_columns then cast($provider as varchar) end as PublisherName,
   described.region as RegionId,
   described.region as RegionName,
   described.resource_id as ResourceId,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { UsageError } from '../errors.ts';
 import type { Connection, SqlColumn } from '../warehouse/index.ts';
-
-/** The report whose columns are those of a FOCUS version. */
-export const focusReport = 'focus';
+import type { ParameterValue } from './parameters.ts';
+import type { Report } from './report.ts';
 
 /** The versions of FOCUS that can be asked for; the first is what is written where none is named. */
 export const focusVersions = ['1.4', '1.2'] as const;
@@ -116,9 +116,48 @@ const jsonColumns = new Set([
   'SkuPriceDetails',
 ]);
 
-/** Whether a version has columns that `withDeprecated` adds. */
-export function hasDeprecatedColumns(version: FocusVersion): boolean {
-  return versionColumns[version].deprecated.length > 0;
+/** What is asked of a report that is told in FOCUS. */
+export interface FocusAsked {
+  readonly version: FocusVersion;
+  /** Of all that the report's SQL answers with, in the order in which they are written. */
+  readonly columns: readonly string[];
+}
+
+/**
+ * What a report's parameters ask of FOCUS: a report with a parameter `focus_version` is told in it, others are not
+ * (undefined). Throws UsageError for a version that there is not, for deprecated columns of one that has none, and for
+ * no provider.
+ */
+export function focusAsked(values: readonly Pick<ParameterValue, 'name' | 'bound'>[]): FocusAsked | undefined {
+  const asked = values.find(({ name }) => name === 'focus_version');
+  if (asked === undefined) return undefined;
+  const version = focusVersions.find((candidate) => candidate === asked.bound);
+  if (version === undefined) {
+    throw new UsageError(`focus_version is ${asked.bound ?? 'none'}, expected ${focusVersions.join(' or ')}`);
+  }
+  if (values.some(({ name, bound }) => name === 'provider' && bound === null)) {
+    throw new UsageError('provider is *, expected a name: FOCUS wants one in every row');
+  }
+  const withDeprecated = values.some(({ name, bound }) => name === 'deprecated_columns' && bound === true);
+  if (withDeprecated && versionColumns[version].deprecated.length === 0) {
+    throw new UsageError(`FOCUS ${version} has deprecated no column: leave --with-deprecated-columns out`);
+  }
+  return { version, columns: focusColumns(version, { withDeprecated }) };
+}
+
+/** A report whose provider and account name are, where nobody says otherwise, those of the configuration. */
+export function withFocusNames(
+  report: Report,
+  { provider, accountName }: { readonly provider: string; readonly accountName: string | undefined },
+): Report {
+  const names: Readonly<Record<string, string | undefined>> = { provider, account_name: accountName };
+  return {
+    ...report,
+    parameters: report.parameters.map((parameter) => ({
+      ...parameter,
+      default: (Object.hasOwn(names, parameter.name) ? names[parameter.name] : undefined) ?? parameter.default,
+    })),
+  };
 }
 
 /** The columns of a version in the order in which they are written: FOCUS's own by the alphabet, then the custom ones. */
