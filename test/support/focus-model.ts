@@ -139,6 +139,22 @@ export function failures(model: FocusModel, outcomes: ReadonlyMap<string, Outcom
     .sort();
 }
 
+/** The checks by which a model's static rules are decided, all or these of them. */
+export function checksOf(model: FocusModel, ids: Iterable<string> = model.rules.keys()): Set<string> {
+  const names = new Set<string>();
+  function gather(check: Check): void {
+    const name = check.CheckFunction ?? '';
+    if (check.Items) for (const item of check.Items) gather(item);
+    else if (name !== 'CheckModelRule' && name !== 'CheckDecimalValue') names.add(name);
+  }
+  for (const id of ids) {
+    const rule = model.rules.get(id);
+    if (rule?.Type === 'Static' && rule.ValidationCriteria.Keyword !== 'MAY')
+      gather(rule.ValidationCriteria.Requirement);
+  }
+  return names;
+}
+
 /** The rules that a requirement joins. */
 function referencesOf(check: Check): string[] {
   if (check.ModelRuleId !== undefined) return [check.ModelRuleId];
@@ -271,7 +287,9 @@ const checks: Readonly<Record<string, (check: Check) => string>> = {
   TypeDateTime: ({ ColumnName }) =>
     `${quoted(ColumnName)} is not null and typeof(${quoted(ColumnName)}) not in ${instantTypes}
       and not regexp_full_match(cast(${quoted(ColumnName)} as varchar), ${instant})`,
-  TypeJSON: ({ ColumnName }) => `not json_valid(cast(${quoted(ColumnName)} as varchar))`,
+  TypeJSON: ({ ColumnName }) =>
+    `${quoted(ColumnName)} is not null and (typeof(${quoted(ColumnName)}) not in ('JSON', 'VARCHAR')
+      or not json_valid(cast(${quoted(ColumnName)} as varchar)))`,
   FormatNumeric: ({ ColumnName }) =>
     `typeof(${quoted(ColumnName)}) not in ('DOUBLE', 'FLOAT')
       and not regexp_full_match(cast(${quoted(ColumnName)} as varchar), '-?[0-9]+([.][0-9]+)?(E-?[0-9]+)?')`,
