@@ -2,7 +2,7 @@
 --! grain: account, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 create or replace view costs_v1 as
 select
-  amounts.account,
+  series.account,
   amounts.bucket_start,
   amounts.bucket_start + interval 1 hour as bucket_end,
   series.workspace,

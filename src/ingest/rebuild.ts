@@ -26,8 +26,8 @@ export async function rebuildLoads(options: {
   landingRoot: string;
   /** The last load to make; undefined for all that were landed. */
   throughLoad: number | undefined;
-  /** Two windows on their way: one is read while the one before it is written. */
-  stages: readonly [Stage, Stage];
+  /** So many windows are on their way at once: some are read while the one before them is compared or written. */
+  stages: readonly Stage[];
   log: Log;
   signal: AbortSignal;
   onProgress(done: number, of: number): void;
@@ -37,21 +37,30 @@ export async function rebuildLoads(options: {
   const last = options.throughLoad ?? landed.at(-1)?.record.loadNumber ?? 0;
   const loads = landed.filter(({ record }) => record.loadNumber <= last);
   const withAnswers = await findAnswers(landingRoot, loads, last);
-  let written: Promise<void> = Promise.resolve();
-  for (const [index, load] of loads.entries()) {
-    signal.throwIfAborted();
-    const [even, odd] = options.stages;
-    const stage = index % 2 === 0 ? even : odd;
-    const isRead = await settle(withAnswers.has(load) ? readAgain(load, { ...options, stage }) : undefined);
-    await written; // what is wrong with an earlier load is told first
-    isRead();
-    written = withAnswers.has(load)
-      ? blaming(load, signal, async () => void (await stage.load(factsOf(load), async () => load.place)))
-      : repeatLoad(load, stage);
-    written = written.then(() => options.onProgress(index + 1, loads.length));
-    written.catch(() => undefined); // it is told when its turn comes
+  const written: Promise<void>[] = [];
+  try {
+    for (const [index, load] of loads.entries()) {
+      await written[index - options.stages.length]; // its stage is free then
+      signal.throwIfAborted();
+      const stage = options.stages[index % options.stages.length];
+      if (stage === undefined) throw new Error('there is no stage');
+      const read = settle(withAnswers.has(load) ? readAgain(load, { ...options, stage }) : undefined);
+      const before = written[index - 1];
+      const writing = (async () => {
+        const isRead = await read;
+        await before; // loads are written in their order, and what is wrong with an earlier one is told first
+        isRead();
+        if (!withAnswers.has(load)) await repeatLoad(load, stage);
+        else await blaming(load, signal, async () => void (await stage.load(factsOf(load), async () => load.place)));
+        options.onProgress(index + 1, loads.length);
+      })();
+      writing.catch(() => undefined); // it is told when its turn comes
+      written.push(writing);
+    }
+    await Promise.all(written);
+  } finally {
+    await Promise.allSettled(written); // nothing is on its way when this ends
   }
-  await written;
   return loads.length;
 }
 

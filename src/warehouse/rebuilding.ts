@@ -7,7 +7,7 @@ import { migrate } from './migrate.ts';
 /** A warehouse that is being made anew beside the present one. */
 export interface RebuildingWarehouse {
   /** Take the loads in turn. */
-  readonly stages: readonly [Stage, Stage];
+  readonly stages: readonly Stage[];
   /** The file gets its name: it is whole and closed. */
   finish(): Promise<void>;
   /** Removes what was made so far. */
@@ -32,7 +32,7 @@ export async function openRebuildingWarehouse(
     await rm(`${part}.wal`, { force: true });
   }
   await removePart();
-  const database = await openDatabase(part, { readOnly: false });
+  const database = await openDatabase(part, { readOnly: false, unlogged: true });
   let isOpen = true;
   function close(): void {
     if (isOpen) database.close();
@@ -59,9 +59,9 @@ export async function openRebuildingWarehouse(
       });
     }
     return {
-      stages: [await stage(), await stage()],
+      stages: [await stage(), await stage(), await stage(), await stage()],
       async finish() {
-        await connection.run('checkpoint wh');
+        await connection.checkpoint();
         close();
         const handle = await open(part, 'r+');
         try {
