@@ -1,5 +1,7 @@
 --! about: Cost and usage by hour in the month in which they are billed: a closed month stays as it was closed, and what
---! about: changed in it later is a correction in a later month.
+--! about: changed in it later is a correction in a later month. Who wants one month of many years asks for its own hours
+--! about: (charge_class is null, with bounds of bucket_start beside billing_month: only those are read then) and for its
+--! about: corrections (charge_class is not null) apart, and puts one below the other.
 --! grain: account, billing_month, charge_class, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 create or replace view costs_billed as
 with

@@ -135,6 +135,8 @@ export const reportCommand: Command = {
         asOf = moment;
         books = await openBooks(context.dir, { lockedDown: false, asOf, signal: context.signal });
         state = await completenessOf(books.connection, asOf);
+        // Nobody asked for an instant: it is that of a close.
+        state = { ...state, closedAt: state.asOf };
       }
       const { connection } = books;
       const account = values.find((value) => value.name === 'account')?.bound ?? null;
@@ -150,7 +152,7 @@ export const reportCommand: Command = {
         const columns = chosenColumns(answered, focus);
         const question: Question = { connection, query: orderedQuery(report, focus?.columns), parameters };
         const folder = resolve(options.text('out') ?? join(context.dir, 'exports', report.name));
-        const stem = fileStem(report, values, asOf);
+        const stem = fileStem(report, values, instantOf(asked));
         const files: ExportedFile[] = [];
         for (const format of formats) {
           const path = join(folder, `${stem}.${format}`);

@@ -182,25 +182,3 @@ function checkObstacle({ check, offenders, error }: CheckResult): string[] {
     `check ${check.name}: ${found}, expected none; "costbook check" shows them, and ${check.file.path} says what they are`,
   ];
 }
-
-/** As of when a report answers that was asked about a month. */
-export interface ReportMoment {
-  /** The instant as of which the books are asked; undefined where they answer as they are. */
-  readonly asOf: Instant | undefined;
-  /** The close that decided it; undefined where none did. */
-  readonly closedAt: Instant | undefined;
-}
-
-/**
- * As of when a report of a month answers: as was asked for, `'now'` being the present; otherwise as of the month's close,
- * and as the books are where it is not closed, or the report is of no month.
- */
-export function reportMoment(
-  month: Window | undefined,
-  asked: Instant | 'now' | undefined,
-  closed: readonly ClosedMonth[],
-): ReportMoment {
-  if (asked !== undefined) return { asOf: asked === 'now' ? undefined : asked, closedAt: undefined };
-  const closedAt = closed.find((candidate) => candidate.month === month?.start)?.closedAt;
-  return { asOf: closedAt, closedAt };
-}

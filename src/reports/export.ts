@@ -97,8 +97,18 @@ async function wholeFile(
 }
 
 /** The metadata that goes with an answer, in formats that have any; what is not known is left out. */
-export function factsOf({ asOf, completeThrough, settledThrough }: CompletenessState): Record<string, string> {
-  const facts = { complete_through: completeThrough, settled_through: settledThrough, as_of: asOf };
+export function factsOf({
+  asOf,
+  closedAt,
+  completeThrough,
+  settledThrough,
+}: CompletenessState): Record<string, string> {
+  const facts = {
+    complete_through: completeThrough,
+    settled_through: settledThrough,
+    as_of: asOf,
+    closed_at: closedAt,
+  };
   return Object.fromEntries(Object.entries(facts).flatMap(([name, fact]) => (fact === null ? [] : [[name, fact]])));
 }
 
