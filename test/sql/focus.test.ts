@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   type FocusVersion,
+  focusAsked,
   focusColumns,
   focusMetadata,
   focusVersions,
@@ -38,6 +39,8 @@ async function askFocus(connection: Connection, asked: Asked = {}): Promise<SqlR
   if (report === undefined) throw new Error('there is no report focus');
   return connection.rows(orderedQuery(report, focusColumns(version, { withDeprecated })), {
     month,
+    focus_version: version,
+    deprecated_columns: withDeprecated,
     provider: 'Cloud Workload Platform',
     account_name: accountName,
   });
@@ -290,16 +293,19 @@ describe('focus', () => {
       if (report === undefined) throw new Error('there is no report focus');
       for (const version of focusVersions) {
         const query = orderedQuery(report, focusColumns(version, { withDeprecated: false }));
-        const [sums] = await connection.rows(
-          `select count(*) as rows, sum(BilledCost) as cost, sum(ConsumedQuantity) as usage from (${query})`,
-          { month: '2026-09-01', provider: 'p', account_name: null },
-        );
-        expect(sums).toEqual(source);
-        const types = await connection.rows(`select column_name, column_type from (describe ${query})`, {
+        const bound = {
           month: '2026-09-01',
+          focus_version: version,
+          deprecated_columns: false,
           provider: 'p',
           account_name: null,
-        });
+        };
+        const [sums] = await connection.rows(
+          `select count(*) as rows, sum(BilledCost) as cost, sum(ConsumedQuantity) as usage from (${query})`,
+          bound,
+        );
+        expect(sums).toEqual(source);
+        const types = await connection.rows(`select column_name, column_type from (describe ${query})`, bound);
         const typed = Object.fromEntries(types.map((row) => [row['column_name'], row['column_type']]));
         expect(typed).toMatchObject({
           BilledCost: 'DECIMAL(18,12)',
@@ -329,6 +335,25 @@ describe('focus', () => {
       ['Ours'],
       ['Ours'],
     ]);
+  });
+});
+
+describe('what is asked of FOCUS', () => {
+  const asked = (values: Record<string, string | boolean | null>) =>
+    focusAsked(Object.entries(values).map(([name, bound]) => ({ name, bound })));
+
+  test('is nothing of a report that has no version', () => {
+    expect(asked({ month: '2026-09-01' })).toBeUndefined();
+  });
+
+  test('is a version that there is, deprecated columns where it has any, and a provider', () => {
+    expect(asked({ focus_version: '1.2', deprecated_columns: false, provider: 'p' })?.version).toBe('1.2');
+    expect(() => asked({ focus_version: '1.3' })).toThrow('focus_version is 1.3, expected 1.4 or 1.2');
+    expect(() => asked({ focus_version: null })).toThrow('focus_version is none, expected 1.4 or 1.2');
+    expect(() => asked({ focus_version: '1.2', deprecated_columns: true })).toThrow(
+      'FOCUS 1.2 has deprecated no column',
+    );
+    expect(() => asked({ focus_version: '1.4', provider: null })).toThrow('provider is *, expected a name');
   });
 });
 
