@@ -3,7 +3,6 @@
 create or replace view corrections as
 with netted as (
   select
-    account,
     series_id,
     bucket_start,
     usage_month,
@@ -11,10 +10,10 @@ with netted as (
     cast(sum(coalesce(new_cost, 0) - coalesce(old_cost, 0)) as decimal(38, 12)) as cost,
     cast(sum(coalesce(new_usage, 0) - coalesce(old_usage, 0)) as decimal(38, 6)) as usage
   from ledger.late_changes
-  group by account, series_id, bucket_start, usage_month, billing_month
+  group by series_id, bucket_start, usage_month, billing_month
 )
 select
-  netted.account,
+  series.account,
   netted.billing_month,
   netted.usage_month,
   netted.bucket_start,

@@ -9,18 +9,16 @@ with
 -- the place of.
 at_close as (
   select
-    account,
     series_id,
     bucket_start,
     usage_month,
     arg_min_null(old_cost, load_number) as cost,
     arg_min_null(old_usage, load_number) as usage
   from ledger.late_changes
-  group by account, series_id, bucket_start, usage_month
+  group by series_id, bucket_start, usage_month
 ),
 incurred as (
   select
-    account,
     series_id,
     bucket_start,
     cast(date_trunc('month', bucket_start) as date) as billing_month,
@@ -29,12 +27,12 @@ incurred as (
   from ledger.amounts
   anti join at_close using (series_id, bucket_start)
   union all
-  select account, series_id, bucket_start, usage_month, cost, usage
+  select series_id, bucket_start, usage_month, cost, usage
   from at_close
   where cost is not null
 )
 select
-  incurred.account,
+  series.account,
   incurred.billing_month,
   cast(null as varchar) as charge_class,
   incurred.bucket_start,

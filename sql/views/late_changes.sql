@@ -36,7 +36,7 @@ whole_at_close as (
   where seconds = epoch(billing_month + interval 1 month) - epoch(billing_month)
 ),
 late_loads as (
-  select loads.account, loads.load_number, closed_months.billing_month
+  select loads.load_number, closed_months.billing_month
   from ledger.loads as loads
   join ledger.closed_months as closed_months
     on loads.load_number > closed_months.through_load
@@ -46,14 +46,14 @@ late_loads as (
     on whole_at_close.account = loads.account and whole_at_close.billing_month = closed_months.billing_month
 ),
 written_late as (
-  select amounts.account, amounts.series_id, amounts.bucket_start, amounts.load_number, amounts.cost, amounts.usage
+  select amounts.series_id, amounts.bucket_start, amounts.load_number, amounts.cost, amounts.usage
   from ledger.amounts as amounts
   join late_loads
     on late_loads.load_number = amounts.load_number
     and late_loads.billing_month = date_trunc('month', amounts.bucket_start)
   union all
   select
-    restatements.account, restatements.series_id, restatements.bucket_start, restatements.old_load_number,
+    restatements.series_id, restatements.bucket_start, restatements.old_load_number,
     restatements.old_cost, restatements.old_usage
   from ledger.restatements as restatements
   join late_loads
@@ -62,7 +62,7 @@ written_late as (
 ),
 changes as (
   select
-    restatements.account, restatements.series_id, restatements.bucket_start, restatements.load_number,
+    restatements.series_id, restatements.bucket_start, restatements.load_number,
     restatements.old_cost, restatements.new_cost, restatements.old_usage, restatements.new_usage,
     closed_months.billing_month as usage_month
   from ledger.restatements as restatements
@@ -71,7 +71,7 @@ changes as (
     and closed_months.through_load < restatements.load_number
   union all
   select
-    written_late.account, written_late.series_id, written_late.bucket_start, written_late.load_number,
+    written_late.series_id, written_late.bucket_start, written_late.load_number,
     null, written_late.cost, null, written_late.usage,
     cast(date_trunc('month', written_late.bucket_start) as date)
   from written_late
@@ -81,7 +81,6 @@ changes as (
     and restatements.load_number = written_late.load_number
 )
 select
-  changes.account,
   changes.series_id,
   changes.bucket_start,
   changes.load_number,
@@ -95,7 +94,6 @@ from changes
 join delivering
   on changes.load_number > delivering.after_load and changes.load_number <= delivering.through_load;
 comment on view ledger.late_changes is 'Every change of an hour of a closed month that was seen after its close';
-comment on column ledger.late_changes.account is 'Account that pays';
 comment on column ledger.late_changes.series_id is 'Series';
 comment on column ledger.late_changes.bucket_start is 'Start of the hour that changed, UTC';
 comment on column ledger.late_changes.load_number is 'Load that saw the change';

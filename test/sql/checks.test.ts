@@ -156,7 +156,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'closed_months_keep_their_numbers',
     'an hour that was changed without a load',
     {
-      done: `update ledger.amounts set cost = 5 where account = 'acc_two'`,
+      done: `update ledger.amounts set cost = 5 where series_id in (select series_id from ledger.series where account = 'acc_two')`,
       found: [
         {
           account: 'acc_two',
@@ -172,7 +172,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'closed_months_keep_their_numbers',
     'an hour that is gone, and one of an account that was not closed',
     {
-      done: `update ledger.amounts set account = 'acc_new' where account = 'acc_two'`,
+      done: `update ledger.series set account = 'acc_new' where account = 'acc_two'`,
       found: [
         { account: 'acc_new', amounts_closed: null, amounts_now: 1 },
         { account: 'acc_two', amounts_closed: 1, amounts_now: 0 },
