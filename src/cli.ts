@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { addAbortSignal } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as sleepFor } from 'node:timers/promises';
 import { Command as Commander, CommanderError, Option } from 'commander';
 import { type Command, type CommandContext, commands, commonOptions } from './commands/index.ts';
@@ -205,6 +206,13 @@ function contextFrom(options: Options, signal: AbortSignal): CommandContext {
           else done();
         });
       }),
+    isTerminal: process.stdout.isTTY === true,
+    async readInput() {
+      process.stdin.setEncoding('utf8');
+      let given = '';
+      for await (const piece of addAbortSignal(signal, process.stdin)) given += piece;
+      return given;
+    },
     tell,
     progress: hasLiveLine ? showLiveLine : undefined,
     keepSecret: (secret) => secrets.keep(secret),

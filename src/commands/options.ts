@@ -26,6 +26,8 @@ export function optionReader(
   choices(name: string, choices: readonly string[]): string[] | undefined;
   /** Milliseconds of a duration such as `90s`, `10m` or `2h`. */
   duration(name: string): number | undefined;
+  /** A whole number of at least 1. */
+  count(name: string): number | undefined;
   problem(text: string): void;
   /** Throws UsageError with every problem found so far. */
   check(): void;
@@ -78,7 +80,7 @@ export function optionReader(
       if (value === undefined) return undefined;
       const chosen = value.split(',').map((choice) => choice.trim());
       for (const choice of chosen) {
-        if (!choices.includes(choice)) problems.push(`--${name}: "${choice}" is none of ${choices.join(', ')}`);
+        if (!choices.includes(choice)) problems.push(`${flagOf(name)}: "${choice}" is none of ${choices.join(', ')}`);
       }
       return [...new Set(chosen)];
     },
@@ -90,9 +92,21 @@ export function optionReader(
       }
       return ms;
     },
+    count(name) {
+      const value = text(name);
+      if (value === undefined) return undefined;
+      if (/^[1-9]\d{0,14}$/.test(value)) return Number(value);
+      problems.push(`${flagOf(name)}: "${value}" is no whole number of at least 1`);
+      return undefined;
+    },
     problem: (problem) => problems.push(problem),
     check() {
       if (problems.length > 0) throw new UsageError(problems.join('\n'));
     },
   };
+}
+
+/** `maxRows` as it is written: `--max-rows`. */
+function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

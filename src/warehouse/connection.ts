@@ -49,6 +49,8 @@ export interface Connection {
   stream(sql: string, parameters?: SqlParameters): Promise<SqlResult>;
   /** As `stream`, for SQL that a person typed: one SELECT. What is wrong with it is a UsageError in DuckDB's words. */
   query(sql: string): Promise<SqlResult>;
+  /** As `query`, written by DuckDB itself as a Parquet file with these facts in it; returns the rows written. */
+  queryToParquet(sql: string, file: string, options: ParquetOptions): Promise<number>;
   /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
   /** Appends rows of integers, text and nulls to a temporary table; text is cast to the column's type. */
@@ -65,6 +67,13 @@ export interface PointColumns {
   readonly fourth: { readonly values: BigInt64Array; readonly scale: number };
 }
 
+export interface ParquetOptions {
+  /** The file ends after so many rows. */
+  readonly maxRows?: number | undefined;
+  /** Named facts about the whole, kept in the file's footer. */
+  readonly facts: Readonly<Record<string, string>>;
+}
+
 /** An open database file, attached as `wh`. The only module that knows DuckDB. */
 export interface Database {
   readonly file: string;
@@ -77,6 +86,8 @@ export interface OpenOptions {
   readonly readOnly: boolean;
   /** After opening, refuse every file, network and configuration access: for SQL that somebody typed. */
   readonly lockedDown?: boolean;
+  /** The one file that may be written all the same. */
+  readonly writable?: string | undefined;
   /** Done after opening, before the lock-down. */
   readonly prepare?: (connection: Connection) => Promise<void>;
   /** The name under which the file is attached; another than `wh` where `prepare` makes the `wh` that is asked. */
@@ -128,12 +139,13 @@ async function open(file: string, options: OpenOptions): Promise<Database> {
     const first = await instance.connect();
     connections.add(first);
     await first.run(`set global TimeZone = 'UTC'`);
-    const literal = `'${file.replaceAll("'", "''")}'`; // ATTACH takes no parameters
-    await first.run(`attach ${literal} as ${options.catalog ?? 'wh'}${readOnly ? ' (read_only)' : ''}`);
+    // ATTACH takes no parameters.
+    await first.run(`attach ${literal(file)} as ${options.catalog ?? 'wh'}${readOnly ? ' (read_only)' : ''}`);
     // Whoever holds the lock knows that what lies there is of a writer that was killed.
     if (!readOnly) await clearSpill(folder);
     await options.prepare?.(wrap(first, fail, undefined, () => connections.delete(first)));
     if (options.lockedDown) {
+      if (options.writable !== undefined) await first.run(`set allowed_paths = [${literal(options.writable)}]`);
       await first.run('set enable_external_access = false');
       await first.run('set lock_configuration = true');
     }
@@ -241,6 +253,30 @@ function wrap(
     }
   }
 
+  /** Refuses typed SQL that is anything but one SELECT. */
+  async function checkTyped(sql: string): Promise<void> {
+    const text = sql.replace(/^(?:[\s;]|--.*(?:\n|$)|\/\*[\s\S]*?\*\/)+/, '');
+    if (text === '') throw new UsageError('the query has no statement; expected one SELECT');
+    const statements = await connection.extractStatements(sql).catch(fail);
+    if (statements.count !== 1) {
+      throw new UsageError(`the query has ${statements.count} statements; expected one SELECT`);
+    }
+    const verb = /^\w*/.exec(text)?.[0].toUpperCase() ?? '';
+    // COPY is refused before it is prepared: preparing it already asks for the file.
+    if (verb === 'COPY') throw readOnlyHere(verb);
+    const [, meddler] = meddling.exec(sql) ?? [];
+    if (meddler !== undefined) throw readOnlyHere(meddler.toLowerCase());
+    const statement = await statements.prepare(0).catch(fail);
+    try {
+      if (statement.statementType !== StatementType.SELECT && statement.statementType !== StatementType.EXPLAIN) {
+        throw readOnlyHere(verb);
+      }
+      if (statement.parameterCount > 0) throw new UsageError('the query has parameters; write the values into it');
+    } finally {
+      statement.destroySync();
+    }
+  }
+
   const self: Connection = {
     async run(sql, parameters = {}) {
       await inTurn(() => interruptibly(() => prepared(sql, parameters, (statement) => statement.run()).catch(fail)));
@@ -276,24 +312,7 @@ function wrap(
       }),
     async query(sql) {
       try {
-        const text = sql.replace(/^(?:[\s;]|--.*(?:\n|$)|\/\*[\s\S]*?\*\/)+/, '');
-        if (text === '') throw new UsageError('the query has no statement; expected one SELECT');
-        const statements = await connection.extractStatements(sql).catch(fail);
-        if (statements.count !== 1) {
-          throw new UsageError(`the query has ${statements.count} statements; expected one SELECT`);
-        }
-        const verb = /^\w*/.exec(text)?.[0].toUpperCase() ?? '';
-        // COPY is refused before it is prepared: preparing it already asks for the file.
-        if (verb === 'COPY') throw readOnlyHere(verb);
-        const statement = await statements.prepare(0).catch(fail);
-        try {
-          if (statement.statementType !== StatementType.SELECT && statement.statementType !== StatementType.EXPLAIN) {
-            throw readOnlyHere(verb);
-          }
-          if (statement.parameterCount > 0) throw new UsageError('the query has parameters; write the values into it');
-        } finally {
-          statement.destroySync();
-        }
+        await checkTyped(sql);
         const result = await self.stream(sql);
         async function* pieces(): AsyncGenerator<readonly (readonly DuckDBValue[])[]> {
           try {
@@ -303,6 +322,19 @@ function wrap(
           }
         }
         return { columns: result.columns, pieces: pieces() };
+      } catch (error) {
+        throw asTyped(error);
+      }
+    },
+    async queryToParquet(sql, file, { maxRows, facts }) {
+      try {
+        await checkTyped(sql);
+        // As text in a text: whatever brackets and comments stand in it, it is read as the one SELECT that it is.
+        const query = `from query(${literal(sql)})${maxRows === undefined ? '' : ` limit ${maxRows}`}`;
+        const named = Object.entries(facts).map(([name, value]) => `${name}: ${literal(value)}`);
+        const options = `format parquet, compression zstd, use_tmp_file false, kv_metadata {${named.join(', ')}}`;
+        const [row] = await self.rows(`copy (${query}) to ${literal(file)} (${options})`);
+        return Number(row?.['Count']);
       } catch (error) {
         throw asTyped(error);
       }
@@ -379,18 +411,31 @@ function valuesFor(statement: DuckDBPreparedStatement, parameters: SqlParameters
 
 /** A failure of SQL that a person typed is theirs to mend; what the machine or DuckDB itself does wrong is not. */
 function asTyped(error: unknown): unknown {
-  return error instanceof SqlError ? new UsageError(error.message, { cause: error }) : error;
+  if (error instanceof SqlError) return new UsageError(error.message, { cause: error });
+  if (/^(INTERNAL|FATAL) Error/.test(messageOf(error))) {
+    const [firstLine = ''] = messageOf(error).split('\n');
+    return new MachineError(`DuckDB itself failed in this query; ask in another way (${firstLine})`, { cause: error });
+  }
+  return error;
+}
+
+/** Functions of a SELECT that change how DuckDB works; whoever hides their names harms their own child process only. */
+const meddling = /\b((?:en|dis)able_(?:logging|profiling)|write_log|truncate_duckdb_logs)\b/i;
+
+/** A text as SQL reads it, for the few places that take no parameter. */
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }
 
 function readOnlyHere(verb: string): UsageError {
   const what = verb === 'WITH' ? 'the query changes something and' : verb;
   return new UsageError(
-    `${what} is refused: the books are read-only here, and one SELECT is answered; to get the rows as a file use --format csv`,
+    `${what} is refused: the books are read-only here, and one SELECT is answered; to get the rows as a file use --out`,
   );
 }
 
 /** A third of the machine's memory, at most 2 GB: DuckDB spills to disk beyond it. */
-function memoryLimitMb(): number {
+export function memoryLimitMb(): number {
   return Math.max(256, Math.min(2048, Math.floor(totalmem() / 3 / 1024 / 1024)));
 }
 

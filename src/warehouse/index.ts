@@ -1,7 +1,8 @@
-export { type Books, openBooks } from './books.ts';
+export { type Books, clearAfterReader, openBooks } from './books.ts';
 export { openPresentWarehouse, type PresentWarehouse, type TableComparison } from './compare.ts';
 export {
   type Connection,
+  memoryLimitMb,
   type SqlColumn,
   SqlError,
   type SqlParameters,
