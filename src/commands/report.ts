@@ -1,23 +1,38 @@
+import { createHash } from 'node:crypto';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import {
   blamingReport,
+  boundParameters,
+  type CompletenessState,
   checkReport,
   completenessOf,
   describeCompleteness,
   type ExportedFile,
   exportFile,
   exportFormats,
+  factsOf,
   formatTable,
-  incompleteWarning,
-  lastCompleteMonth,
+  type GivenParameter,
+  incompleteness,
+  instantOf,
+  momentOf,
   orderedQuery,
+  type ParameterValue,
+  parameterOption,
+  periodsOf,
+  type Question,
+  type ReadParameters,
+  type Report,
+  readParameters,
   readReports,
+  saidParameters,
+  settleParameters,
 } from '../reports/index.ts';
-import { formatInstant, formatMonth } from '../time.ts';
-import { type JsonValue, openBooks, toCellText, toJsonValue } from '../warehouse/index.ts';
-import type { Command } from './command.ts';
+import { formatInstant, type Instant } from '../time.ts';
+import { completeness, openBooks, type SqlColumn, toCellText, toJsonValue } from '../warehouse/index.ts';
+import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 
 export const reportCommand: Command = {
@@ -26,113 +41,98 @@ export const reportCommand: Command = {
   arguments: [{ name: '[name]', summary: 'the report; --list names them all' }],
   options: [
     { flags: '--month <month>', summary: 'the month, for example 2026-10; by default the last complete one' },
-    { flags: '--as-of <instant>', summary: 'what would have been answered then; the files say so in their names' },
-    { flags: '--format <formats>', summary: `comma-separated: ${exportFormats.join(', ')}; both by default` },
+    { flags: '--from <date>', summary: 'the first day, of a report that is about days' },
+    { flags: '--to <date>', summary: 'the day after the last one' },
+    {
+      flags: '--param <name=value>',
+      summary: 'any parameter of the report, as --list names them; may be repeated',
+      isRepeatable: true,
+    },
+    {
+      flags: '--as-of <instant>',
+      summary: 'what would have been answered then, or now for the present; the files say so in their names',
+    },
+    {
+      flags: '--format <formats>',
+      summary: `comma-separated: ${exportFormats.join(', ')}; by default what the report says`,
+    },
     { flags: '--out <dir>', summary: 'where the files go; by default exports/<report> in the project folder' },
     { flags: '--raw', summary: 'in CSV, leave text that looks like a formula as it is' },
-    { flags: '--require-complete', summary: 'exit 4, writing nothing, where the month is not complete' },
-    { flags: '--list', summary: 'name the reports' },
+    { flags: '--parquet-decimals <type>', summary: 'exact, or double for readers that have no decimals' },
+    { flags: '--require-complete', summary: 'exit 4, writing nothing, where what the report is about is not complete' },
+    { flags: '--list', summary: 'name the reports with their parameters' },
   ],
   examples: [
     'costbook report --list',
     'costbook report cost_by_workspace --month 2026-10',
-    'costbook report cost_by_workspace --month 2026-10 --format csv --out /srv/finance',
+    'costbook report cost_by_workspace --month 2026-10 --format csv,arrow --out /srv/finance',
+    'costbook report cost_by_workspace --as-of 2026-11-03 --require-complete',
   ],
   async run(input, context) {
-    const options = optionReader(input, context.effects.now());
+    const now = context.effects.now();
+    const options = optionReader(input, now);
     const reports = await readReports(join(context.dir, 'sql'));
     if (options.flag('list')) {
-      if (context.json)
-        await context.write(
-          `${JSON.stringify(reports.map(({ name, about, grain, formats }) => ({ name, about, grain, formats })))}\n`,
-        );
-      else for (const report of reports) await context.write(`${report.name.padEnd(24)} ${report.about}\n`);
+      await context.write(context.json ? `${JSON.stringify(reports.map(described))}\n` : listOf(reports));
       return exitCodes.done;
     }
     const [name] = input.arguments;
     const report = reports.find((candidate) => candidate.name === name);
-    if (report === undefined) {
-      const names = reports.map((candidate) => candidate.name);
-      const guess = nearest(name ?? '', names);
-      options.problem(
-        name === undefined
-          ? `name a report: ${names.join(', ')}`
-          : `there is no report "${name}"${guess ? ` (did you mean "${guess}"?)` : ''}: expected one of ${names.join(', ')}`,
-      );
-    }
-    const month = options.month('month');
+    if (report === undefined) options.problem(unknownReport(name, reports));
     const formats = options.choices('format', exportFormats) ?? report?.formats ?? [];
-    const asOf = options.asOf();
+    const parquetDecimals = options.choice('parquetDecimals', ['exact', 'double']) ?? 'exact';
+    const asked = options.asOf();
+    const given: GivenParameter[] = ['month', 'from', 'to'].flatMap((option) => {
+      const text = options.text(option);
+      return text === undefined ? [] : [{ name: option, text, what: `--${option}` }];
+    });
+    for (const text of options.texts('param')) {
+      const [, parameter, value] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+      if (parameter === undefined || value === undefined) {
+        options.problem(`--param: found "${text}", expected name=value`);
+      } else given.push({ name: parameter, text: value, what: `--param ${parameter}` });
+    }
+    // Relative dates count from the instant at which the question is put.
+    const reading = { now: instantOf(asked) ?? now, dir: context.dir, problem: options.problem };
+    const read = report === undefined ? [] : await readParameters(report, given, reading);
     options.check();
     if (report === undefined) throw new UsageError('name a report');
 
-    const books = await openBooks(context.dir, { lockedDown: false, asOf, signal: context.signal });
+    const isRequired = options.flag('requireComplete');
+    let asOf = instantOf(asked);
+    let books = await openBooks(context.dir, { lockedDown: false, asOf, signal: context.signal });
     try {
+      let state = await completenessOf(books.connection, asOf);
+      const values = settle(read, state, isRequired);
+      const periods = periodsOf(values);
+      const moment = await momentOf(books.connection, asked, periods);
+      if (moment !== asOf) {
+        books.close();
+        asOf = moment;
+        books = await openBooks(context.dir, { lockedDown: false, asOf, signal: context.signal });
+        state = await completenessOf(books.connection, asOf);
+      }
       const { connection } = books;
-      const state = await completenessOf(connection, asOf);
-      const window = month ?? lastCompleteMonth(state);
-      if (window === undefined) {
-        const words =
-          'no month is complete in every account: name one with --month; "costbook status" shows how far each account is';
-        throw options.flag('requireComplete') ? new UnprovenError(words) : new UsageError(words);
-      }
-      const warning = incompleteWarning(window, state);
-      if (warning !== undefined) {
-        if (options.flag('requireComplete')) {
-          context.tell(`${warning}; nothing was written`);
-          return exitCodes.unproven;
-        }
-        context.tell(`warning: ${warning}`);
-      }
-      const parameters = { month: formatInstant(window.start).slice(0, 10) };
+      const account = values.find((value) => value.name === 'account')?.bound ?? null;
+      const accounts = (await completeness(connection)).filter((row) => account === null || row.account === account);
+      const lacking = incompleteness(accounts, periods);
+      if (isRequired && lacking.length > 0) throw new UnprovenError(`${lacking.join('\n')}\nnothing was written`);
+      for (const sentence of lacking) context.tell(`warning: ${sentence}`);
+
+      const parameters = boundParameters(values);
       return await blamingReport(report, async () => {
-        await checkReport(connection, report, parameters);
-        const query = orderedQuery(report);
+        const columns = await checkReport(connection, report, parameters);
+        const question: Question = { connection, query: orderedQuery(report), parameters };
         const folder = resolve(options.text('out') ?? join(context.dir, 'exports', report.name));
-        // The present's files are never replaced by those of the past; colons are no characters for file names.
-        const moment = asOf === undefined ? '' : `-as-of-${formatInstant(asOf).replaceAll(':', '')}`;
-        const stem = `${report.name}-${formatMonth(window.start)}${moment}`;
+        const stem = fileStem(report, values, asOf);
         const files: ExportedFile[] = [];
         for (const format of formats) {
           const path = join(folder, `${stem}.${format}`);
-          files.push(
-            await exportFile({ connection, query, parameters, format, path, raw: options.flag('raw'), state }),
-          );
+          const told = { raw: options.flag('raw'), parquetDecimals, facts: factsOf(state) };
+          files.push(await exportFile(question, { ...told, format, path }));
         }
-
-        const { columns, pieces } = await connection.stream(query, parameters);
-        if (context.json) {
-          const rows: Record<string, JsonValue>[] = [];
-          for await (const piece of pieces) {
-            for (const row of piece) {
-              rows.push(
-                Object.fromEntries(columns.map((column, index) => [column.name, toJsonValue(row[index] ?? null)])),
-              );
-            }
-          }
-          const answer = {
-            report: report.name,
-            parameters: { month: formatMonth(window.start) },
-            ...state,
-            columns,
-            rows,
-            files,
-          };
-          await context.write(`${JSON.stringify(answer)}\n`);
-          return exitCodes.done;
-        }
-        const shown: (string | undefined)[][] = [];
-        let count = 0;
-        for await (const piece of pieces) {
-          for (const row of piece) {
-            count += 1;
-            if (shown.length < maxShownRows) shown.push(row.map(toCellText));
-          }
-        }
-        await context.write(`${formatTable(columns, shown)}\n`);
-        const cut = count > shown.length ? `, the first ${shown.length} are shown` : '';
-        await context.write(`(${count} rows${cut}) ${describeCompleteness(state)}\n`);
-        for (const file of files) await context.write(`${shortest(file.path)}\n`);
+        const answer = { report, values, state, columns, files };
+        await (context.json ? writeJson(context, question, answer) : writeTable(context, question, answer));
         return exitCodes.done;
       });
     } finally {
@@ -141,8 +141,107 @@ export const reportCommand: Command = {
   },
 };
 
+/** A report that was answered, and where it was written to. */
+interface Answer {
+  readonly report: Report;
+  readonly values: readonly ParameterValue[];
+  readonly state: CompletenessState;
+  readonly columns: readonly SqlColumn[];
+  readonly files: readonly ExportedFile[];
+}
+
+function described({ name, about, grain, parameters, formats }: Report): Record<string, unknown> {
+  return {
+    name,
+    about,
+    grain,
+    parameters: parameters.map((parameter) => ({ ...parameter, default: parameter.default ?? null })),
+    formats,
+  };
+}
+
+function listOf(reports: readonly Report[]): string {
+  const columns = ['report', 'parameters', 'formats', 'about'].map((name) => ({ name, type: 'VARCHAR' }));
+  const rows = reports.map(({ name, parameters, formats, about }) => [
+    name,
+    parameters.map(parameterOption).join(' '),
+    formats.join(', '),
+    about,
+  ]);
+  return `${formatTable(columns, rows, { maxCellWidth: Number.POSITIVE_INFINITY })}\n`;
+}
+
+function unknownReport(name: string | undefined, reports: readonly Report[]): string {
+  const names = reports.map((candidate) => candidate.name);
+  if (name === undefined) return `name a report: ${names.join(', ')}`;
+  const guess = nearest(name, names);
+  return `there is no report "${name}"${guess ? ` (did you mean "${guess}"?)` : ''}: expected one of ${names.join(', ')}`;
+}
+
+/** The values of the parameters. Where completeness is required, books that cannot say what is complete do not meet that. */
+function settle(read: ReadParameters, state: CompletenessState, isRequired: boolean): ParameterValue[] {
+  const isWaiting = read.some(({ value }) => typeof value === 'string');
+  try {
+    return settleParameters(read, state);
+  } catch (error) {
+    if (isRequired && isWaiting && error instanceof UsageError) throw new UnprovenError(error.message);
+    throw error;
+  }
+}
+
+/**
+ * The name of the files without their ending: the report, its period, what else was asked of it, and as of when, so
+ * that no answer takes the place of one to another question.
+ */
+function fileStem(report: Report, values: readonly ParameterValue[], asOf: Instant | undefined): string {
+  const parts = values.flatMap(({ name, said, isDefault }) => {
+    if (['month', 'from', 'to'].includes(name)) return said === null ? [] : [fileNamePart(String(said))];
+    return isDefault ? [] : [`${name}-${fileNamePart(String(said ?? 'all'))}`];
+  });
+  // Colons are no characters for file names.
+  const moment = asOf === undefined ? [] : [`as-of-${formatInstant(asOf).replaceAll(':', '')}`];
+  return [report.name, ...parts, ...moment].join('-');
+}
+
+/** A value as part of a file's name; where it has characters that names should not have, its hash tells it from others. */
+function fileNamePart(value: string): string {
+  const plain = value.replaceAll(':', '');
+  if (/^[\w.-]{1,40}$/.test(plain)) return plain;
+  const hash = createHash('sha256').update(value).digest('hex').slice(0, 8);
+  return `${plain.replace(/[^\w.-]+/g, '_').slice(0, 40)}-${hash}`;
+}
+
+async function writeJson(context: CommandContext, question: Question, answer: Answer): Promise<void> {
+  const { report, values, state, columns, files } = answer;
+  const head = { report: report.name, parameters: saidParameters(values), ...state, columns, files };
+  // Written with the first rows: what fails at once must not leave half a JSON value on stdout.
+  let lead = `${JSON.stringify(head).slice(0, -1)},"rows":[`;
+  const { pieces } = await question.connection.stream(question.query, question.parameters);
+  for await (const rows of pieces) {
+    if (rows.length === 0) continue;
+    const lines = rows.map((row) =>
+      JSON.stringify(Object.fromEntries(columns.map(({ name }, index) => [name, toJsonValue(row[index] ?? null)]))),
+    );
+    await context.write(`${lead}\n${lines.join(',\n')}`);
+    lead = ',';
+  }
+  await context.write(`${lead === ',' ? '\n' : lead}]}\n`);
+}
+
 /** A screenful for a look; the files have all. */
 const maxShownRows = 40;
+
+async function writeTable(context: CommandContext, question: Question, answer: Answer): Promise<void> {
+  const { query, parameters, connection } = question;
+  const { columns, pieces } = await connection.stream(`${query} limit ${maxShownRows}`, parameters);
+  const shown: (string | undefined)[][] = [];
+  for await (const rows of pieces) for (const row of rows) shown.push(row.map(toCellText));
+  const count = answer.files[0]?.rows ?? shown.length;
+  const cut = count > shown.length ? `, the first ${shown.length} are shown` : '';
+  await context.write(`${formatTable(columns, shown)}\n`);
+  await context.write(`(${count} row${count === 1 ? '' : 's'}${cut}) ${describeCompleteness(answer.state)}\n`);
+  for (const file of answer.files) await context.write(`${shortest(file.path)}\n`);
+}
 
 /** The path as a person in this folder would write it. */
 function shortest(path: string): string {

@@ -1,6 +1,10 @@
 export * from './check.ts';
-export { type CompletenessState, completenessOf, describeCompleteness } from './completeness.ts';
-export { type ExportedFile, exportFile, exportFormats } from './export.ts';
+export * from './completeness.ts';
+export { type ExportedFile, exportFile, exportFormats, factsOf } from './export.ts';
 export { csvPieces } from './formats/csv.ts';
+export type { AnswerPieces, FormatOptions, Question } from './formats/format.ts';
+export { jsonPieces } from './formats/json.ts';
 export { formatTable } from './formats/table.ts';
+export * from './moment.ts';
+export * from './parameters.ts';
 export * from './report.ts';
