@@ -1,6 +1,15 @@
-import { UsageError } from '../errors.ts';
-import { type CompletenessState, csvPieces, describeCompleteness, formatTable } from '../reports/index.ts';
-import { type Connection, type SqlResult, toCellText, toJsonValue } from '../warehouse/index.ts';
+import {
+  type CompletenessState,
+  csvPieces,
+  describeCompleteness,
+  type FormatOptions,
+  factsOf,
+  formatTable,
+  jsonLines,
+  loadArrow,
+  writeParquet,
+} from '../reports/index.ts';
+import { asTyped, type Connection, type SqlResult, toCellText } from '../warehouse/index.ts';
 import type { Answered, Question } from './question.ts';
 
 /** Takes a piece of the answer; resolves when there is room for the next one. */
@@ -16,8 +25,8 @@ export async function answer(
   state: CompletenessState,
   write: Write,
 ): Promise<Answered> {
-  if (question.format === 'parquet') return { ...(await writeParquet(connection, question, state)), state };
-  const counted = countRows(await connection.query(question.sql), question.maxRows ?? Number.POSITIVE_INFINITY);
+  if (question.format === 'parquet') return { ...(await fillParquet(connection, question, state)), state };
+  const counted = countRows(await connection.query(question.sql), question.maxRows);
   await writers[question.format](counted, question, state, write);
   return { rows: counted.rows, isTruncated: counted.isTruncated, state };
 }
@@ -28,11 +37,11 @@ interface CountedResult extends SqlResult {
   isTruncated: boolean;
 }
 
-function countRows(result: SqlResult, maxRows: number): CountedResult {
+function countRows(result: SqlResult, maxRows: number | null): CountedResult {
   const counted: CountedResult = { columns: result.columns, pieces: pieces(), rows: 0, isTruncated: false };
   async function* pieces(): SqlResult['pieces'] {
     for await (const rows of result.pieces) {
-      const kept = rows.slice(0, maxRows - counted.rows);
+      const kept = maxRows === null ? rows : rows.slice(0, maxRows - counted.rows);
       counted.rows += kept.length;
       counted.isTruncated = kept.length < rows.length;
       if (kept.length > 0) yield kept;
@@ -53,56 +62,51 @@ const writers: Readonly<Record<Exclude<Question['format'], 'parquet'>, Writer>> 
       : `${result.rows} row${result.rows === 1 ? '' : 's'}`;
     await write(`${formatTable(result.columns, shown)}\n(${count}) ${describeCompleteness(state)}\n`);
   },
-  async csv(result, { raw }, _, write) {
-    for await (const piece of csvPieces(result, { raw })) await write(piece);
+  async csv(result, { raw }, state, write) {
+    for await (const piece of csvPieces(result, formatOptions(raw, state))) await write(piece);
   },
   async json(result, _, { asOf, completeThrough, settledThrough }, write) {
     const head = { asOf, completeThrough, settledThrough, columns: result.columns };
     // Written with the first rows: a query that fails at once must not leave half a JSON value behind.
     let lead = `${JSON.stringify(head).slice(0, -1)},"rows":[`;
-    for await (const texts of jsonRows(result)) {
-      await write(`${lead}\n${texts.join(',\n')}`);
+    for await (const lines of jsonLines(result)) {
+      await write(`${lead}\n${lines.join(',\n')}`);
       lead = ',';
     }
     await write(`${lead === ',' ? '\n' : lead}],"truncated":${result.isTruncated}}\n`);
   },
   async ndjson(result, _, __, write) {
-    for await (const texts of jsonRows(result)) await write(`${texts.join('\n')}\n`);
+    for await (const lines of jsonLines(result)) await write(`${lines.join('\n')}\n`);
   },
-  async arrow() {
-    throw new UsageError('arrow is not there yet');
+  async arrow(result, { raw }, state, write) {
+    const arrowPieces = await loadArrow();
+    for await (const piece of arrowPieces(result, formatOptions(raw, state))) await write(piece);
   },
 };
 
-/** The rows as JSON objects, in pieces. Throws UsageError where two columns have one name. */
-async function* jsonRows({ columns, pieces }: SqlResult): AsyncGenerator<string[]> {
-  const repeated = columns.find((column, index) => columns.findIndex(({ name }) => name === column.name) !== index);
-  if (repeated) throw new UsageError(`the query has two columns named "${repeated.name}": name them apart with "as"`);
-  for await (const rows of pieces) {
-    yield rows.map((row) =>
-      JSON.stringify(Object.fromEntries(columns.map(({ name }, index) => [name, toJsonValue(row[index] ?? null)]))),
-    );
-  }
+function formatOptions(raw: boolean, state: CompletenessState): FormatOptions {
+  return { raw, parquetDecimals: 'exact', facts: factsOf(state) };
 }
 
 /** Has DuckDB itself write the one file that it may write. */
-async function writeParquet(
+async function fillParquet(
   connection: Connection,
-  { sql, maxRows, file }: Question,
-  { asOf, completeThrough, settledThrough }: CompletenessState,
+  { sql, raw, maxRows, file }: Question,
+  state: CompletenessState,
 ): Promise<Omit<Answered, 'state'>> {
   if (file === null) throw new Error('Parquet needs a file');
-  const rows = await connection.queryToParquet(sql, file, {
-    ...(maxRows === null ? {} : { maxRows }),
-    facts: {
-      complete_through: completeThrough ?? '',
-      settled_through: settledThrough ?? '',
-      as_of: asOf ?? '',
-    },
-  });
-  if (rows !== maxRows) return { rows, isTruncated: false };
-  // Whether there is one more, only asking for it tells.
-  const more = countRows(await connection.query(sql), maxRows);
-  for await (const _ of more.pieces); // counted
-  return { rows, isTruncated: more.isTruncated };
+  await connection.checkQuery(sql);
+  // As text in a text: whatever brackets and comments stand in it, it is read as the one SELECT that it is.
+  const asTable = `from query('${sql.replaceAll("'", "''")}')`;
+  const query = maxRows === null ? asTable : `${asTable} limit ${maxRows}`;
+  try {
+    const rows = await writeParquet(file, { connection, query, parameters: {} }, formatOptions(raw, state));
+    if (rows !== maxRows) return { rows, isTruncated: false };
+    // Whether there is one more, only asking for it tells.
+    const more = countRows(await connection.query(sql), maxRows);
+    for await (const _ of more.pieces); // counted
+    return { rows, isTruncated: more.isTruncated };
+  } catch (error) {
+    throw asTyped(error);
+  }
 }

@@ -1,9 +1,10 @@
 export * from './check.ts';
 export * from './completeness.ts';
-export { type ExportedFile, exportFile, exportFormats, factsOf } from './export.ts';
+export { type ExportedFile, exportFile, exportFormats, factsOf, loadArrow } from './export.ts';
 export { csvPieces } from './formats/csv.ts';
 export type { AnswerPieces, FormatOptions, Question } from './formats/format.ts';
-export { jsonPieces } from './formats/json.ts';
+export { jsonLines, jsonPieces } from './formats/json.ts';
+export { writeParquet } from './formats/parquet.ts';
 export { formatTable } from './formats/table.ts';
 export * from './moment.ts';
 export * from './parameters.ts';

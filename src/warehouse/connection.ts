@@ -49,8 +49,8 @@ export interface Connection {
   stream(sql: string, parameters?: SqlParameters): Promise<SqlResult>;
   /** As `stream`, for SQL that a person typed: one SELECT. What is wrong with it is a UsageError in DuckDB's words. */
   query(sql: string): Promise<SqlResult>;
-  /** As `query`, written by DuckDB itself as a Parquet file with these facts in it; returns the rows written. */
-  queryToParquet(sql: string, file: string, options: ParquetOptions): Promise<number>;
+  /** Throws what `query` would say of SQL that a person typed, without running it. */
+  checkQuery(sql: string): Promise<void>;
   /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
   /** Appends rows of integers, text and nulls to a temporary table; text is cast to the column's type. */
@@ -65,13 +65,6 @@ export interface PointColumns {
   readonly second: Int32Array;
   readonly third: { readonly values: BigInt64Array; readonly scale: number };
   readonly fourth: { readonly values: BigInt64Array; readonly scale: number };
-}
-
-export interface ParquetOptions {
-  /** The file ends after so many rows. */
-  readonly maxRows?: number | undefined;
-  /** Named facts about the whole, kept in the file's footer. */
-  readonly facts: Readonly<Record<string, string>>;
 }
 
 /** An open database file, attached as `wh`. The only module that knows DuckDB. */
@@ -326,18 +319,10 @@ function wrap(
         throw asTyped(error);
       }
     },
-    async queryToParquet(sql, file, { maxRows, facts }) {
-      try {
-        await checkTyped(sql);
-        // As text in a text: whatever brackets and comments stand in it, it is read as the one SELECT that it is.
-        const query = `from query(${literal(sql)})${maxRows === undefined ? '' : ` limit ${maxRows}`}`;
-        const named = Object.entries(facts).map(([name, value]) => `${name}: ${literal(value)}`);
-        const options = `format parquet, compression zstd, use_tmp_file false, kv_metadata {${named.join(', ')}}`;
-        const [row] = await self.rows(`copy (${query}) to ${literal(file)} (${options})`);
-        return Number(row?.['Count']);
-      } catch (error) {
+    async checkQuery(sql) {
+      await checkTyped(sql).catch((error) => {
         throw asTyped(error);
-      }
+      });
     },
     async transaction(work) {
       await self.run('begin transaction');
@@ -409,8 +394,8 @@ function valuesFor(statement: DuckDBPreparedStatement, parameters: SqlParameters
   return values;
 }
 
-/** A failure of SQL that a person typed is theirs to mend; what the machine or DuckDB itself does wrong is not. */
-function asTyped(error: unknown): unknown {
+/** A failure of SQL that a person typed, as what is told to them: it is theirs to mend; what the machine or DuckDB itself does wrong is not. */
+export function asTyped(error: unknown): unknown {
   if (error instanceof SqlError) return new UsageError(error.message, { cause: error });
   if (/^(INTERNAL|FATAL) Error/.test(messageOf(error))) {
     const [firstLine = ''] = messageOf(error).split('\n');

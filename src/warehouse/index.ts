@@ -1,6 +1,7 @@
 export { type Books, clearAfterReader, openBooks } from './books.ts';
 export { openPresentWarehouse, type PresentWarehouse, type TableComparison } from './compare.ts';
 export {
+  asTyped,
   type Connection,
   memoryLimitMb,
   type SqlColumn,
