@@ -53,6 +53,8 @@ export interface Connection {
   checkQuery(sql: string): Promise<void>;
   /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
+  /** Makes the attached file whole, so that nothing of it lies in a log; with all cores, as nothing else runs meanwhile. */
+  checkpoint(): Promise<void>;
   /** Appends rows of integers, text and nulls to a temporary table; text is cast to the column's type. */
   appendRows(table: string, rows: readonly (readonly (number | string | null)[])[]): Promise<void>;
   /** Appends columns of equal length to a temporary table of (INTEGER, INTEGER, DECIMAL(18,a), DECIMAL(18,b)). */
@@ -77,6 +79,8 @@ export interface Database {
 
 export interface OpenOptions {
   readonly readOnly: boolean;
+  /** Written without a log: a commit is on the disk only after a checkpoint. For a file that is thrown away unless finished. */
+  readonly unlogged?: boolean;
   /** After opening, refuse every file, network and configuration access: for SQL that somebody typed. */
   readonly lockedDown?: boolean;
   /** The one file that may be written all the same. */
@@ -122,29 +126,38 @@ async function open(file: string, options: OpenOptions): Promise<Database> {
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     memory_limit: `${memoryLimitMb()}MB`,
-    threads: String(Math.min(4, availableParallelism())),
+    threads: String(threadsFor(readOnly)),
     temp_directory: spillFolder(folder, readOnly),
     max_temp_directory_size: `${await maxSpillMb(folder)}MB`,
     preserve_insertion_order: 'true',
   }).catch(fail);
-  const connections = new Set<DuckDBConnection>();
+  const connections = new Set<Pick<Connection, 'close'>>();
+  function keep(connection: DuckDBConnection, signal?: AbortSignal): Connection {
+    const kept = wrap(connection, fail, signal, () => connections.delete(kept));
+    connections.add(kept);
+    return kept;
+  }
+  function close(): void {
+    for (const connection of [...connections]) connection.close();
+    instance.closeSync();
+  }
   try {
     const first = await instance.connect();
-    connections.add(first);
+    const kept = keep(first);
     await first.run(`set global TimeZone = 'UTC'`);
+    const mode = readOnly ? ' (read_only)' : options.unlogged ? ' (recovery_mode no_wal_writes)' : '';
     // ATTACH takes no parameters.
-    await first.run(`attach ${literal(file)} as ${options.catalog ?? 'wh'}${readOnly ? ' (read_only)' : ''}`);
+    await first.run(`attach ${literal(file)} as ${options.catalog ?? 'wh'}${mode}`);
     // Whoever holds the lock knows that what lies there is of a writer that was killed.
     if (!readOnly) await clearSpill(folder);
-    await options.prepare?.(wrap(first, fail, undefined, () => connections.delete(first)));
+    await options.prepare?.(kept);
     if (options.lockedDown) {
       if (options.writable !== undefined) await first.run(`set allowed_paths = [${literal(options.writable)}]`);
       await first.run('set enable_external_access = false');
       await first.run('set lock_configuration = true');
     }
   } catch (error) {
-    for (const connection of connections) connection.closeSync();
-    instance.closeSync();
+    close();
     return fail(error);
   }
 
@@ -152,14 +165,12 @@ async function open(file: string, options: OpenOptions): Promise<Database> {
     file,
     async connect(signal) {
       const connection = await instance.connect();
-      connections.add(connection);
+      const kept = keep(connection, signal);
       await connection.run('use wh');
-      return wrap(connection, fail, signal, () => connections.delete(connection));
+      return kept;
     },
     close() {
-      for (const connection of connections) connection.closeSync();
-      connections.clear();
-      instance.closeSync();
+      close();
       if (!readOnly) openFiles.delete(file);
     },
   };
@@ -174,6 +185,9 @@ function wrap(
   signal: AbortSignal | undefined,
   onClose: () => void,
 ): Connection {
+  const appenders = new Map<string, DuckDBAppender>();
+  /** Texts that were found to hold one statement; they need not be taken apart again. */
+  const single = new Set<string>();
   let last: Promise<unknown> = Promise.resolve();
   let isStreaming = false;
 
@@ -184,6 +198,12 @@ function wrap(
     });
     last = result.catch(() => undefined);
     return result;
+  }
+  function statementInTurn<T>(work: () => Promise<T>): Promise<T> {
+    return inTurn(() => {
+      endAppenders();
+      return work();
+    });
   }
 
   /** Runs one piece of DuckDB's work, which the signal ends; then its reason is thrown. */
@@ -213,37 +233,71 @@ function wrap(
     parameters: SqlParameters,
     use: (statement: DuckDBPreparedStatement) => Promise<T>,
   ): Promise<T | undefined> {
-    // Each statement is prepared when the one before it has run: later ones may use what earlier ones make.
+    // Each statement is prepared when the one before it has run: later ones may use what earlier ones make. None is kept
+    // for another time: DuckDB plans by what the tables hold then, and what was planned over an empty table finds
+    // nothing in it later (tried with 1.5.6: an UPDATE that was prepared before the first INSERT updates no row).
+    if (single.has(sql)) return useOnce(await connection.prepare(sql), parameters, use);
     const statements = await connection.extractStatements(sql);
+    if (statements.count === 1) single.add(sql);
     let result: T | undefined;
     for (let index = 0; index < statements.count; index += 1) {
-      const statement = await statements.prepare(index);
-      try {
-        statement.bind(valuesFor(statement, parameters));
-        result = await use(statement);
-      } finally {
-        statement.destroySync();
-      }
+      result = await useOnce(await statements.prepare(index), parameters, use);
     }
     return result;
   }
 
-  /** Appends to a temporary table; where that fails the appender is closed and none of its rows are kept. */
+  async function useOnce<T>(
+    statement: DuckDBPreparedStatement,
+    parameters: SqlParameters,
+    use: (statement: DuckDBPreparedStatement) => Promise<T>,
+  ): Promise<T> {
+    try {
+      statement.bind(valuesFor(statement, parameters));
+      return await use(statement);
+    } finally {
+      statement.destroySync();
+    }
+  }
+
+  /**
+   * Appends to a temporary table. The appender stays open, and ends with the next statement, so that each statement sees
+   * what was appended before it; where it fails none of its rows are kept.
+   */
   async function appending(table: string, append: (appender: DuckDBAppender) => void): Promise<void> {
     signal?.throwIfAborted();
-    const appender = await connection.createAppender(table, null, 'temp').catch(fail);
     try {
+      const appender = appenders.get(table) ?? (await connection.createAppender(table, null, 'temp'));
+      appenders.set(table, appender);
       append(appender);
-      appender.closeSync();
     } catch (error) {
+      dropAppenders();
+      fail(error);
+    }
+  }
+
+  /** Brings what was appended into the tables. */
+  function endAppenders(): void {
+    try {
+      for (const [table, appender] of appenders) {
+        appender.closeSync();
+        appenders.delete(table);
+      }
+    } catch (error) {
+      dropAppenders();
+      fail(error);
+    }
+  }
+
+  function dropAppenders(): void {
+    for (const appender of appenders.values()) {
       try {
         appender.clear();
         appender.closeSync();
       } catch {
         // It says again what it said before.
       }
-      fail(error);
     }
+    appenders.clear();
   }
 
   /** Refuses typed SQL that is anything but one SELECT. */
@@ -272,16 +326,18 @@ function wrap(
 
   const self: Connection = {
     async run(sql, parameters = {}) {
-      await inTurn(() => interruptibly(() => prepared(sql, parameters, (statement) => statement.run()).catch(fail)));
+      await statementInTurn(() =>
+        interruptibly(() => prepared(sql, parameters, (statement) => statement.run()).catch(fail)),
+      );
     },
     async rows(sql, parameters = {}) {
-      const reader = await inTurn(() =>
+      const reader = await statementInTurn(() =>
         interruptibly(() => prepared(sql, parameters, (statement) => statement.runAndReadAll()).catch(fail)),
       );
       return (reader?.getRowObjectsJson() ?? []) as SqlRow[];
     },
     stream: (sql, parameters = {}) =>
-      inTurn(async () => {
+      statementInTurn(async () => {
         // Streamed from the connection: a prepared statement would have to outlive the stream.
         const values = await prepared(sql, parameters, async (statement) => valuesFor(statement, parameters)).catch(
           fail,
@@ -323,6 +379,14 @@ function wrap(
       await checkTyped(sql).catch((error) => {
         throw asTyped(error);
       });
+    },
+    async checkpoint() {
+      await self.run(`set global threads = ${threadsFor(true)}`);
+      try {
+        await self.run('checkpoint wh');
+      } finally {
+        await self.run(`set global threads = ${threadsFor(false)}`);
+      }
     },
     async transaction(work) {
       await self.run('begin transaction');
@@ -375,6 +439,7 @@ function wrap(
         }),
       ),
     close() {
+      dropAppenders();
       connection.closeSync();
       onClose();
     },
@@ -417,6 +482,15 @@ function readOnlyHere(verb: string): UsageError {
   return new UsageError(
     `${what} is refused: the books are read-only here, and one SELECT is answered; to get the rows as a file use --out`,
   );
+}
+
+/**
+ * A reader has the machine to itself. Beside a writer's queries pages are unpacked and decoded, and another window's
+ * queries run: threads of DuckDB that find no task take the time of those (measured: a fifth of all CPU on two cores).
+ */
+function threadsFor(readOnly: boolean): number {
+  const cores = availableParallelism();
+  return Math.max(1, Math.min(4, readOnly ? cores : Math.floor(cores / 2)));
 }
 
 /** A third of the machine's memory, at most 2 GB: DuckDB spills to disk beyond it. */
