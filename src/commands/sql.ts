@@ -2,9 +2,7 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { type Answered, type AnswerFormat, answerFormats, askToFile, askToStream } from '../query/index.ts';
-import { describeCompleteness, instantOf } from '../reports/index.ts';
 import { dayMs } from '../time.ts';
-import { snapshotFile } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 
@@ -62,7 +60,8 @@ export const sqlCommand: Command = {
     const maxRows = options.count('maxRows') ?? (format === 'table' ? usualTableRows : null);
     const timeoutMs = options.duration('timeout') ?? usualTimeoutMs;
     if (timeoutMs === 0 || timeoutMs > dayMs) options.problem('--timeout: expected more than nothing and at most 24h');
-    const asOf = instantOf(options.asOf()) ?? null;
+    const asked = options.asOf();
+    const asOf = asked === undefined || asked === 'now' ? null : asked;
     const sources = [input.arguments[0], options.text('file')].filter((source) => source !== undefined);
     if (sources.length !== 1) {
       options.problem(
@@ -93,9 +92,9 @@ export const sqlCommand: Command = {
   },
 };
 
-function footer({ rows, isTruncated, state }: Answered): string {
+function footer({ rows, isTruncated, sentence }: Answered): string {
   const cut = isTruncated ? `the first ${rows} rows, there are more (--max-rows); ` : '';
-  return `${cut}${describeCompleteness(state)}`;
+  return `${cut}${sentence}`;
 }
 
 /** The format that was asked for, by name or by the ending of `--out`. */
@@ -143,16 +142,22 @@ async function checkOut(path: string, dir: string): Promise<string> {
   if (folder === undefined) throw new UsageError(`--out: the folder ${dirname(path)} does not exist; make it first`);
   const found = await stat(path).catch(() => undefined);
   if (found && !found.isFile()) throw new UsageError(`--out: ${path} is no file; expected the name of one`);
-  const books = await realpath(dirname(snapshotFile(dir))).catch(() => undefined);
+  const books = await realpath(dirname(await snapshot(dir))).catch(() => undefined);
   if (books !== undefined && !relative(books, folder).startsWith('..')) {
     throw new UsageError(`--out: ${path} lies in ${books}, which is for the books alone; name another folder`);
   }
   return join(dirname(path), basename(path));
 }
 
+/** Where the snapshot lies. Loaded only here: to load DuckDB takes longer than all else that this process does. */
+async function snapshot(dir: string): Promise<string> {
+  const { snapshotFile } = await import('../warehouse/index.ts');
+  return snapshotFile(dir);
+}
+
 /** Prints the line that opens the snapshot elsewhere, for reading only. */
 async function openWith(program: (typeof programs)[number], context: CommandContext): Promise<number> {
-  const file = snapshotFile(context.dir);
+  const file = await snapshot(context.dir);
   const found = await stat(file).catch(() => undefined);
   if (!found) throw new UsageError(`${file} does not exist yet: run "costbook ingest" first`);
   const line = lines[program](file);

@@ -25,10 +25,11 @@ export async function answer(
   state: CompletenessState,
   write: Write,
 ): Promise<Answered> {
-  if (question.format === 'parquet') return { ...(await fillParquet(connection, question, state)), state };
+  const sentence = describeCompleteness(state);
+  if (question.format === 'parquet') return { ...(await fillParquet(connection, question, state)), state, sentence };
   const counted = countRows(await connection.query(question.sql), question.maxRows);
   await writers[question.format](counted, question, state, write);
-  return { rows: counted.rows, isTruncated: counted.isTruncated, state };
+  return { rows: counted.rows, isTruncated: counted.isTruncated, state, sentence };
 }
 
 /** An answer that counts what it hands out, and ends after `maxRows`. */
@@ -93,7 +94,7 @@ async function fillParquet(
   connection: Connection,
   { sql, raw, maxRows, file }: Question,
   state: CompletenessState,
-): Promise<Omit<Answered, 'state'>> {
+): Promise<Pick<Answered, 'rows' | 'isTruncated'>> {
   if (file === null) throw new Error('Parquet needs a file');
   await connection.checkQuery(sql);
   // As text in a text: whatever brackets and comments stand in it, it is read as the one SELECT that it is.

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { CostbookError, exitCodes, MachineError } from '../errors.ts';
-import { clearAfterReader, memoryLimitMb } from '../warehouse/index.ts';
+import { memoryLimitMb } from '../memory.ts';
 import type { Answered, Failure, Outcome, Question } from './question.ts';
 
 const childFile = fileURLToPath(new URL('child.js', import.meta.url));
@@ -93,7 +93,11 @@ export async function ask(question: Question, options: AskOptions): Promise<Answ
     signal.removeEventListener('abort', onAbort);
     await closed.catch(() => undefined);
     clearTimeout(kill);
-    if (child.pid !== undefined) await clearAfterReader(question.dir, child.pid);
+    if (child.signalCode !== null && child.pid !== undefined) {
+      // Loaded only here: to load DuckDB takes longer than all else that this process does.
+      const { clearAfterReader } = await import('../warehouse/index.ts');
+      await clearAfterReader(question.dir, child.pid);
+    }
   }
 }
 

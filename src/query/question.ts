@@ -27,6 +27,8 @@ export interface Answered {
   /** Whether there were more rows than were asked for. */
   readonly isTruncated: boolean;
   readonly state: CompletenessState;
+  /** The state as a sentence. */
+  readonly sentence: string;
 }
 
 /** How the child ended: with an answer, or with an error's words and exit code. */

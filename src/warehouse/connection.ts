@@ -1,5 +1,5 @@
 import { mkdir, stat } from 'node:fs/promises';
-import { availableParallelism, totalmem } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import {
   DECIMAL,
@@ -14,6 +14,7 @@ import {
 } from '@duckdb/node-api';
 import duckdb from '@duckdb/node-bindings';
 import { CostbookError, LockedError, MachineError, messageOf, UsageError } from '../errors.ts';
+import { memoryLimitMb } from '../memory.ts';
 import { clearSpill, maxSpillMb, removeDeadReadersSpill, spillFolder } from './spill.ts';
 
 /** What a statement may be given: values are bound, never pasted into the text. */
@@ -491,11 +492,6 @@ function readOnlyHere(verb: string): UsageError {
 function threadsFor(readOnly: boolean): number {
   const cores = availableParallelism();
   return Math.max(1, Math.min(4, readOnly ? cores : Math.floor(cores / 2)));
-}
-
-/** A third of the machine's memory, at most 2 GB: DuckDB spills to disk beyond it. */
-export function memoryLimitMb(): number {
-  return Math.max(256, Math.min(2048, Math.floor(totalmem() / 3 / 1024 / 1024)));
 }
 
 async function exists(file: string): Promise<boolean> {

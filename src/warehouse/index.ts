@@ -3,7 +3,6 @@ export { openPresentWarehouse, type PresentWarehouse, type TableComparison } fro
 export {
   asTyped,
   type Connection,
-  memoryLimitMb,
   type SqlColumn,
   SqlError,
   type SqlParameters,

@@ -98,7 +98,7 @@ describe.concurrent('costbook sql', () => {
   test('cannot answer in JSON with two columns of one name', async () => {
     const { exitCode, stdout, stderr } = await sql('select 1 as a, 2 as a', '--json');
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toContain('two columns named "a"');
+    expect(stderr).toContain('two columns are named "a"');
   });
 
   test('answers with CSV that a strict reader reads, and says on stderr how far it is complete', async () => {
