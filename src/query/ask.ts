@@ -103,7 +103,7 @@ export async function ask(question: Question, options: AskOptions): Promise<Answ
 
 /** DuckDB's own limit with a quarter on top for what it does not count, and room for Node and DuckDB themselves. */
 function childMemoryMb(): number {
-  return Math.round(memoryLimitMb() * 1.25) + 384;
+  return Math.round(memoryLimitMb(true) * 1.25) + 384;
 }
 
 interface Child extends ChildProcess {

@@ -126,7 +126,7 @@ async function open(file: string, options: OpenOptions): Promise<Database> {
   const instance = await DuckDBInstance.create(':memory:', {
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
-    memory_limit: `${memoryLimitMb()}MB`,
+    memory_limit: `${memoryLimitMb(readOnly)}MB`,
     threads: String(threadsFor(readOnly)),
     temp_directory: spillFolder(folder, readOnly),
     max_temp_directory_size: `${await maxSpillMb(folder)}MB`,
@@ -532,7 +532,7 @@ function asOurError(file: string, readOnly: boolean): (error: unknown) => never 
     }
     if (/^Out of Memory Error/.test(message)) {
       throw new MachineError(
-        `this needs more than the ${memoryLimitMb()} MB of memory, and the disk space below ${dirname(file)}, that one ` +
+        `this needs more than the ${memoryLimitMb(readOnly)} MB of memory, and the disk space below ${dirname(file)}, that one ` +
           `command may use: ask for less at once (fewer rows or columns, sums instead of rows), or free memory and disk ` +
           `(${firstLine})`,
         { cause: error },

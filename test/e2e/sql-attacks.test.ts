@@ -230,7 +230,7 @@ describe('typed SQL ends', () => {
 
 /** Asks with the query on stdin: one that is longer than a command line may be. */
 function attackThroughStdin(query: string): Promise<Ended> {
-  return startCli(['sql', '-', '--dir', dir, '--timeout', '8s'], { COSTBOOK_TOKEN: token }, { stdin: query }).ended;
+  return startCli(['sql', '-', '--dir', dir, '--timeout', '5s'], { COSTBOOK_TOKEN: token }, { stdin: query }).ended;
 }
 
 /** The process that answers for another one, once it has begun to. */

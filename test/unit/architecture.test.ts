@@ -186,7 +186,7 @@ describe('the process', () => {
       const text = readFileSync(join(root, path), 'utf8');
       const imported = /import\s+(.+?)\s+from 'node:process'/.exec(text)?.[1];
       return (
-        (imported !== undefined && imported !== '{ kill }') ||
+        (imported !== undefined && !/^\{ (kill|constrainedMemory) \}$/.test(imported)) ||
         /globalThis\.process|console\./.test(withoutComments(text))
       );
     });
