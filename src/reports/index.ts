@@ -1,11 +1,12 @@
 export * from './check.ts';
 export * from './close.ts';
 export * from './completeness.ts';
-export { type ExportedFile, exportFile, exportFormats, exportText, factsOf } from './export.ts';
+export { type ExportedFile, exportFile, exportFormats, exportText, factsOf, loadArrow } from './export.ts';
 export * from './focus.ts';
 export { csvPieces } from './formats/csv.ts';
 export type { AnswerPieces, FormatOptions, Question } from './formats/format.ts';
-export { jsonPieces } from './formats/json.ts';
+export { jsonLines, jsonPieces } from './formats/json.ts';
+export { writeParquet } from './formats/parquet.ts';
 export { formatTable } from './formats/table.ts';
 export * from './moment.ts';
 export * from './parameters.ts';

@@ -1,4 +1,4 @@
-export { type Books, openBooks } from './books.ts';
+export { type Books, clearAfterReader, openBooks } from './books.ts';
 export {
   type AccountClose,
   type ClosedMonth,
@@ -9,6 +9,7 @@ export {
 } from './closes.ts';
 export { openPresentWarehouse, type PresentWarehouse, type TableComparison } from './compare.ts';
 export {
+  asTyped,
   type Connection,
   type SqlColumn,
   SqlError,
