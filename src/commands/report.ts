@@ -6,13 +6,13 @@ import {
   checkReport,
   completenessOf,
   describeCompleteness,
-  type ExportedFile,
-  exportFile,
   exportFormats,
+  filesOf,
   formatTable,
   incompleteWarning,
   lastCompleteMonth,
   orderedQuery,
+  publishReport,
   readReports,
 } from '../reports/index.ts';
 import { formatInstant, formatMonth } from '../time.ts';
@@ -28,7 +28,10 @@ export const reportCommand: Command = {
     { flags: '--month <month>', summary: 'the month, for example 2026-10; by default the last complete one' },
     { flags: '--as-of <instant>', summary: 'what would have been answered then; the files say so in their names' },
     { flags: '--format <formats>', summary: `comma-separated: ${exportFormats.join(', ')}; both by default` },
-    { flags: '--out <dir>', summary: 'where the files go; by default exports/<report> in the project folder' },
+    {
+      flags: '--out <dir>',
+      summary: 'the folder in the place of exports in the project folder: the files go below <report>/ in it',
+    },
     { flags: '--raw', summary: 'in CSV, leave text that looks like a formula as it is' },
     { flags: '--require-complete', summary: 'exit 4, writing nothing, where the month is not complete' },
     { flags: '--list', summary: 'name the reports' },
@@ -88,17 +91,21 @@ export const reportCommand: Command = {
       return await blamingReport(report, async () => {
         await checkReport(connection, report, parameters);
         const query = orderedQuery(report);
-        const folder = resolve(options.text('out') ?? join(context.dir, 'exports', report.name));
-        // The present's files are never replaced by those of the past; colons are no characters for file names.
-        const moment = asOf === undefined ? '' : `-as-of-${formatInstant(asOf).replaceAll(':', '')}`;
-        const stem = `${report.name}-${formatMonth(window.start)}${moment}`;
-        const files: ExportedFile[] = [];
-        for (const format of formats) {
-          const path = join(folder, `${stem}.${format}`);
-          files.push(
-            await exportFile({ connection, query, parameters, format, path, raw: options.flag('raw'), state }),
-          );
-        }
+        const published = await publishReport({
+          report,
+          connection,
+          bound: parameters,
+          parameters: [
+            { name: 'month', said: formatMonth(window.start), isDefault: month === undefined, hasDefault: true },
+          ],
+          formats,
+          root: resolve(options.text('out') ?? join(context.dir, 'exports')),
+          raw: options.flag('raw'),
+          state,
+          asOf,
+          signal: context.signal,
+        });
+        const files = filesOf(published);
 
         const { columns, pieces } = await connection.stream(query, parameters);
         if (context.json) {
@@ -117,6 +124,7 @@ export const reportCommand: Command = {
             columns,
             rows,
             files,
+            unchanged: published.isUnchanged,
           };
           await context.write(`${JSON.stringify(answer)}\n`);
           return exitCodes.done;
@@ -132,7 +140,8 @@ export const reportCommand: Command = {
         await context.write(`${formatTable(columns, shown)}\n`);
         const cut = count > shown.length ? `, the first ${shown.length} are shown` : '';
         await context.write(`(${count} rows${cut}) ${describeCompleteness(state)}\n`);
-        for (const file of files) await context.write(`${shortest(file.path)}\n`);
+        const unchanged = published.isUnchanged ? ' (unchanged)' : '';
+        for (const { latest, path } of files) await context.write(`${shortest(latest ?? path)}${unchanged}\n`);
         return exitCodes.done;
       });
     } finally {

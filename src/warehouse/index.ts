@@ -1,7 +1,9 @@
+export { lastSeen } from './as-of.ts';
 export { type Books, openBooks } from './books.ts';
 export { openPresentWarehouse, type PresentWarehouse, type TableComparison } from './compare.ts';
 export {
   type Connection,
+  openScratch,
   type SqlColumn,
   SqlError,
   type SqlParameters,
@@ -9,6 +11,7 @@ export {
   type SqlRow,
   type SqlValue,
 } from './connection.ts';
+export { holdFolder } from './folder-lock.ts';
 export type {
   DifferingHours,
   LoadedQuery,

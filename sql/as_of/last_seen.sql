@@ -1,0 +1,12 @@
+--! about: When anything in the ledger was last seen, in milliseconds since 1970: as of that instant it is what it is now.
+select
+  epoch_ms(
+    greatest(
+      (select max(seen_at) from ledger.loads),
+      (select max(recorded_at) from ledger.accounts),
+      (select max(replaced_at) from ledger.accounts),
+      (select max(proven_at) from ledger.proofs),
+      (select max(started_at) from ledger.runs),
+      (select max(ended_at) from ledger.runs)
+    )
+  ) as last_seen
