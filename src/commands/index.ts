@@ -9,6 +9,7 @@ import { reportCommand } from './report.ts';
 import { restatementsCommand } from './restatements.ts';
 import { sqlCommand } from './sql.ts';
 import { statusCommand } from './status.ts';
+import { verifyCommand } from './verify.ts';
 
 export type { Command, CommandContext, CommandInput, CommandOption } from './command.ts';
 
@@ -16,6 +17,7 @@ export type { Command, CommandContext, CommandInput, CommandOption } from './com
 export const commands: readonly Command[] = [
   ingestCommand,
   reportCommand,
+  verifyCommand,
   sqlCommand,
   checkCommand,
   statusCommand,

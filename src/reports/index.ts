@@ -1,3 +1,4 @@
+export { openWitness } from './ask-again.ts';
 export * from './check.ts';
 export { type CompletenessState, completenessOf, describeCompleteness } from './completeness.ts';
 export { type ExportedFile, exportFile, exportFormats } from './export.ts';
@@ -7,3 +8,4 @@ export type { Manifest, ManifestFile } from './manifest.ts';
 export { filesOf, type Published } from './publish.ts';
 export { publishReport } from './publish-report.ts';
 export * from './report.ts';
+export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';

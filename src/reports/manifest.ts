@@ -17,10 +17,19 @@ export interface ManifestFile {
   readonly rows: number | null;
   /** What its cost column adds up to, as exact decimal text; null where nothing in it can be added up. */
   readonly cost: string | null;
+  /** Whether its decimals were made doubles on request, so that its sum need not be that of the books. */
+  readonly inexact?: true;
   /** Whether text that a spreadsheet would run as a formula was left as it is. */
   readonly raw?: true;
   /** Of a partition: whose and which month's costs it holds, as text. */
   readonly partition?: { readonly account: string; readonly month: string };
+}
+
+/** What decided what is in partitions: where nothing of it is another, months that no load has touched since are as they were. */
+export interface PartitionBasis {
+  readonly lastLoad: number;
+  /** Of the report's SQL, the views that it reads, and the units known. */
+  readonly digest: string;
 }
 
 /** What one export is: the question, the books that answered, and the files. It has no clock: same books, same bytes. */
@@ -36,8 +45,8 @@ export interface Manifest {
   readonly settledThrough: string | null;
   readonly sqlSha256: string;
   readonly focusVersion: string | null;
-  /** Of partitions: a digest of whatever else than the rows decides what is in them. */
-  readonly basis?: string;
+  /** Of partitions: which rows of the books, and what else, decided what is in them. */
+  readonly basis?: PartitionBasis;
   /** The column that `cost` adds up; null where the answer has none. */
   readonly costColumn: string | null;
   readonly rows: number;

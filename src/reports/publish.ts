@@ -27,7 +27,7 @@ export interface FileToWrite {
   /** Whether it holds the answer's rows, so that they can be counted and added up again. */
   readonly holdsRows: boolean;
   /** Whether its numbers were made inexact on request: then its sum need not be that of the books. */
-  readonly isInexact?: boolean;
+  readonly inexact?: true;
   readonly raw?: true;
   /** Writes it under a name; throws where that fails. */
   write(path: string): Promise<void>;
@@ -114,7 +114,7 @@ async function writePart(
     const sha256 = await sha256OfFile(part);
     const { size } = (await statOf(part)) ?? { size: 0 };
     const figures = file.holdsRows ? await figuresOfFile(connection, part, format, column) : null;
-    if (figures !== null && (figures.rows !== facts.rows || (figures.cost !== facts.cost && !file.isInexact))) {
+    if (figures !== null && (figures.rows !== facts.rows || (figures.cost !== facts.cost && !file.inexact))) {
       throw new UnprovenError(
         `${facts.report} as ${format} was not published: the file holds ${figures.rows} rows of ${figures.cost ?? 'no'} cost, ` +
           `the books answered ${facts.rows} rows of ${facts.cost ?? 'no'} cost; what was there before stands`,
@@ -127,6 +127,7 @@ async function writePart(
       sha256,
       rows: figures?.rows ?? null,
       cost: figures?.cost ?? null,
+      ...(file.inexact ? { inexact: true } : {}),
       ...(file.raw ? { raw: true } : {}),
     };
     return { part, entry };

@@ -25,6 +25,13 @@ export type {
   TotalDecimals,
   TotalsKnown,
 } from './load.ts';
+export {
+  type CostPartition,
+  costPartitions,
+  lastLoadOf,
+  partitionsChangedSince,
+  viewsDigest,
+} from './partitions.ts';
 export { openRebuildingWarehouse, type RebuildingWarehouse } from './rebuilding.ts';
 export { snapshotFile } from './snapshot.ts';
 export { readSqlFolder, type SqlFile } from './sql-files.ts';
