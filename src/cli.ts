@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as sleepFor } from 'node:timers/promises';
 import { Command as Commander, CommanderError, Option } from 'commander';
-import { type Command, type CommandContext, commands, commonOptions } from './commands/index.ts';
+import { type Command, type CommandContext, type CommandInput, commands, commonOptions } from './commands/index.ts';
 import type { Log } from './effects.ts';
 import {
   ClosedPipeError,
@@ -128,7 +128,7 @@ function asOutputFailure(error: NodeJS.ErrnoException): CostbookError {
     : new MachineError(`the output could not be written to stdout: ${error.message}`, { cause: error });
 }
 
-type Options = Readonly<Record<string, string | true | undefined>>;
+type Options = CommandInput['options'];
 
 /** The command line as commander reads it, made from the command table. */
 function describeProgram(choose: (command: Command, names: string[], options: Options) => void): Commander {
@@ -146,7 +146,11 @@ function describeProgram(choose: (command: Command, names: string[], options: Op
       .addHelpOption(new Option('-h, --help', 'show this help').helpGroup('Common options:'))
       .exitOverride();
     for (const argument of command.arguments ?? []) sub.argument(argument.name, argument.summary);
-    for (const option of command.options) sub.addOption(new Option(option.flags, option.summary));
+    for (const { flags, summary, isRepeatable } of command.options) {
+      const option = new Option(flags, summary);
+      if (isRepeatable) option.argParser((value, before: readonly string[] = []) => [...before, value]);
+      sub.addOption(option);
+    }
     for (const option of commonOptions)
       sub.addOption(new Option(option.flags, option.summary).helpGroup('Common options:'));
     sub.addHelpText('after', `\nExamples:\n${command.examples.map((example) => `  ${example}`).join('\n')}`);
@@ -217,8 +221,8 @@ function contextFrom(options: Options, signal: AbortSignal): CommandContext {
   };
 }
 
-function text(value: string | true | undefined): string | undefined {
-  return value === true ? undefined : value;
+function text(value: Options[string]): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 function tell(words: string): void {

@@ -5,6 +5,8 @@ export interface CommandOption {
   /** As commander reads it: `--month <month>`. */
   readonly flags: string;
   readonly summary: string;
+  /** May be given several times; the values come as a list. */
+  readonly isRepeatable?: true;
 }
 
 export interface CommandArgument {
@@ -17,7 +19,7 @@ export interface CommandArgument {
 export interface CommandInput {
   readonly arguments: readonly string[];
   /** By the long flag's name in camel case; a flag without a value is `true`. */
-  readonly options: Readonly<Record<string, string | true | undefined>>;
+  readonly options: Readonly<Record<string, string | true | readonly string[] | undefined>>;
 }
 
 /** What every command is handed: the outside world and what the flags common to all commands say. */

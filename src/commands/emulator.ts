@@ -44,17 +44,24 @@ async function runEmulator(input: CommandInput, context: CommandContext): Promis
 function readOptions({ options }: CommandInput, { effects }: CommandContext): EmulatorOptions {
   const problems: string[] = [];
 
-  function integer(flag: string, value: string | true | undefined, fallback: number, min: number, max: number): number {
+  function integer(
+    flag: string,
+    value: CommandInput['options'][string],
+    fallback: number,
+    min: number,
+    max: number,
+  ): number {
     if (value === undefined) return fallback;
-    if (value !== true && /^\d+$/.test(value) && Number(value) >= min && Number(value) <= max) return Number(value);
+    if (typeof value === 'string' && /^\d+$/.test(value) && Number(value) >= min && Number(value) <= max)
+      return Number(value);
     problems.push(`${flag}: "${value}" is not a whole number from ${min} to ${max}`);
     return fallback;
   }
 
-  function read<Value>(value: string | true | undefined, parse: (text: string) => Value, fallback: Value): Value {
+  function read<Value>(value: CommandInput['options'][string], parse: (text: string) => Value, fallback: Value): Value {
     if (value === undefined) return fallback;
     try {
-      return parse(value === true ? '' : value);
+      return parse(typeof value === 'string' ? value : '');
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       problems.push(messageOf(error));

@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.ts';
+import type { AsOf } from '../reports/index.ts';
 import {
   floorHour,
   formatInstant,
@@ -16,12 +17,16 @@ export function optionReader(
   now: Instant,
 ): {
   text(name: string): string | undefined;
+  /** Every value of an option that may be repeated. */
+  texts(name: string): readonly string[];
   flag(name: string): boolean;
   /** An instant as a person writes it, at a whole hour. */
   hour(name: string): Instant | undefined;
   month(name: string): Window | undefined;
-  /** `--as-of`: an instant as a person writes it, not after now. */
-  asOf(): Instant | undefined;
+  /** `--as-of`: an instant as a person writes it, not after now, or `now`. */
+  asOf(): AsOf | undefined;
+  /** One of `choices`. */
+  choice<T extends string>(name: string, choices: readonly T[]): T | undefined;
   /** Comma-separated names, each one of `choices`. */
   choices(name: string, choices: readonly string[]): string[] | undefined;
   /** Milliseconds of a duration such as `90s`, `10m` or `2h`. */
@@ -33,7 +38,7 @@ export function optionReader(
   const problems: string[] = [];
   function text(name: string): string | undefined {
     const value = input.options[name];
-    return value === true ? undefined : value;
+    return typeof value === 'string' ? value : undefined;
   }
   function attempt<T>(read: () => T): T | undefined {
     try {
@@ -46,6 +51,10 @@ export function optionReader(
   }
   return {
     text,
+    texts(name) {
+      const value = input.options[name];
+      return Array.isArray(value) ? value : [];
+    },
     flag: (name) => input.options[name] === true,
     hour(name) {
       const value = text(name);
@@ -62,7 +71,7 @@ export function optionReader(
     },
     asOf() {
       const value = text('asOf');
-      if (value === undefined) return undefined;
+      if (value === undefined || value === 'now') return value;
       return attempt(() => {
         const instant = parseInstant(value, '--as-of', now);
         if (instant > now) {
@@ -72,6 +81,14 @@ export function optionReader(
         }
         return instant;
       });
+    },
+    choice(name, choices) {
+      const value = text(name);
+      const chosen = choices.find((choice) => choice === value);
+      if (value !== undefined && chosen === undefined) {
+        problems.push(`--${optionName(name)}: "${value}" is none of ${choices.join(', ')}`);
+      }
+      return chosen;
     },
     choices(name, choices) {
       const value = text(name);
@@ -95,4 +112,9 @@ export function optionReader(
       if (problems.length > 0) throw new UsageError(problems.join('\n'));
     },
   };
+}
+
+/** `parquetDecimals` as a person writes it: `parquet-decimals`. */
+function optionName(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

@@ -3,21 +3,36 @@ import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import {
   blamingReport,
+  boundParameters,
+  type CompletenessState,
   checkReport,
   completenessOf,
   describeCompleteness,
   exportFormats,
   filesOf,
   formatTable,
-  incompleteWarning,
-  lastCompleteMonth,
+  type GivenParameter,
+  incompleteness,
+  instantOf,
+  manifestName,
+  momentOf,
   orderedQuery,
+  type ParameterValue,
+  type Published,
+  parameterOption,
+  partitionsFolder,
+  periodsOf,
   publishReport,
+  type Question,
+  type ReadParameters,
+  type Report,
+  readParameters,
   readReports,
+  saidParameters,
+  settleParameters,
 } from '../reports/index.ts';
-import { formatInstant, formatMonth } from '../time.ts';
-import { type JsonValue, openBooks, toCellText, toJsonValue } from '../warehouse/index.ts';
-import type { Command } from './command.ts';
+import { completeness, openBooks, type SqlColumn, toCellText, toJsonValue } from '../warehouse/index.ts';
+import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 
 export const reportCommand: Command = {
@@ -26,122 +41,107 @@ export const reportCommand: Command = {
   arguments: [{ name: '[name]', summary: 'the report; --list names them all' }],
   options: [
     { flags: '--month <month>', summary: 'the month, for example 2026-10; by default the last complete one' },
-    { flags: '--as-of <instant>', summary: 'what would have been answered then; the files say so in their names' },
-    { flags: '--format <formats>', summary: `comma-separated: ${exportFormats.join(', ')}; both by default` },
+    { flags: '--from <date>', summary: 'the first day, of a report that is about days' },
+    { flags: '--to <date>', summary: 'the day after the last one' },
+    {
+      flags: '--param <name=value>',
+      summary: 'any parameter of the report, as --list names them; may be repeated',
+      isRepeatable: true,
+    },
+    {
+      flags: '--as-of <instant>',
+      summary: 'what would have been answered then, or now for the present; the files go into a folder of their own',
+    },
+    {
+      flags: '--format <formats>',
+      summary: `comma-separated: ${exportFormats.join(', ')}; by default what the report says`,
+    },
     {
       flags: '--out <dir>',
-      summary: 'the folder in the place of exports in the project folder: the files go below <report>/ in it',
+      summary: 'the folder below which the files go, as <report>/…; by default exports in the project folder',
     },
     { flags: '--raw', summary: 'in CSV, leave text that looks like a formula as it is' },
-    { flags: '--require-complete', summary: 'exit 4, writing nothing, where the month is not complete' },
-    { flags: '--list', summary: 'name the reports' },
+    { flags: '--parquet-decimals <type>', summary: 'exact, or double for readers that have no decimals' },
+    { flags: '--require-complete', summary: 'exit 4, writing nothing, where what the report is about is not complete' },
+    { flags: '--list', summary: 'name the reports with their parameters' },
   ],
   examples: [
     'costbook report --list',
     'costbook report cost_by_workspace --month 2026-10',
-    'costbook report cost_by_workspace --month 2026-10 --format csv --out /srv/finance',
+    'costbook report cost_by_workspace --month 2026-10 --format csv,arrow --out /srv/finance',
+    'costbook report cost_by_workspace --as-of 2026-11-03 --require-complete',
   ],
   async run(input, context) {
-    const options = optionReader(input, context.effects.now());
+    const now = context.effects.now();
+    const options = optionReader(input, now);
     const reports = await readReports(join(context.dir, 'sql'));
     if (options.flag('list')) {
-      if (context.json)
-        await context.write(
-          `${JSON.stringify(reports.map(({ name, about, grain, formats }) => ({ name, about, grain, formats })))}\n`,
-        );
-      else for (const report of reports) await context.write(`${report.name.padEnd(24)} ${report.about}\n`);
+      await context.write(context.json ? `${JSON.stringify(reports.map(described))}\n` : listOf(reports));
       return exitCodes.done;
     }
     const [name] = input.arguments;
     const report = reports.find((candidate) => candidate.name === name);
-    if (report === undefined) {
-      const names = reports.map((candidate) => candidate.name);
-      const guess = nearest(name ?? '', names);
-      options.problem(
-        name === undefined
-          ? `name a report: ${names.join(', ')}`
-          : `there is no report "${name}"${guess ? ` (did you mean "${guess}"?)` : ''}: expected one of ${names.join(', ')}`,
-      );
-    }
-    const month = options.month('month');
+    if (report === undefined) options.problem(unknownReport(name, reports));
     const formats = options.choices('format', exportFormats) ?? report?.formats ?? [];
-    const asOf = options.asOf();
+    const parquetDecimals = options.choice('parquetDecimals', ['exact', 'double']) ?? 'exact';
+    const asked = options.asOf();
+    const given: GivenParameter[] = ['month', 'from', 'to'].flatMap((option) => {
+      const text = options.text(option);
+      return text === undefined ? [] : [{ name: option, text, what: `--${option}` }];
+    });
+    for (const text of options.texts('param')) {
+      const [, parameter, value] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+      if (parameter === undefined || value === undefined) {
+        options.problem(`--param: found "${text}", expected name=value`);
+      } else given.push({ name: parameter, text: value, what: `--param ${parameter}` });
+    }
+    // Relative dates count from the instant at which the question is put.
+    const reading = { now: instantOf(asked) ?? now, dir: context.dir, problem: options.problem };
+    const read = report === undefined ? [] : await readParameters(report, given, reading);
     options.check();
     if (report === undefined) throw new UsageError('name a report');
 
-    const books = await openBooks(context.dir, { lockedDown: false, asOf, signal: context.signal });
+    const isRequired = options.flag('requireComplete');
+    let asOf = instantOf(asked);
+    let books = await openBooks(context.dir, { lockedDown: false, asOf, signal: context.signal });
     try {
+      let state = await completenessOf(books.connection, asOf);
+      const values = settle(read, state, isRequired);
+      const periods = periodsOf(values);
+      const moment = await momentOf(books.connection, asked, periods);
+      if (moment !== asOf) {
+        books.close();
+        asOf = moment;
+        books = await openBooks(context.dir, { lockedDown: false, asOf, signal: context.signal });
+        state = await completenessOf(books.connection, asOf);
+      }
       const { connection } = books;
-      const state = await completenessOf(connection, asOf);
-      const window = month ?? lastCompleteMonth(state);
-      if (window === undefined) {
-        const words =
-          'no month is complete in every account: name one with --month; "costbook status" shows how far each account is';
-        throw options.flag('requireComplete') ? new UnprovenError(words) : new UsageError(words);
-      }
-      const warning = incompleteWarning(window, state);
-      if (warning !== undefined) {
-        if (options.flag('requireComplete')) {
-          context.tell(`${warning}; nothing was written`);
-          return exitCodes.unproven;
-        }
-        context.tell(`warning: ${warning}`);
-      }
-      const parameters = { month: formatInstant(window.start).slice(0, 10) };
+      const account = values.find((value) => value.name === 'account')?.bound ?? null;
+      const accounts = (await completeness(connection)).filter((row) => account === null || row.account === account);
+      const lacking = incompleteness(accounts, periods);
+      if (isRequired && lacking.length > 0) throw new UnprovenError(`${lacking.join('\n')}\nnothing was written`);
+      for (const sentence of lacking) context.tell(`warning: ${sentence}`);
+
+      const parameters = boundParameters(values);
       return await blamingReport(report, async () => {
-        await checkReport(connection, report, parameters);
-        const query = orderedQuery(report);
+        const columns = await checkReport(connection, report, parameters);
+        const question: Question = { connection, query: orderedQuery(report), parameters };
         const published = await publishReport({
           report,
-          connection,
-          bound: parameters,
-          parameters: [
-            { name: 'month', said: formatMonth(window.start), isDefault: month === undefined, hasDefault: true },
-          ],
-          formats,
-          root: resolve(options.text('out') ?? join(context.dir, 'exports')),
-          raw: options.flag('raw'),
+          question,
+          columns,
+          values,
           state,
           asOf,
+          isUsual: (await momentOf(connection, undefined, periods)) === asOf,
+          formats,
+          raw: options.flag('raw'),
+          parquetDecimals,
+          root: resolve(options.text('out') ?? join(context.dir, 'exports')),
           signal: context.signal,
         });
-        const files = filesOf(published);
-
-        const { columns, pieces } = await connection.stream(query, parameters);
-        if (context.json) {
-          const rows: Record<string, JsonValue>[] = [];
-          for await (const piece of pieces) {
-            for (const row of piece) {
-              rows.push(
-                Object.fromEntries(columns.map((column, index) => [column.name, toJsonValue(row[index] ?? null)])),
-              );
-            }
-          }
-          const answer = {
-            report: report.name,
-            parameters: { month: formatMonth(window.start) },
-            ...state,
-            columns,
-            rows,
-            files,
-            unchanged: published.isUnchanged,
-          };
-          await context.write(`${JSON.stringify(answer)}\n`);
-          return exitCodes.done;
-        }
-        const shown: (string | undefined)[][] = [];
-        let count = 0;
-        for await (const piece of pieces) {
-          for (const row of piece) {
-            count += 1;
-            if (shown.length < maxShownRows) shown.push(row.map(toCellText));
-          }
-        }
-        await context.write(`${formatTable(columns, shown)}\n`);
-        const cut = count > shown.length ? `, the first ${shown.length} are shown` : '';
-        await context.write(`(${count} rows${cut}) ${describeCompleteness(state)}\n`);
-        const unchanged = published.isUnchanged ? ' (unchanged)' : '';
-        for (const { latest, path } of files) await context.write(`${shortest(latest ?? path)}${unchanged}\n`);
+        const answer = { report, values, state, columns, published };
+        await (context.json ? writeJson(context, question, answer) : writeTable(context, question, answer));
         return exitCodes.done;
       });
     } finally {
@@ -150,8 +150,110 @@ export const reportCommand: Command = {
   },
 };
 
+/** A report that was answered, and where it was written to. */
+interface Answer {
+  readonly report: Report;
+  readonly values: readonly ParameterValue[];
+  readonly state: CompletenessState;
+  readonly columns: readonly SqlColumn[];
+  readonly published: Published;
+}
+
+function described({ name, about, grain, parameters, formats }: Report): Record<string, unknown> {
+  return {
+    name,
+    about,
+    grain,
+    parameters: parameters.map((parameter) => ({ ...parameter, default: parameter.default ?? null })),
+    formats,
+  };
+}
+
+function listOf(reports: readonly Report[]): string {
+  const columns = ['report', 'parameters', 'formats', 'about'].map((name) => ({ name, type: 'VARCHAR' }));
+  const rows = reports.map(({ name, parameters, formats, about }) => [
+    name,
+    parameters.map(parameterOption).join(' '),
+    formats.join(', '),
+    about,
+  ]);
+  return `${formatTable(columns, rows, { maxCellWidth: Number.POSITIVE_INFINITY })}\n`;
+}
+
+function unknownReport(name: string | undefined, reports: readonly Report[]): string {
+  const names = reports.map((candidate) => candidate.name);
+  if (name === undefined) return `name a report: ${names.join(', ')}`;
+  const guess = nearest(name, names);
+  return `there is no report "${name}"${guess ? ` (did you mean "${guess}"?)` : ''}: expected one of ${names.join(', ')}`;
+}
+
+/** The values of the parameters. Where completeness is required, books that cannot say what is complete do not meet that. */
+function settle(read: ReadParameters, state: CompletenessState, isRequired: boolean): ParameterValue[] {
+  const isWaiting = read.some(({ value }) => typeof value === 'string');
+  try {
+    return settleParameters(read, state);
+  } catch (error) {
+    if (isRequired && isWaiting && error instanceof UsageError) throw new UnprovenError(error.message);
+    throw error;
+  }
+}
+
+async function writeJson(context: CommandContext, question: Question, answer: Answer): Promise<void> {
+  const { report, values, state, columns, published } = answer;
+  const { manifest, isUnchanged: unchanged } = published;
+  const head = {
+    report: report.name,
+    parameters: saidParameters(values),
+    ...state,
+    columns,
+    manifest: join(published.folder, manifestName),
+    unchanged,
+    files: filesOf(published),
+  };
+  if (manifest.basis !== undefined) {
+    // All costs by hour are for files.
+    await context.write(`${JSON.stringify({ ...head, rowCount: manifest.rows, cost: manifest.cost })}\n`);
+    return;
+  }
+  // Written with the first rows: what fails at once must not leave half a JSON value on stdout.
+  let lead = `${JSON.stringify(head).slice(0, -1)},"rows":[`;
+  const { pieces } = await question.connection.stream(question.query, question.parameters);
+  for await (const rows of pieces) {
+    if (rows.length === 0) continue;
+    const lines = rows.map((row) =>
+      JSON.stringify(Object.fromEntries(columns.map(({ name }, index) => [name, toJsonValue(row[index] ?? null)]))),
+    );
+    await context.write(`${lead}\n${lines.join(',\n')}`);
+    lead = ',';
+  }
+  await context.write(`${lead === ',' ? '\n' : lead}]}\n`);
+}
+
 /** A screenful for a look; the files have all. */
 const maxShownRows = 40;
+
+async function writeTable(context: CommandContext, question: Question, answer: Answer): Promise<void> {
+  const { published, state } = answer;
+  const { manifest } = published;
+  const unchanged = published.isUnchanged ? ' (unchanged)' : '';
+  const rowCount = `${manifest.rows} row${manifest.rows === 1 ? '' : 's'}`;
+  if (manifest.basis !== undefined) {
+    const months = `${manifest.files.length} month${manifest.files.length === 1 ? '' : 's'}`;
+    await context.write(
+      `(${months} of accounts, ${rowCount}, ${manifest.cost ?? 'no'} USD) ${describeCompleteness(state)}\n`,
+    );
+    await context.write(`${shortest(join(published.folder, partitionsFolder))}${unchanged}\n`);
+    return;
+  }
+  const { query, parameters, connection } = question;
+  const { columns, pieces } = await connection.stream(`${query} limit ${maxShownRows}`, parameters);
+  const shown: (string | undefined)[][] = [];
+  for await (const rows of pieces) for (const row of rows) shown.push(row.map(toCellText));
+  const cut = manifest.rows > shown.length ? `, the first ${shown.length} are shown` : '';
+  await context.write(`${formatTable(columns, shown)}\n`);
+  await context.write(`(${rowCount}${cut}) ${describeCompleteness(state)}\n`);
+  for (const { latest, path } of filesOf(published)) await context.write(`${shortest(latest ?? path)}${unchanged}\n`);
+}
 
 /** The path as a person in this folder would write it. */
 function shortest(path: string): string {

@@ -5,6 +5,7 @@ import {
   csvPieces,
   describeCompleteness,
   formatTable,
+  instantOf,
 } from '../reports/index.ts';
 import { openBooks, type SqlResult, toCellText, toJsonValue } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -37,7 +38,7 @@ export const sqlCommand: Command = {
     const [format, second] = options.choices('format', formats) ?? [context.json ? 'json' : 'table'];
     if (second !== undefined) options.problem('--format: one format at a time');
     if (context.json && format !== 'json') options.problem('--json and --format contradict each other');
-    const asOf = options.asOf();
+    const asOf = instantOf(options.asOf());
     const [query = ''] = input.arguments;
     if (query.trim() === '') options.problem('the query is empty; expected one SELECT');
     options.check();

@@ -1,10 +1,13 @@
 import { UsageError } from '../errors.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import { type Books, type Connection, lastSeen, openBooks, type SqlParameters } from '../warehouse/index.ts';
+import { quoted } from './columns.ts';
 import { completenessOf } from './completeness.ts';
 import { figuresOfQuery } from './figures.ts';
 import { type Manifest, sha256OfText } from './manifest.ts';
-import { blamingReport, orderedQuery, type Report } from './report.ts';
+import { boundParameters, type GivenParameter, readParameters, settleParameters } from './parameters.ts';
+import { inputsOf } from './publish-report.ts';
+import { blamingReport, orderedQuery, type Report, selectOf } from './report.ts';
 import { type BooksAnswer, columnOf } from './verify-exports.ts';
 
 /** The books, to be asked again what manifests say that they answered, each as of its own instant. */
@@ -54,6 +57,8 @@ export async function openWitness(dir: string, reports: readonly Report[], signa
       if (sha256OfText(report.file.text) !== manifest.sqlSha256) {
         return notCompared(`the SQL of ${manifest.report} is another since`);
       }
+      const bound = await bindAgain(report, manifest, dir);
+      if (typeof bound === 'string') return notCompared(bound);
       const connection = await booksAsOf(manifest.asOf);
       return {
         notCompared: undefined,
@@ -61,7 +66,7 @@ export async function openWitness(dir: string, reports: readonly Report[], signa
           ...(await completenessFacts(connection, manifest)),
           ...(await blamingReport(report, () =>
             manifest.basis === undefined
-              ? answerFacts(connection, report, manifest)
+              ? answerFacts(connection, report, manifest, bound)
               : partitionFacts(connection, report, manifest),
           )),
         ],
@@ -90,8 +95,12 @@ async function completenessFacts(connection: Connection, manifest: Manifest): Pr
   ];
 }
 
-async function answerFacts(connection: Connection, report: Report, manifest: Manifest): Promise<Facts> {
-  const bound = boundAgain(manifest);
+async function answerFacts(
+  connection: Connection,
+  report: Report,
+  manifest: Manifest,
+  bound: SqlParameters,
+): Promise<Facts> {
   const { rows, cost } = await figuresOfQuery(connection, orderedQuery(report), bound, columnOf(manifest));
   return [...differing('rows', manifest.rows, rows), ...differing('cost', manifest.cost, cost)];
 }
@@ -99,8 +108,8 @@ async function answerFacts(connection: Connection, report: Report, manifest: Man
 async function partitionFacts(connection: Connection, report: Report, manifest: Manifest): Promise<Facts> {
   const { name = 'cost', decimals = 0 } = columnOf(manifest) ?? {};
   const rows = await connection.rows(
-    `select account, month, count(*) as rows, cast(sum(cast(${name} as decimal(38, ${decimals}))) as varchar) as cost
-    from (\n${report.file.text.trimEnd().replace(/;$/, '')}\n) as report
+    `select account, month, count(*) as rows, cast(sum(cast(${quoted(name)} as decimal(38, ${decimals}))) as varchar) as cost
+    from (\n${selectOf(report)}\n) as report
     group by account, month`,
   );
   const answered = new Map(rows.map((row) => [JSON.stringify([row['account'], row['month']]), row]));
@@ -120,9 +129,25 @@ async function partitionFacts(connection: Connection, report: Report, manifest: 
   return [...facts, ...missing];
 }
 
-/** What the SQL was bound to: months by their first day, everything else as it was said. */
-function boundAgain({ parameters }: Manifest): SqlParameters {
-  return Object.fromEntries(
-    Object.entries(parameters).map(([name, said]) => [name, name === 'month' ? `${said}-01` : (said as string)]),
-  );
+/**
+ * What the SQL was bound to, read again from what was said of it; a sentence where that cannot be done, or where a file
+ * that it read is another one now.
+ */
+async function bindAgain(report: Report, manifest: Manifest, dir: string): Promise<SqlParameters | string> {
+  const given = Object.entries(manifest.parameters).map(([name, said]): GivenParameter => {
+    const isText = report.parameters.some((parameter) => parameter.name === name && parameter.type === 'text');
+    return { name, text: said === null ? (isText ? '*' : 'none') : String(said), what: `the parameter ${name}` };
+  });
+  const problems: string[] = [];
+  const problem = (text: string): number => problems.push(text);
+  const read = await readParameters(report, given, { now: Date.parse(manifest.asOf), dir, problem });
+  if (problems.length > 0) return problems.join('; ');
+  // Every value is told; none has to be looked up in the books.
+  const values = settleParameters(read, nothingKnown);
+  const { inputs = {} } = await inputsOf(values);
+  const changed = Object.keys(inputs).filter((name) => inputs[name] !== manifest.inputs?.[name]);
+  if (changed.length > 0) return `the file of the parameter ${changed.join(', ')} is another since`;
+  return boundParameters(values);
 }
+
+const nothingKnown = { asOf: null, completeFrom: null, completeThrough: null, settledThrough: null };

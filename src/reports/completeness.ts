@@ -1,5 +1,5 @@
-import { formatInstant, type Instant } from '../time.ts';
-import { type Connection, completeness } from '../warehouse/index.ts';
+import { addCalendarMonths, floorMonth, formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
+import { type Completeness, type Connection, completeness } from '../warehouse/index.ts';
 
 /** As of when the books answer, and through when numbers over all accounts are complete and settled: as far as every account is. */
 export interface CompletenessState {
@@ -32,4 +32,44 @@ export async function completenessOf(connection: Connection, asOf?: Instant): Pr
 export function describeCompleteness(state: CompletenessState): string {
   const asOf = state.asOf === null ? '' : `as of ${state.asOf}, `;
   return `${asOf}complete through ${state.completeThrough ?? 'nothing yet'}, settled through ${state.settledThrough ?? 'nothing yet'}`;
+}
+
+/** The last month that is complete in every account; undefined where none is. */
+export function lastCompleteMonth({ completeFrom, completeThrough }: CompletenessState): Window | undefined {
+  if (completeFrom === null || completeThrough === null) return undefined;
+  const end = floorMonth(Date.parse(completeThrough));
+  const start = addCalendarMonths(end, -1);
+  return Date.parse(completeFrom) <= start ? { start, end } : undefined;
+}
+
+/**
+ * What of these stretches is not complete, as a sentence each that names the accounts; for an answer about no stretch of
+ * its own, which accounts have nothing complete. Nothing known is not nothing spent: a stretch before an account's books
+ * begin is not complete either.
+ */
+export function incompleteness(
+  accounts: readonly Completeness[],
+  periods: readonly (Window & { readonly label: string })[],
+): string[] {
+  if (accounts.length === 0) return ['nothing is complete: the books have no such account'];
+  function sentence(label: string, lacking: readonly string[]): string[] {
+    return lacking.length === 0 ? [] : [`${label} is not complete: ${lacking.join('; ')}`];
+  }
+  function through({ account, completeThrough }: Completeness): string {
+    return `${account} is complete through ${completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough)}`;
+  }
+  if (periods.length === 0) {
+    const empty = accounts.filter(({ completeThrough }) => completeThrough === undefined);
+    return sentence('the answer', empty.map(through));
+  }
+  return periods.flatMap((period) => {
+    const lacking = accounts.flatMap((account) => {
+      const { historyStart, completeThrough } = account;
+      if (completeThrough === undefined || completeThrough < period.end) return [through(account)];
+      if (historyStart === undefined || historyStart <= period.start) return [];
+      return [`the books of ${account.account} begin ${formatInstant(historyStart)}`];
+    });
+    const window = formatWindow(period);
+    return sentence(period.label === window ? window : `${period.label} (${window})`, lacking);
+  });
 }

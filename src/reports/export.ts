@@ -1,74 +1,98 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Connection, SqlResult } from '../warehouse/index.ts';
+import type { SqlResult } from '../warehouse/index.ts';
 import type { CompletenessState } from './completeness.ts';
 import { csvPieces } from './formats/csv.ts';
+import type { AnswerPieces, FormatOptions, Question } from './formats/format.ts';
+import { jsonPieces } from './formats/json.ts';
+import { writeParquet } from './formats/parquet.ts';
 
 /** A file that was written whole. */
 export interface ExportedFile {
   readonly path: string;
   readonly format: string;
+  readonly rows: number;
   readonly bytes: number;
   readonly sha256: string;
 }
 
+/** Writes the answer to a question to a path where nothing lies yet; returns how many rows it has. */
+type Writer = (path: string, question: Question, options: FormatOptions) => Promise<number>;
+
+/** How each format is written: adding one means one file in formats/ and one line here. */
+const writers: Readonly<Record<string, Writer>> = {
+  csv: streamed(async () => csvPieces),
+  parquet: writeParquet,
+  // Loaded where it is asked for: the library takes longer to load than most commands to answer.
+  arrow: streamed(async () => (await import('./formats/arrow.ts')).arrowPieces),
+  json: streamed(async () => jsonPieces),
+};
+
+/** The formats that can be written. */
+export const exportFormats: readonly string[] = Object.keys(writers);
+
+/** A format that is written piece by piece from the rows as they come. */
+function streamed(load: () => Promise<AnswerPieces>): Writer {
+  return async (path, { connection, query, parameters }, options) => {
+    const toPieces = await load();
+    const { columns, pieces } = await connection.stream(query, parameters);
+    let count = 0;
+    async function* counted(): SqlResult['pieces'] {
+      for await (const rows of pieces) {
+        count += rows.length;
+        yield rows;
+      }
+    }
+    await pipeline(Readable.from(toPieces({ columns, pieces: counted() }, options)), createWriteStream(path));
+    return count;
+  };
+}
+
+/** Writes an answer in a format to a path where nothing lies yet; returns how many rows it has. Throws SqlError. */
+export function writeAnswer(
+  question: Question,
+  { format, path, ...options }: FormatOptions & { readonly format: string; readonly path: string },
+): Promise<number> {
+  const write = writers[format];
+  if (write === undefined) throw new Error(`there is no format ${format}`);
+  return write(path, question, options);
+}
+
 /**
  * Writes an answer as a file of the format: to a temporary name beside it, synced, then renamed, so that whoever
- * looks finds the old file or the new one and never a part. Throws what the file system throws; then nothing is left.
+ * looks finds the old file or the new one and never a part. Throws SqlError and what the file system throws; then
+ * nothing is left.
  */
-export async function exportFile(options: {
-  connection: Connection;
-  query: string;
-  parameters: Readonly<Record<string, string>>;
-  format: string;
-  path: string;
-  raw: boolean;
-  state: CompletenessState;
-}): Promise<ExportedFile> {
-  const { path, format } = options;
-  const part = join(dirname(path), `.${process.pid}-${Date.now()}.part`);
+export async function exportFile(
+  question: Question,
+  { format, path, ...options }: FormatOptions & { readonly format: string; readonly path: string },
+): Promise<ExportedFile> {
+  const part = join(dirname(path), `.${process.pid}-${basename(path)}.part`);
   await mkdir(dirname(path), { recursive: true });
   try {
-    await writers[format]?.(part, options);
+    const rows = await writeAnswer(question, { ...options, format, path: part });
     const file = await open(part, 'r+');
     await file.sync();
     await file.close();
     const { size } = await stat(part);
     const sha256 = await hashOf(part);
     await rename(part, path);
-    return { path, format, bytes: size, sha256 };
+    return { path, format, rows, bytes: size, sha256 };
   } catch (error) {
     await rm(part, { force: true });
     throw error;
   }
 }
 
-type ExportOptions = Parameters<typeof exportFile>[0];
-
-/** How each format is written: adding one means one file in formats/ and one line here. */
-const writers: Readonly<Record<string, (part: string, options: ExportOptions) => Promise<void>>> = {
-  async csv(part, { connection, query, parameters, raw }) {
-    const result: SqlResult = await connection.stream(query, parameters);
-    await pipeline(Readable.from(csvPieces(result, { raw })), createWriteStream(part));
-  },
-  async parquet(part, { connection, query, parameters, state }) {
-    const facts = `{complete_through: $complete_through, settled_through: $settled_through, as_of: $as_of}`;
-    await connection.run(`copy (${query}\n) to $path (format parquet, compression zstd, kv_metadata ${facts})`, {
-      ...parameters,
-      path: part,
-      complete_through: state.completeThrough ?? '',
-      settled_through: state.settledThrough ?? '',
-      as_of: state.asOf ?? '',
-    });
-  },
-};
-
-/** The formats that can be written. */
-export const exportFormats: readonly string[] = Object.keys(writers);
+/** The metadata that goes with an answer, in formats that have any; what is not known is left out. */
+export function factsOf({ asOf, completeThrough, settledThrough }: CompletenessState): Record<string, string> {
+  const facts = { complete_through: completeThrough, settled_through: settledThrough, as_of: asOf };
+  return Object.fromEntries(Object.entries(facts).flatMap(([name, fact]) => (fact === null ? [] : [[name, fact]])));
+}
 
 async function hashOf(path: string): Promise<string> {
   const hash = createHash('sha256');

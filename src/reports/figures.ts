@@ -1,5 +1,7 @@
 import type { Connection, SqlColumn, SqlParameters } from '../warehouse/index.ts';
 
+import { quoted } from './columns.ts';
+
 /** How many rows there are, and what their cost adds up to as exact decimal text; null where there is nothing to add up. */
 export interface Figures {
   readonly rows: number;
@@ -63,10 +65,23 @@ const readers: Readonly<Record<string, Reader>> = {
       { path },
       column,
     ),
+  json: figuresOfJson,
+  arrow: async (_, path, column) => (await import('./formats/arrow.ts')).figuresOfArrow(path, column?.name),
 };
 
-/** The formats that can be read again. */
-export const readableFormats: readonly string[] = Object.keys(readers);
+/** Decimals are text there: read as text, they stay exact. */
+async function figuresOfJson(connection: Connection, path: string, column: CostColumn | undefined): Promise<Figures> {
+  const cell = column === undefined ? 'null' : 'json_extract_string(json, $pointer)';
+  // A pointer, as RFC 6901 writes it, may hold any name.
+  const pointer = `/${(column?.name ?? '').replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  const [row] = await connection.rows(
+    `select count(*) as rows, cast(sum(cast(${cell} as decimal(38, ${column?.decimals ?? 0}))) as varchar) as cost
+    from read_json_objects($path, format = 'array')`,
+    { path, pointer },
+  );
+  const cost = row?.['cost'];
+  return { rows: Number(row?.['rows']), cost: typeof cost === 'string' ? cost : null };
+}
 
 async function figuresFrom(
   connection: Connection,
@@ -77,7 +92,7 @@ async function figuresFrom(
   const sum =
     column === undefined
       ? 'null'
-      : `cast(sum(cast("${column.name.replaceAll('"', '""')}" as decimal(38, ${column.decimals}))) as varchar)`;
+      : `cast(sum(cast(${quoted(column.name)} as decimal(38, ${column.decimals}))) as varchar)`;
   const [row] = await connection.rows(`select count(*) as rows, ${sum} as cost from ${source}`, parameters);
   const cost = row?.['cost'];
   return { rows: Number(row?.['rows']), cost: typeof cost === 'string' ? cost : null };

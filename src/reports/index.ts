@@ -1,10 +1,15 @@
 export { openWitness } from './ask-again.ts';
 export * from './check.ts';
-export { type CompletenessState, completenessOf, describeCompleteness } from './completeness.ts';
-export { type ExportedFile, exportFile, exportFormats } from './export.ts';
+export * from './completeness.ts';
+export { type ExportedFile, exportFile, exportFormats, factsOf } from './export.ts';
 export { csvPieces } from './formats/csv.ts';
+export type { AnswerPieces, FormatOptions, Question } from './formats/format.ts';
+export { jsonPieces } from './formats/json.ts';
 export { formatTable } from './formats/table.ts';
-export type { Manifest, ManifestFile } from './manifest.ts';
+export { partitionsFolder } from './lake.ts';
+export { type Manifest, type ManifestFile, manifestName } from './manifest.ts';
+export * from './moment.ts';
+export * from './parameters.ts';
 export { filesOf, type Published } from './publish.ts';
 export { publishReport } from './publish-report.ts';
 export * from './report.ts';

@@ -11,6 +11,7 @@ import {
   partitionsChangedSince,
   viewsDigest,
 } from '../warehouse/index.ts';
+import { quoted } from './columns.ts';
 import { isPart, namesIn, partOf, replaceFile, statOf, syncPath } from './durable.ts';
 import { type CostColumn, figuresOfFile, figuresOfQuery } from './figures.ts';
 import { type ExportPlace, segment } from './layout.ts';
@@ -25,13 +26,13 @@ import {
   sha256OfText,
 } from './manifest.ts';
 import { type ExportFacts, ownManifest, type Published, patienceMs } from './publish.ts';
-import type { Report } from './report.ts';
+import { type Report, selectOf } from './report.ts';
 
 /** The manifest that is about to come true: while it lies there a partition's file is that of either manifest. */
 export const nextManifestName = '.manifest.next.json';
 
 /** The root for whoever reads partitions: nothing else is below it. */
-export const dataFolder = 'costs';
+export const partitionsFolder = 'costs';
 const fileName = 'costs.parquet';
 
 /**
@@ -95,7 +96,7 @@ export async function publishLake(
     if ((await statOf(join(folder, nextManifestName))) === undefined) {
       for (const { part } of staged) await rm(part, { force: true });
     }
-    await removeEmptyFolders(join(folder, dataFolder));
+    await removeEmptyFolders(join(folder, partitionsFolder));
     lock.release();
   }
 }
@@ -107,7 +108,7 @@ interface Staged {
 }
 
 function nameOf({ account, month }: CostPartition): string {
-  return [dataFolder, segment('account', account), segment('month', formatMonth(month)), fileName].join('/');
+  return [partitionsFolder, segment('account', account), segment('month', formatMonth(month)), fileName].join('/');
 }
 
 function partitionOf({ partition }: ManifestFile): CostPartition {
@@ -118,10 +119,10 @@ function partitionOf({ partition }: ManifestFile): CostPartition {
 export function partitionQuery(report: Report): string {
   const grain = report.grain.filter((column) => column !== 'account' && column !== 'month');
   // The hours are bounded as well as the month: a bound on a column of the table lets DuckDB pass over other months.
-  return `select * exclude (account, month) from (\n${report.file.text.trimEnd().replace(/;$/, '')}\n) as report
+  return `select * exclude (account, month) from (\n${selectOf(report)}\n) as report
     where account = $account and month = $month
       and bucket_start >= cast($start as timestamp) and bucket_start < cast($end as timestamp)
-    order by ${grain.map((column) => `"${column.replaceAll('"', '""')}" nulls last`).join(', ')}`;
+    order by ${grain.map((column) => `${quoted(column)} nulls last`).join(', ')}`;
 }
 
 /** What `partitionQuery` is bound to. */
@@ -274,9 +275,9 @@ async function recover(
     }
   }
   for (const name of await namesIn(folder)) if (isPart(name)) await rm(join(folder, name), { force: true });
-  for (const account of await namesIn(join(folder, dataFolder))) {
-    for (const month of await namesIn(join(folder, dataFolder, account))) {
-      const at = join(folder, dataFolder, account, month);
+  for (const account of await namesIn(join(folder, partitionsFolder))) {
+    for (const month of await namesIn(join(folder, partitionsFolder, account))) {
+      const at = join(folder, partitionsFolder, account, month);
       for (const name of await namesIn(at)) {
         if (isPart(name) && name.includes(basename(fileName))) await rm(join(at, name), { force: true });
       }

@@ -24,19 +24,20 @@ export interface ExportPlace {
 /**
  * The folders of an export below `root`. `<report>/` holds what the report says of the present with its defaults, each
  * period once, so that all of it can be read together: `<report>/BILLING_PERIOD=2026-10/`. What was asked otherwise
- * stands in folders in front: `as-of=2026-10-03T000000Z/<report>/…`, `workspace=north/<report>/…`. A value that must be
+ * stands in folders in front: `as-of=2026-10-03T000000Z/<report>/…`, `workspace=north/<report>/…`. `asOf` is given
+ * where the report would not be answered as of then by itself, `now` for the present of a month that is closed. A value that must be
  * given because there is no default names a folder of the report's: `<report>/metric=orders.csv/`.
  */
 export function exportPlace(
   root: string,
   report: string,
   parameters: readonly AskedParameter[],
-  asOf?: Instant,
+  asOf?: Instant | 'now',
 ): ExportPlace {
   const month = parameters.find(({ name }) => name === 'month');
   const others = parameters.filter((parameter) => parameter !== month && !parameter.isDefault);
   const front = [
-    ...(asOf === undefined ? [] : [segment('as-of', formatInstant(asOf).replaceAll(':', ''))]),
+    ...(asOf === undefined ? [] : [segment('as-of', asOf === 'now' ? asOf : formatInstant(asOf).replaceAll(':', ''))]),
     ...others.filter(({ hasDefault }) => hasDefault).map(({ name, said }) => segment(name, textOf(said))),
   ];
   const behind = [

@@ -38,6 +38,8 @@ export interface Manifest {
   readonly manifest: 1;
   readonly report: string;
   readonly parameters: Readonly<Record<string, JsonValue>>;
+  /** The SHA-256 of the files that the report read, by the name of their parameter. */
+  readonly inputs?: Readonly<Record<string, string>>;
   /** Asked as of this instant the books give the same answer again, also where the present was asked. */
   readonly asOf: string;
   readonly completeFrom: string | null;

@@ -1,90 +1,108 @@
 import { UsageError } from '../errors.ts';
 import { formatInstant, type Instant } from '../time.ts';
-import { type Connection, lastSeen, type SqlColumn, type SqlParameters } from '../warehouse/index.ts';
+import { lastSeen, type SqlColumn } from '../warehouse/index.ts';
 import type { CompletenessState } from './completeness.ts';
-import { exportFile, exportFormats } from './export.ts';
+import { exportFormats, factsOf, writeAnswer } from './export.ts';
 import { costColumnOf, figuresOfQuery } from './figures.ts';
+import type { FormatOptions, Question } from './formats/format.ts';
 import { publishLake } from './lake.ts';
-import { type AskedParameter, exportPlace } from './layout.ts';
-import { sha256OfText } from './manifest.ts';
-import { type Published, publishFiles } from './publish.ts';
-import { orderedQuery, type Report } from './report.ts';
+import { exportPlace } from './layout.ts';
+import { type Manifest, sha256OfFile, sha256OfText } from './manifest.ts';
+import { type ParameterValue, saidParameters } from './parameters.ts';
+import { type FileToWrite, type Published, publishFiles } from './publish.ts';
+import type { Report } from './report.ts';
 
-/** Answers a report and publishes the answer as files below `root`, in the formats asked and in those that lie there. */
-export async function publishReport(options: {
-  report: Report;
-  connection: Connection;
-  /** What the SQL is bound to. */
-  bound: Readonly<Record<string, string>>;
-  parameters: readonly AskedParameter[];
-  formats: readonly string[];
-  root: string;
-  raw: boolean;
-  state: CompletenessState;
-  /** The instant as of which the connection answers; undefined where it answers as the books are. */
-  asOf: Instant | undefined;
-  signal: AbortSignal;
-}): Promise<Published> {
-  const { report, connection, bound, parameters, formats, raw, state, asOf, signal } = options;
-  const query = orderedQuery(report);
-  const columns = await columnsOf(connection, query, bound);
+/** An answer of a report that is to be published. */
+export interface Publication {
+  readonly report: Report;
+  readonly question: Question;
+  /** What it answers with. */
+  readonly columns: readonly SqlColumn[];
+  readonly values: readonly ParameterValue[];
+  readonly state: CompletenessState;
+  /** The instant as of which the books answer; undefined where they answer as they are. */
+  readonly asOf: Instant | undefined;
+  /** Whether it would also be answered as of then where nobody says as of when. */
+  readonly isUsual: boolean;
+  /** Those asked for; others that lie there from before are written with them. */
+  readonly formats: readonly string[];
+  readonly raw: boolean;
+  readonly parquetDecimals: FormatOptions['parquetDecimals'];
+  /** Of a report in FOCUS' form. */
+  readonly focusVersion?: string;
+  /** The folder below which all exports lie. */
+  readonly root: string;
+  readonly signal: AbortSignal;
+}
+
+/** Publishes the answer of a report as files with their manifest, as `publishFiles` and `publishLake` do. */
+export async function publishReport(publication: Publication): Promise<Published> {
+  const { report, question, columns, values, state, asOf, formats, raw, parquetDecimals, signal } = publication;
+  const { connection, query, parameters } = question;
   const column = costColumnOf(columns, report.file.header['cost']);
-  const place = exportPlace(options.root, report.name, parameters, asOf);
+  const defaults = new Map(report.parameters.map((parameter) => [parameter.name, parameter.default]));
+  const place = exportPlace(
+    publication.root,
+    report.name,
+    values.map((value) => ({ ...value, hasDefault: defaults.get(value.name) !== undefined })),
+    publication.isUsual ? undefined : (asOf ?? 'now'),
+  );
   const facts = {
     report: report.name,
-    parameters: Object.fromEntries(parameters.map(({ name, said }) => [name, said])),
+    parameters: saidParameters(values),
+    ...(await inputsOf(values)),
     asOf: formatInstant(asOf ?? (await lastSeen(connection)) ?? 0),
     completeFrom: state.completeFrom,
     completeThrough: state.completeThrough,
     settledThrough: state.settledThrough,
     sqlSha256: sha256OfText(report.file.text),
-    focusVersion: null,
+    focusVersion: publication.focusVersion ?? null,
     costColumn: column?.name ?? null,
   };
   if (isPartitioned(report)) {
-    const missing = [...partitionColumns, 'bucket_start'].filter(
-      (name) => !columns.some((found) => found.name === name),
-    );
-    if (missing.length > 0 || column === undefined) {
+    if (!partitionColumns.every((name) => columns.some((found) => found.name === name)) || column === undefined) {
       throw new UsageError(
-        `${report.file.path}:1:1: "--! partition: account, month" needs the columns account, month, bucket_start and a ` +
-          `decimal cost; found ${columns.map(({ name }) => name).join(', ')}`,
+        `${report.file.path}:1:1: "--! partition: account, month" needs ${partitionColumns.join(', ')} and a decimal cost; ` +
+          `found ${columns.map(({ name }) => name).join(', ')}`,
       );
     }
     return publishLake(place, report, facts, { connection, column, asOf, signal });
   }
-  const figures = await figuresOfQuery(connection, query, bound, column);
-  const files = exportFormats.map((format) => ({
-    format,
-    stem: report.name,
-    extension: format,
-    isAsked: formats.includes(format),
-    holdsRows: true,
-    ...(raw && format === 'csv' ? { raw: true as const } : {}),
-    async write(path: string): Promise<void> {
-      await exportFile({ connection, query, parameters: bound, format, path, raw, state });
-    },
-  }));
+  const figures = await figuresOfQuery(connection, query, parameters, column);
+  const files = exportFormats.map((format): FileToWrite => {
+    const inexact = format === 'parquet' && parquetDecimals === 'double';
+    return {
+      format,
+      stem: report.name,
+      extension: format,
+      isAsked: formats.includes(format),
+      holdsRows: true,
+      ...(raw && format === 'csv' ? { raw: true } : {}),
+      ...(inexact ? { inexact: true } : {}),
+      async write(path) {
+        await writeAnswer(question, { format, path, raw, parquetDecimals, facts: factsOf(state) });
+      },
+    };
+  });
   return publishFiles(place, { ...facts, ...figures }, files, { connection, column, signal });
 }
 
-const partitionColumns = ['account', 'month'] as const;
-
-/** Whether a report is written as partitions. Throws UsageError where its header names other columns than can be. */
-export function isPartitioned({ file }: Report): boolean {
-  const found = file.header['partition'];
-  if (found === undefined) return false;
-  if (found.split(/\s*,\s*/).join() === partitionColumns.join()) return true;
-  throw new UsageError(`${file.path}:1:1: found "--! partition: ${found}", expected account, month`);
+/** The hashes of the files that the SQL reads: with another file the same question has another answer. */
+export async function inputsOf(values: readonly ParameterValue[]): Promise<Pick<Manifest, 'inputs'>> {
+  const inputs: Record<string, string> = {};
+  for (const { name, type, bound } of values) {
+    if (type === 'file' && typeof bound === 'string') inputs[name] = await sha256OfFile(bound);
+  }
+  return Object.keys(inputs).length === 0 ? {} : { inputs };
 }
 
-/** The columns of a query's answer. */
-export async function columnsOf(
-  connection: Connection,
-  query: string,
-  parameters: SqlParameters,
-): Promise<readonly SqlColumn[]> {
-  const { columns, pieces } = await connection.stream(`select * from (\n${query}\n) limit 0`, parameters);
-  for await (const _ of pieces); // a stream must be read to its end
-  return columns;
+/** What the rows of a partition are found by. */
+const partitionColumns = ['account', 'month', 'bucket_start'];
+
+/** Whether a report is written as partitions. Throws UsageError where its header names other columns than can be. */
+function isPartitioned({ file }: Report): boolean {
+  const found = file.header['partition'];
+  if (found === undefined) return false;
+  if (found.split(/\s*,\s*/).join() === 'account,month') return true;
+  throw new UsageError(`${file.path}:1:1: found "--! partition: ${found}", expected account, month`);
 }

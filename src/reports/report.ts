@@ -1,8 +1,16 @@
+import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
-import { addCalendarMonths, floorMonth, formatMonth, formatWindow, type Window } from '../time.ts';
-import { type Connection, readSqlFolder, SqlError, type SqlFile } from '../warehouse/index.ts';
-import type { CompletenessState } from './completeness.ts';
+import {
+  type Connection,
+  readSqlFolder,
+  type SqlColumn,
+  SqlError,
+  type SqlFile,
+  type SqlParameters,
+} from '../warehouse/index.ts';
+import { columnsOf, quoted } from './columns.ts';
 import { exportFormats } from './export.ts';
+import { parseParameters, type ReportParameter } from './parameters.ts';
 import { sqlProblem } from './sql-problem.ts';
 
 /** A report: one SQL file that answers one question. */
@@ -13,6 +21,8 @@ export interface Report {
   /** The columns that name a row; the answer is ordered by all of them. */
   readonly grain: readonly string[];
   readonly formats: readonly string[];
+  /** What its SQL is bound to, in the header's order. */
+  readonly parameters: readonly ReportParameter[];
 }
 
 /** Reads the reports, a project's own `sql/reports` over the built-in ones. Throws UsageError for a wrong header. */
@@ -35,46 +45,53 @@ export async function readReports(overlay: string): Promise<Report[]> {
       about: file.header['about'] ?? '',
       grain,
       formats,
+      parameters: parseParameters(file, problems),
     };
   });
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
   return reports;
 }
 
-/** The report's SELECT with its total order: the same rows always come in the same order. */
+/**
+ * The report's SELECT with its total order: by its grain, and where that does not tell two rows apart by everything
+ * else, so that the same rows always come in the same order.
+ */
 export function orderedQuery(report: Report): string {
-  const order = report.grain.map((column) => `"${column.replaceAll('"', '""')}" nulls last`).join(', ');
+  const grain = report.grain.map(quoted);
+  const order = [...grain, `columns(* exclude (${grain.join(', ')}))`]
+    .map((column) => `${column} nulls last`)
+    .join(', ');
   // The closing parenthesis stands on a line of its own: the file may end in a comment.
-  return `select * from (\n${report.file.text.trimEnd().replace(/;$/, '')}\n) as report order by ${order}`;
+  return `select * from (\n${selectOf(report)}\n) as report order by ${order}`;
 }
 
-/** The last month that is complete in every account; undefined where none is. */
-export function lastCompleteMonth({ completeFrom, completeThrough }: CompletenessState): Window | undefined {
-  if (completeFrom === null || completeThrough === null) return undefined;
-  const end = floorMonth(Date.parse(completeThrough));
-  const start = addCalendarMonths(end, -1);
-  return Date.parse(completeFrom) <= start ? { start, end } : undefined;
+/** The report's SELECT as it stands in its file. */
+export function selectOf(report: Report): string {
+  return report.file.text.trimEnd().replace(/;$/, '');
 }
 
-/** Whether a month is complete, as a warning's sentence; undefined where it is. */
-export function incompleteWarning(month: Window, state: CompletenessState): string | undefined {
-  const { completeFrom, completeThrough } = state;
-  const ends = `the month is ${formatWindow(month)}`;
-  if (completeFrom === null || completeThrough === null || Date.parse(completeThrough) < month.end) {
-    return `${formatMonth(month.start)} is not complete: the books are complete through ${completeThrough ?? 'nothing yet'}, ${ends}`;
-  }
-  // Nothing known is not nothing spent.
-  if (Date.parse(completeFrom) <= month.start) return undefined;
-  return `${formatMonth(month.start)} is not complete: the books begin ${completeFrom}, ${ends}`;
-}
-
-/** Has DuckDB read a report's SQL without answering it, so that nothing is written where it is wrong. */
+/**
+ * Has DuckDB read a report's SQL without answering it, so that nothing is written where it is wrong, and returns the
+ * columns that it answers with. Throws UsageError where the grain is none of them.
+ */
 export async function checkReport(
   connection: Connection,
   report: Report,
-  parameters: Record<string, string>,
-): Promise<void> {
-  await connection.rows(`select * from (${orderedQuery(report)}\n) limit 0`, parameters);
+  parameters: SqlParameters,
+): Promise<readonly SqlColumn[]> {
+  const columns = await columnsOf(connection, `\n${selectOf(report)}`, parameters);
+  const names = columns.map(({ name }) => name);
+  const missing = report.grain.filter((column) => !names.includes(column));
+  if (missing.length > 0) {
+    const line = report.file.text.split('\n').findIndex((text) => /^--! *grain:/.test(text)) + 1;
+    const problems = missing.map((column) => {
+      const near = nearest(column, names);
+      const hint = near === undefined ? '' : ` (did you mean "${near}"?)`;
+      return `${report.file.path}:${line}:1: the grain names "${column}"${hint}, expected columns of the report: ${names.join(', ')}`;
+    });
+    throw new UsageError(problems.join('\n'));
+  }
+  return columns;
 }
 
 /** Runs work with `orderedQuery`, which begins on its first line; a mistake in its SQL becomes a UsageError in DuckDB's words, with the file and line. */

@@ -5,7 +5,7 @@ import type { Instant } from '../time.ts';
 import type { Connection, JsonValue } from '../warehouse/index.ts';
 import { isPart, namesIn, statOf } from './durable.ts';
 import { type CostColumn, figuresOfFile } from './figures.ts';
-import { dataFolder, nextManifestName } from './lake.ts';
+import { nextManifestName, partitionsFolder } from './lake.ts';
 import {
   type Manifest,
   type ManifestFile,
@@ -240,7 +240,7 @@ async function lookAround(
     }
   }
   if (manifest.basis === undefined) return { strangers, stale };
-  for (const name of await strangersIn(join(folder, dataFolder), dataFolder)) {
+  for (const name of await strangersIn(join(folder, partitionsFolder), partitionsFolder)) {
     if (isPart(basename(name))) strangers.push(`${name} was left by a run that was killed; the next one removes it`);
     else if (!named.has(name) && !swapping.has(name) && name.endsWith('.parquet')) {
       // Whoever reads the partitions together would read it too.

@@ -35,7 +35,16 @@ export {
 export { openRebuildingWarehouse, type RebuildingWarehouse } from './rebuilding.ts';
 export { snapshotFile } from './snapshot.ts';
 export { readSqlFolder, type SqlFile } from './sql-files.ts';
-export { isTextType, type JsonValue, toCellText, toJsonValue } from './values.ts';
+export {
+  epochDays,
+  epochMicros,
+  isTextType,
+  type JsonValue,
+  type SqlCell,
+  toCellText,
+  toJsonValue,
+  unscaledDecimal,
+} from './values.ts';
 export {
   type Contradiction,
   groupsByWorkspace,

@@ -1,6 +1,8 @@
 import {
   DuckDBArrayValue,
   DuckDBBlobValue,
+  DuckDBDateValue,
+  DuckDBDecimalValue,
   DuckDBListValue,
   DuckDBMapValue,
   DuckDBStructValue,
@@ -78,4 +80,27 @@ export function isTextType(type: string): boolean {
       type,
     ) || type.endsWith(']')
   );
+}
+
+/** A value as it comes from DuckDB; NULL is null. */
+export type SqlCell = DuckDBValue;
+
+/** A decimal without its point: 1.50 of two decimals is 150. Throws where the value is no decimal. */
+export function unscaledDecimal(value: SqlCell): bigint {
+  if (value instanceof DuckDBDecimalValue) return value.value;
+  throw new Error(`${String(value)} is no decimal`);
+}
+
+/** Days of a date since 1970-01-01. Throws where the value is no date. */
+export function epochDays(value: SqlCell): number {
+  if (value instanceof DuckDBDateValue) return value.days;
+  throw new Error(`${String(value)} is no date`);
+}
+
+/** Microseconds of a timestamp since 1970-01-01T00:00:00Z. Throws where the value is none, or is finer than that. */
+export function epochMicros(value: SqlCell): bigint {
+  if (value instanceof DuckDBTimestampValue || value instanceof DuckDBTimestampTZValue) return value.micros;
+  if (value instanceof DuckDBTimestampMillisecondsValue) return value.millis * 1000n;
+  if (value instanceof DuckDBTimestampSecondsValue) return value.seconds * 1_000_000n;
+  throw new Error(`${String(value)} is no timestamp in microseconds`);
 }

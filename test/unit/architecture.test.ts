@@ -18,6 +18,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   yaml: /^src\/(yaml|config)\.ts$/,
   'fastest-levenshtein': /^src\/(did-you-mean|config)\.ts$/,
   zod: /^src\/platform\//,
+  'apache-arrow': /^src\/reports\/formats\/arrow\.ts$/,
   'csv-stringify': /^src\/reports\/formats\/csv\.ts$/,
 };
 

@@ -1,11 +1,15 @@
 import { isTextType, type SqlColumn } from '../../warehouse/index.ts';
 
 /** Cells wider than this are cut: a table is for reading, the other formats are for data. */
-const maxCellWidth = 48;
+const usualCellWidth = 48;
 
-/** Rows as a table for a person: numbers to the right, NULL as nothing. */
-export function formatTable(columns: readonly SqlColumn[], rows: readonly (readonly (string | undefined)[])[]): string {
-  const cells = rows.map((row) => row.map((cell) => shorten(printable(cell ?? ''))));
+/** Rows as a table for a person: numbers to the right, NULL as nothing, cells that are too wide cut. */
+export function formatTable(
+  columns: readonly SqlColumn[],
+  rows: readonly (readonly (string | undefined)[])[],
+  { maxCellWidth = usualCellWidth }: { maxCellWidth?: number } = {},
+): string {
+  const cells = rows.map((row) => row.map((cell) => shorten(printable(cell ?? ''), maxCellWidth)));
   const widths = columns.map((column, index) =>
     Math.max(width(column.name), ...cells.map((row) => width(row[index] ?? ''))),
   );
@@ -25,7 +29,7 @@ function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, '\uFFFD');
 }
 
-function shorten(text: string): string {
+function shorten(text: string, maxCellWidth: number): string {
   const characters = [...text];
   return characters.length > maxCellWidth ? `${characters.slice(0, maxCellWidth - 1).join('')}…` : text;
 }

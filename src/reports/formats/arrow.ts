@@ -1,0 +1,336 @@
+import { open as openFile } from 'node:fs/promises';
+import {
+  AsyncByteQueue,
+  Bool,
+  type Data,
+  DataType,
+  DateDay,
+  Decimal,
+  Field,
+  Float32,
+  Float64,
+  Int8,
+  Int16,
+  Int32,
+  Int64,
+  makeData,
+  RecordBatch,
+  RecordBatchFileWriter,
+  RecordBatchReader,
+  Schema,
+  Struct,
+  TimestampMicrosecond,
+  Uint8,
+  Uint16,
+  Uint32,
+  Uint64,
+  Utf8,
+} from 'apache-arrow';
+import { UsageError } from '../../errors.ts';
+import {
+  epochDays,
+  epochMicros,
+  type SqlCell,
+  type SqlColumn,
+  type SqlResult,
+  toCellText,
+  unscaledDecimal,
+} from '../../warehouse/index.ts';
+import type { FormatOptions } from './format.ts';
+
+/** Rows of one record batch: always as many, so that the same rows are the same bytes however they came. */
+const batchRows = 65_536;
+
+/**
+ * An answer as an Arrow IPC file, a record batch at a time. Decimals are Decimal128 of their precision and scale,
+ * integers of 128 bits Decimal128(38, 0), timestamps microseconds without a zone, dates Date32, text Utf8; a type that
+ * Arrow has no plain one for (times, intervals, lists) is its exact text. Throws UsageError where an integer is too long.
+ */
+export async function* arrowPieces(
+  { columns, pieces }: SqlResult,
+  { facts }: FormatOptions,
+): AsyncGenerator<Uint8Array> {
+  const layouts = columns.map(layoutOf);
+  const fields = columns.map(({ name }, index) => new Field(name, (layouts[index] ?? textLayout).type, true));
+  const schema = new Schema(fields, new Map(Object.entries(facts)));
+  const sink = new ByteSink();
+  const writer = new RecordBatchFileWriter();
+  writer.reset(sink, schema);
+
+  let open = layouts.map(openColumn);
+  let count = 0;
+  function writeBatch(): void {
+    const children = open.map((column) => column.close(count));
+    writer.write(
+      new RecordBatch(schema, makeData({ type: new Struct(fields), length: count, nullCount: 0, children })),
+    );
+    open = layouts.map(openColumn);
+    count = 0;
+  }
+  for await (const rows of pieces) {
+    for (const row of rows) {
+      for (let index = 0; index < open.length; index += 1) open[index]?.set(count, row[index] ?? null);
+      count += 1;
+      if (count === batchRows) {
+        writeBatch();
+        yield sink.take();
+      }
+    }
+  }
+  if (count > 0) writeBatch();
+  writer.close();
+  yield sink.take();
+}
+
+/** Where the writer's bytes go until they are taken: its own queue hands them out only as fast as they come. */
+class ByteSink extends AsyncByteQueue {
+  #pieces: Uint8Array[] = [];
+  override write(bytes: Uint8Array): void {
+    this.#pieces.push(bytes);
+  }
+  take(): Uint8Array {
+    const taken = Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    return taken;
+  }
+}
+
+type Value = NonNullable<SqlCell>;
+
+/** How a column's values lie in Arrow's memory; the library's own builders cannot make decimals. */
+interface Layout {
+  readonly type: DataType;
+  /** Room for one batch of values. */
+  open(): {
+    set(row: number, value: Value): void;
+    /** The buffers of the first `count` rows. */
+    buffers(count: number): { data: ArrayBufferView; valueOffsets?: Int32Array };
+  };
+}
+
+/** One column of the batch that is being filled. */
+function openColumn(layout: Layout): { set(row: number, value: SqlCell): void; close(count: number): Data } {
+  const values = layout.open();
+  const validity = new Uint8Array(batchRows / 8);
+  let nullCount = 0;
+  return {
+    set(row, value) {
+      if (value === null) nullCount += 1;
+      else {
+        validity[row >> 3] = (validity[row >> 3] ?? 0) | (1 << (row & 7));
+        values.set(row, value);
+      }
+    },
+    close(count) {
+      const nullBitmap = nullCount === 0 ? null : validity.subarray(0, (count + 7) >> 3);
+      return makeData({ type: layout.type, length: count, nullCount, nullBitmap, ...values.buffers(count) } as never);
+    },
+  };
+}
+
+/** A layout of values of one width each. */
+function flat<T extends ArrayBufferView>(
+  type: DataType,
+  make: () => T,
+  put: (array: T, row: number, value: Value) => void,
+): Layout {
+  return {
+    type,
+    open() {
+      const data = make();
+      return { set: (row, value) => put(data, row, value), buffers: () => ({ data }) };
+    },
+  };
+}
+
+function numbers(
+  type: DataType,
+  make: () =>
+    | Int8Array
+    | Int16Array
+    | Int32Array
+    | Uint8Array
+    | Uint16Array
+    | Uint32Array
+    | Float32Array
+    | Float64Array,
+): Layout {
+  return flat(type, make, (array, row, value) => {
+    array[row] = Number(value);
+  });
+}
+
+const textLayout: Layout = {
+  type: new Utf8(),
+  open() {
+    const valueOffsets = new Int32Array(batchRows + 1);
+    let data = Buffer.allocUnsafe(batchRows * 16);
+    let end = 0;
+    let next = 0;
+    function skipTo(row: number): void {
+      while (next <= row) valueOffsets[next++] = end; // rows without a value are empty
+    }
+    return {
+      set(row, value) {
+        skipTo(row);
+        const text = toCellText(value) ?? '';
+        const most = text.length * 3; // bytes of UTF-8 that a unit of UTF-16 can take
+        if (end + most > data.length) {
+          const longer = Buffer.allocUnsafe(Math.max(data.length * 2, end + most));
+          data.copy(longer, 0, 0, end);
+          data = longer;
+        }
+        end += data.write(text, end);
+      },
+      buffers(count) {
+        skipTo(count);
+        return { data: data.subarray(0, end), valueOffsets: valueOffsets.subarray(0, count + 1) };
+      },
+    };
+  },
+};
+
+/** Decimals as 128 bits, low half first; `unscaled` is the value without its point. */
+function decimals(type: Decimal, unscaled: (value: Value) => bigint): Layout {
+  return {
+    type,
+    open() {
+      const halves = new BigInt64Array(batchRows * 2);
+      return {
+        set(row, value) {
+          const whole = unscaled(value);
+          halves[row * 2] = whole; // the lower 64 bits are kept
+          halves[row * 2 + 1] = whole >> 64n;
+        },
+        buffers: () => ({ data: new Uint32Array(halves.buffer) }),
+      };
+    },
+  };
+}
+
+const booleanLayout = flat(
+  new Bool(),
+  () => new Uint8Array(batchRows / 8),
+  (bits, row, value) => {
+    if (value === true) bits[row >> 3] = (bits[row >> 3] ?? 0) | (1 << (row & 7));
+  },
+);
+
+const microsecondsLayout = flat(
+  new TimestampMicrosecond(),
+  () => new BigInt64Array(batchRows),
+  (array, row, value) => {
+    array[row] = epochMicros(value);
+  },
+);
+
+/**
+ * Reads an Arrow IPC file again, a record batch at a time: how many rows it has, and what a column of decimals (or
+ * integers) adds up to, as exact text with its decimals; null where there is no value to add up.
+ */
+export async function figuresOfArrow(
+  path: string,
+  column: string | undefined,
+): Promise<{ rows: number; cost: string | null }> {
+  const file = await openFile(path);
+  try {
+    const reader = await RecordBatchReader.from(file);
+    let rows = 0;
+    let sum: bigint | undefined;
+    let decimals = 0;
+    for await (const batch of reader) {
+      rows += batch.numRows;
+      const vector = column === undefined ? null : batch.getChild(column);
+      if (vector === null) continue;
+      const { type } = vector;
+      if (DataType.isDecimal(type)) decimals = type.scale;
+      for (let row = 0; row < vector.length; row += 1) {
+        const value: unknown = vector.get(row);
+        if (value !== null) sum = (sum ?? 0n) + wholeOf(value);
+      }
+    }
+    return { rows, cost: sum === undefined ? null : withPoint(sum, decimals) };
+  } finally {
+    await file.close();
+  }
+}
+
+/** An Arrow value without its point: decimals are four words of 32 bits, low word first, in two's complement. */
+function wholeOf(value: unknown): bigint {
+  if (!(value instanceof Uint32Array)) return BigInt(value as bigint | number);
+  const bits = value.reduceRight((whole, word) => (whole << 32n) | BigInt(word), 0n);
+  return BigInt.asIntN(128, bits);
+}
+
+function withPoint(whole: bigint, decimals: number): string {
+  const digits = String(whole < 0n ? -whole : whole).padStart(decimals + 1, '0');
+  const sign = whole < 0n ? '-' : '';
+  if (decimals === 0) return sign + digits;
+  return `${sign}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
+}
+
+const longInteger = 10n ** 38n;
+
+/** The layout for a column of DuckDB's type; what has none of its own is text. */
+function layoutOf({ name, type }: SqlColumn): Layout {
+  const decimal = /^DECIMAL\((\d+),(\d+)\)$/.exec(type);
+  if (decimal) return decimals(new Decimal(Number(decimal[2]), Number(decimal[1])), unscaledDecimal);
+  switch (type) {
+    case 'BOOLEAN':
+      return booleanLayout;
+    case 'TINYINT':
+      return numbers(new Int8(), () => new Int8Array(batchRows));
+    case 'SMALLINT':
+      return numbers(new Int16(), () => new Int16Array(batchRows));
+    case 'INTEGER':
+      return numbers(new Int32(), () => new Int32Array(batchRows));
+    case 'UTINYINT':
+      return numbers(new Uint8(), () => new Uint8Array(batchRows));
+    case 'USMALLINT':
+      return numbers(new Uint16(), () => new Uint16Array(batchRows));
+    case 'UINTEGER':
+      return numbers(new Uint32(), () => new Uint32Array(batchRows));
+    case 'FLOAT':
+      return numbers(new Float32(), () => new Float32Array(batchRows));
+    case 'DOUBLE':
+      return numbers(new Float64(), () => new Float64Array(batchRows));
+    case 'BIGINT':
+      return flat(
+        new Int64(),
+        () => new BigInt64Array(batchRows),
+        (array, row, value) => {
+          array[row] = BigInt(value as bigint);
+        },
+      );
+    case 'UBIGINT':
+      return flat(
+        new Uint64(),
+        () => new BigUint64Array(batchRows),
+        (array, row, value) => {
+          array[row] = BigInt(value as bigint);
+        },
+      );
+    case 'HUGEINT':
+    case 'UHUGEINT':
+      return decimals(new Decimal(0, 38), (value) => {
+        const integer = BigInt(value as bigint);
+        if (integer > -longInteger && integer < longInteger) return integer;
+        throw new UsageError(`column "${name}": ${integer} has more than 38 digits; cast it to varchar`);
+      });
+    case 'DATE':
+      return flat(
+        new DateDay(),
+        () => new Int32Array(batchRows),
+        (array, row, value) => {
+          array[row] = epochDays(value);
+        },
+      );
+    case 'TIMESTAMP':
+    case 'TIMESTAMP_S':
+    case 'TIMESTAMP_MS':
+    case 'TIMESTAMP WITH TIME ZONE':
+      return microsecondsLayout;
+    default:
+      return textLayout;
+  }
+}

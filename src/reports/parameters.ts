@@ -1,0 +1,387 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { nearest } from '../did-you-mean.ts';
+import { UsageError } from '../errors.ts';
+import {
+  addCalendarMonths,
+  floorDay,
+  formatInstant,
+  formatMonth,
+  formatWindow,
+  type Instant,
+  parseInstant,
+  parseMonth,
+  type Window,
+} from '../time.ts';
+import type { SqlFile, SqlParameters, SqlValue } from '../warehouse/index.ts';
+import { type CompletenessState, lastCompleteMonth } from './completeness.ts';
+
+/** A parameter of a report as its header declares it: `--! params: month month = last-complete, workspace text = *`. */
+export interface ReportParameter {
+  readonly name: string;
+  readonly type: ParameterType;
+  /** The default as text, read like a value of the command line; undefined where a value must be given. */
+  readonly default: string | undefined;
+}
+
+/** A value of the command line, or of a job, for one parameter. */
+export interface GivenParameter {
+  readonly name: string;
+  readonly text: string;
+  /** How it was given, for messages: `--month`, `--param workspace`. */
+  readonly what: string;
+}
+
+/** A parameter with its value. */
+export interface ParameterValue {
+  readonly name: string;
+  readonly type: ParameterType;
+  /** What `$name` is bound to: months and dates as `2026-10-01`, all and none as NULL, a file as its absolute path. */
+  readonly bound: SqlValue;
+  /** The value as it leaves the house: months as `2026-10`, a file as it was given. */
+  readonly said: string | number | boolean | null;
+  readonly isDefault: boolean;
+}
+
+interface Value {
+  readonly bound: SqlValue;
+  readonly said: string | number | boolean | null;
+}
+
+interface TypeRules {
+  readonly expected: string;
+  /** Values that only the books, or another parameter, can give. */
+  readonly words: readonly string[];
+  /** The value of a text; undefined, or a UsageError, where it is none. */
+  read(text: string, now: Instant): Value | undefined;
+}
+
+function plain(value: string | number | boolean): Value {
+  return { bound: value, said: value };
+}
+
+const types = {
+  month: {
+    expected: 'a month such as 2026-10, last-complete or none',
+    words: ['last-complete', 'month-before'],
+    read: (text) => ofMonth(parseMonth(text, '').start),
+  },
+  date: {
+    expected: 'a date such as 2026-10-01, 2026-10 or -30d (UTC), complete-through or none',
+    words: ['complete-through'],
+    read(text, now) {
+      const instant = parseInstant(text, '', now);
+      return floorDay(instant) === instant ? ofDate(instant) : undefined;
+    },
+  },
+  instant: {
+    expected: 'an instant such as 2026-10-01T00:00:00Z, 2026-10-01 or -30d (UTC), complete-through or none',
+    words: ['complete-through'],
+    read: (text, now) => plain(formatInstant(parseInstant(text, '', now))),
+  },
+  text: { expected: 'text, or * for all', words: [], read: plain },
+  integer: {
+    expected: 'an integer, or none',
+    words: [],
+    read: (text) => (/^[+-]?\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? plain(Number(text)) : undefined),
+  },
+  decimal: {
+    expected: 'a decimal such as 12.50, or none',
+    words: [],
+    read: (text) => (/^[+-]?\d{1,26}(\.\d{1,12})?$/.test(text) ? plain(text.replace(/^\+/, '')) : undefined),
+  },
+  boolean: {
+    expected: 'true, false or none',
+    words: [],
+    read: (text) => (text === 'true' || text === 'false' ? plain(text === 'true') : undefined),
+  },
+  file: { expected: 'a file, its path relative to the project folder', words: [], read: plain },
+} as const satisfies Readonly<Record<string, TypeRules>>;
+
+/** The types that a header may name; each is written as the design's date forms, numbers and words say. */
+export type ParameterType = keyof typeof types;
+
+function rulesOf(type: ParameterType): TypeRules {
+  return types[type];
+}
+
+function ofMonth(start: Instant): Value {
+  return { bound: formatInstant(start).slice(0, 10), said: formatMonth(start) };
+}
+
+function ofDate(instant: Instant): Value {
+  return plain(formatInstant(instant).slice(0, 10));
+}
+
+/** The parameters that make a report's period; the first is given with `--month`, the others with `--from` and `--to`. */
+const periodTypes: Readonly<Record<string, readonly ParameterType[]>> = {
+  month: ['month'],
+  from: ['date', 'instant'],
+  to: ['date', 'instant'],
+};
+
+/**
+ * The parameters of a report's header, in its order. What is wrong with them, and what the SQL and the header do not
+ * have in common, is added to `problems` with file, line and column.
+ */
+export function parseParameters(file: SqlFile, problems: string[]): ReportParameter[] {
+  const parameters: (ReportParameter & { readonly at: string })[] = [];
+  for (const { text, at } of declarations(file)) {
+    const match = /^(\w+)\s+(\w+)(?:\s*=\s*(.*))?$/.exec(text);
+    if (!match) {
+      problems.push(`${at}: found "${text}", expected "name type" or "name type = default", separated by commas`);
+      continue;
+    }
+    const [, name = '', type = '', written] = match;
+    if (!/^[a-z][a-z0-9_]*$/.test(name)) {
+      problems.push(`${at}: "${name}" is no name of a parameter; expected lower case letters, digits and _`);
+      continue;
+    }
+    if (parameters.some((parameter) => parameter.name === name)) {
+      problems.push(`${at}: the parameter "${name}" is there twice`);
+      continue;
+    }
+    if (!isParameterType(type)) {
+      const known = Object.keys(types);
+      problems.push(`${at}: "${type}" is no type of a parameter${guess(type, known)}; expected ${known.join(', ')}`);
+      continue;
+    }
+    const allowed = (Object.hasOwn(periodTypes, name) ? periodTypes[name] : undefined) ?? [type];
+    if (!allowed.includes(type)) {
+      problems.push(`${at}: the parameter "${name}" is a ${type}, expected ${allowed.join(' or ')}`);
+    }
+    if (written !== undefined && readValue(type, written, 0) === undefined) {
+      problems.push(`${at}: the default of "${name}" is "${written}", expected ${expectedOf(type)}`);
+    }
+    parameters.push({ name, type, default: written, at });
+  }
+  const named = parametersNamedIn(file.text);
+  for (const [name, { line, column }] of named) {
+    if (parameters.some((parameter) => parameter.name === name)) continue;
+    const hint = guess(
+      name,
+      parameters.map((parameter) => parameter.name),
+    );
+    problems.push(
+      `${file.path}:${line}:${column}: $${name} is not declared in the header${hint}; expected it in "--! params:"`,
+    );
+  }
+  for (const { name, at } of parameters) {
+    if (!named.has(name))
+      problems.push(`${at}: the parameter "${name}" is declared, but $${name} is nowhere in the SQL`);
+    const other = { from: 'to', to: 'from' }[name];
+    if (other !== undefined && !parameters.some((parameter) => parameter.name === other)) {
+      problems.push(`${at}: the parameter "${name}" is there without "${other}"; a period has both`);
+    }
+    const isBefore = parameters.some((parameter) => parameter.name === name && parameter.default === 'month-before');
+    if (isBefore && (name === 'month' || !parameters.some((parameter) => parameter.name === 'month'))) {
+      problems.push(`${at}: "month-before" is the month before the parameter "month", which must be another one`);
+    }
+  }
+  return parameters.map(({ at: _, ...parameter }) => parameter);
+}
+
+/** The comma-separated pieces of the `--! params:` lines, each with its file, line and column. */
+function declarations(file: SqlFile): { text: string; at: string }[] {
+  const pieces: { text: string; at: string }[] = [];
+  for (const [index, line] of file.text.split('\n').entries()) {
+    if (!line.startsWith('--!')) break;
+    const lead = /^--! *params: */.exec(line)?.[0];
+    if (lead === undefined) continue;
+    const parts = line.slice(lead.length).split(',');
+    // A line may end with the comma before the next one's first parameter.
+    if (parts.at(-1)?.trim() === '') parts.pop();
+    let column = lead.length + 1;
+    for (const part of parts) {
+      const indent = part.length - part.trimStart().length;
+      pieces.push({ text: part.trim(), at: `${file.path}:${index + 1}:${column + indent}` });
+      column += part.length + 1;
+    }
+  }
+  return pieces;
+}
+
+const sqlTokens =
+  /--[^\n]*|\/\*[\s\S]*?\*\/|(?<!\w)[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$([A-Za-z_]\w*)?\$[\s\S]*?\$\1\$|(?<![\w$])\$(?<name>\w+)/g;
+
+/** The `$name`s of an SQL text outside of comments and quotes, each with its first place. */
+function parametersNamedIn(sql: string): Map<string, { line: number; column: number }> {
+  const named = new Map<string, { line: number; column: number }>();
+  for (const match of sql.matchAll(sqlTokens)) {
+    const name = match.groups?.['name'];
+    if (name === undefined || named.has(name)) continue;
+    const before = sql.slice(0, match.index).split('\n');
+    named.set(name, { line: before.length, column: (before.at(-1) ?? '').length + 1 });
+  }
+  return named;
+}
+
+function isParameterType(type: string): type is ParameterType {
+  return Object.hasOwn(types, type);
+}
+
+function expectedOf(type: ParameterType): string {
+  return rulesOf(type).expected;
+}
+
+/** The value of a text, the word where only the books have the value, undefined where it is neither. */
+function readValue(type: ParameterType, text: string, now: Instant): Value | string | undefined {
+  const { words, read } = rulesOf(type);
+  if (words.includes(text)) return text;
+  if (text === (type === 'text' ? '*' : 'none') && type !== 'file') return { bound: null, said: null };
+  if (type !== 'text' && text === '') return undefined;
+  try {
+    return read(text, now);
+  } catch (error) {
+    if (error instanceof UsageError) return undefined;
+    throw error;
+  }
+}
+
+function guess(name: string, known: readonly string[]): string {
+  const near = nearest(name, known);
+  return near === undefined ? '' : ` (did you mean "${near}"?)`;
+}
+
+/** Parameters of which some wait for the books: `last-complete` is not known before they are open. */
+export type ReadParameters = readonly {
+  readonly parameter: ReportParameter;
+  readonly value: Value | string;
+  readonly isDefault: boolean;
+}[];
+
+/**
+ * Reads what was given for a report's parameters, and the defaults of the others. `now` is the instant that relative
+ * dates count from. What is unknown, malformed, given twice or missing is added to `problems`.
+ */
+export async function readParameters(
+  report: { readonly name: string; readonly parameters: readonly ReportParameter[] },
+  given: readonly GivenParameter[],
+  { now, dir, problem }: { now: Instant; dir: string; problem: (text: string) => void },
+): Promise<ReadParameters> {
+  const known = report.parameters.map((parameter) => parameter.name);
+  for (const { name, what } of given) {
+    if (known.includes(name)) continue;
+    const takes =
+      known.length === 0 ? 'it takes no parameters' : `expected one of ${report.parameters.map(optionOf).join(', ')}`;
+    problem(`${what}: the report ${report.name} has no parameter "${name}"${guess(name, known)}; ${takes}`);
+  }
+  const read: { parameter: ReportParameter; value: Value | string; isDefault: boolean }[] = [];
+  for (const parameter of report.parameters) {
+    const { name, type } = parameter;
+    const [first, second] = given.filter((candidate) => candidate.name === name);
+    if (first !== undefined && second !== undefined) {
+      problem(
+        first.what === second.what
+          ? `${first.what} is given twice`
+          : `${first.what} and ${second.what} are the same parameter: give one of them`,
+      );
+    }
+    const text = first?.text ?? parameter.default;
+    const what = first?.what ?? `the default of "${name}"`;
+    if (text === undefined) {
+      problem(`the report ${report.name} needs ${optionOf(parameter)}: expected ${expectedOf(type)}`);
+      continue;
+    }
+    const value = readValue(type, text, now);
+    if (value === undefined || (value === 'month-before' && (name === 'month' || !known.includes('month')))) {
+      problem(`${what}: "${text}" is not what the report ${report.name} takes there; expected ${expectedOf(type)}`);
+    } else if (type === 'file') {
+      const path = resolve(dir, text);
+      const words = await fileProblem(path);
+      if (words === undefined) read.push({ parameter, value: { bound: path, said: text }, isDefault: !first });
+      else problem(`${what}: ${path} ${words}; expected ${expectedOf(type)} (${dir})`);
+    } else read.push({ parameter, value, isDefault: first === undefined });
+  }
+  return read;
+}
+
+/** What keeps a path from being read as one file; undefined where nothing does. */
+async function fileProblem(path: string): Promise<string | undefined> {
+  // DuckDB would read every file that the pattern fits.
+  if (/[*?[\]{}]/.test(path)) return 'has one of * ? [ ] { } in it, which make it a pattern for several files';
+  try {
+    return (await stat(path)).isFile() ? undefined : 'is no file';
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
+    throw error;
+  }
+}
+
+/** How a parameter is given on the command line. */
+function optionOf({ name, type }: ReportParameter): string {
+  return Object.hasOwn(periodTypes, name) ? `--${name} <${type}>` : `--param ${name}=<${type}>`;
+}
+
+/** How a parameter is given on the command line, with its default where it has one. */
+export function parameterOption(parameter: ReportParameter): string {
+  return optionOf(parameter).replace(`<${parameter.type}>`, parameter.default ?? `<${parameter.type}>`);
+}
+
+/** The values of all parameters, those that waited for the books included. Throws UsageError where the books cannot say, or where a period is empty. */
+export function settleParameters(read: ReadParameters, state: CompletenessState): ParameterValue[] {
+  function wordValue(word: string, type: ParameterType): Value {
+    if (word === 'last-complete') {
+      const month = lastCompleteMonth(state);
+      if (month === undefined) {
+        throw new UsageError(
+          'no month is complete in every account: name one with --month; "costbook status" shows how far each account is',
+        );
+      }
+      return ofMonth(month.start);
+    }
+    if (word === 'month-before') {
+      const month = read.find(({ parameter }) => parameter.name === 'month');
+      const value = typeof month?.value === 'string' ? wordValue(month.value, 'month') : month?.value;
+      if (typeof value?.said !== 'string') return { bound: null, said: null };
+      return ofMonth(addCalendarMonths(parseMonth(value.said, '--month').start, -1));
+    }
+    if (state.completeThrough === null) {
+      throw new UsageError(
+        'nothing is complete in every account yet: name dates with --from and --to; "costbook status" shows how far each account is',
+      );
+    }
+    const instant = Date.parse(state.completeThrough);
+    return type === 'date' ? ofDate(floorDay(instant)) : plain(formatInstant(instant));
+  }
+  const values = read.map(({ parameter: { name, type }, value, isDefault }) => ({
+    name,
+    type,
+    isDefault,
+    ...(typeof value === 'string' ? wordValue(value, type) : value),
+  }));
+  const [from, to] = ['from', 'to'].map((name) => values.find((value) => value.name === name)?.said);
+  if (typeof from === 'string' && typeof to === 'string' && Date.parse(from) >= Date.parse(to)) {
+    throw new UsageError(`--from must be before --to, which is exclusive: found ${from} and ${to}`);
+  }
+  return values;
+}
+
+/** What is bound to a report's SQL. */
+export function boundParameters(values: readonly ParameterValue[]): SqlParameters {
+  return Object.fromEntries(values.map(({ name, bound }) => [name, bound]));
+}
+
+/** The parameters as they leave the house, in a manifest or an answer in JSON. */
+export function saidParameters(values: readonly ParameterValue[]): Record<string, string | number | boolean | null> {
+  return Object.fromEntries(values.map(({ name, said }) => [name, said]));
+}
+
+/** A stretch of time that a report is about, and how it was named. */
+export interface Period extends Window {
+  readonly label: string;
+}
+
+/** The stretches that a report is about: each of its months, and what lies from `from` to `to`; none where it has neither. */
+export function periodsOf(values: readonly ParameterValue[]): Period[] {
+  const periods: Period[] = values
+    .filter(({ type, said }) => type === 'month' && said !== null)
+    .map(({ said }) => ({ ...parseMonth(String(said), 'month'), label: String(said) }));
+  const [from, to] = ['from', 'to'].map((name) => values.find((value) => value.name === name)?.said);
+  if (typeof from === 'string' && typeof to === 'string') {
+    const window = { start: Date.parse(from), end: Date.parse(to) };
+    periods.push({ ...window, label: formatWindow(window) });
+  }
+  return periods;
+}

@@ -1,0 +1,51 @@
+import {
+  boundParameters,
+  completenessOf,
+  orderedQuery,
+  type Report,
+  readParameters,
+  readReports,
+  settleParameters,
+} from '../../src/reports/index.ts';
+import type { Connection, SqlParameters } from '../../src/warehouse/index.ts';
+import { type Given, givenBooks } from './given-books.ts';
+
+/** The instant that relative dates count from where a test names none. */
+const usualNow = Date.parse('2026-10-03T12:00:00Z');
+
+/** A built-in report. */
+export async function builtInReport(name: string): Promise<Report> {
+  const report = (await readReports('/nowhere')).find((candidate) => candidate.name === name);
+  if (report === undefined) throw new Error(`there is no report ${name}`);
+  return report;
+}
+
+/** What a report is bound to where its parameters are given as on the command line (`month: '2026-09'`), the others by default. */
+export async function bind(
+  report: Report,
+  connection: Connection,
+  given: Readonly<Record<string, string>>,
+  now = usualNow,
+): Promise<SqlParameters> {
+  const problems: string[] = [];
+  const texts = Object.entries(given).map(([name, text]) => ({ name, text, what: `--param ${name}` }));
+  const read = await readParameters(report, texts, { now, dir: '/', problem: (text) => problems.push(text) });
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  return boundParameters(settleParameters(read, await completenessOf(connection)));
+}
+
+/** The rows of a built-in report over given books, in its order; decimals and dates as text. */
+export async function reported(
+  name: string,
+  given: Given,
+  parameters: Readonly<Record<string, string>> = {},
+  now = usualNow,
+): Promise<unknown[]> {
+  const report = await builtInReport(name);
+  const { connection, close } = await givenBooks(given);
+  try {
+    return await connection.rows(orderedQuery(report), await bind(report, connection, parameters, now));
+  } finally {
+    close();
+  }
+}

@@ -1,0 +1,232 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  type CompletenessState,
+  type GivenParameter,
+  type ParameterValue,
+  parseParameters,
+  periodsOf,
+  readParameters,
+  settleParameters,
+} from '../../src/reports/index.ts';
+import { newProject } from '../support/project.ts';
+
+const now = Date.parse('2026-10-03T12:40:00Z');
+const state: CompletenessState = {
+  asOf: null,
+  completeFrom: '2026-08-15T00:00:00Z',
+  completeThrough: '2026-10-03T10:00:00Z',
+  settledThrough: '2026-09-30T10:00:00Z',
+};
+
+/** The header's parameters and what is wrong with them; the SQL names those that are given. */
+function parsed(params: string, sql: string): { parameters: unknown[]; problems: string[] } {
+  const problems: string[] = [];
+  const text = `--! about: x\n--! params: ${params}\n${sql}\n`;
+  return { parameters: parseParameters({ name: 'mine', path: 'mine.sql', header: {}, text }, problems), problems };
+}
+
+describe('parseParameters(file, problems)', () => {
+  test('reads names, types and defaults, over several lines', () => {
+    const { parameters, problems } = parsed(
+      'month month = last-complete, workspace text = *,\n--! params: days integer = 30\n--! params: metric file',
+      'select $month, $workspace, $days, $metric',
+    );
+    expect(problems).toEqual([]);
+    expect(parameters).toEqual([
+      { name: 'month', type: 'month', default: 'last-complete' },
+      { name: 'workspace', type: 'text', default: '*' },
+      { name: 'days', type: 'integer', default: '30' },
+      { name: 'metric', type: 'file', default: undefined },
+    ]);
+  });
+
+  test('tells everything that is wrong at once, with file, line and column', () => {
+    const sql = 'select $a, $b, $c, $d, $month, $from, $e, $f';
+    const { problems } = parsed(
+      'a, B text, c numbr, d integer = many, month text, from date, e text, e text, f date = 2026-02-30',
+      sql,
+    );
+    expect(problems).toEqual([
+      'mine.sql:2:13: found "a", expected "name type" or "name type = default", separated by commas',
+      'mine.sql:2:16: "B" is no name of a parameter; expected lower case letters, digits and _',
+      expect.stringMatching(
+        /^mine\.sql:2:24: "numbr" is no type of a parameter; expected month, date, .*boolean, file$/,
+      ),
+      'mine.sql:2:33: the default of "d" is "many", expected an integer, or none',
+      'mine.sql:2:51: the parameter "month" is a text, expected month',
+      'mine.sql:2:82: the parameter "e" is there twice',
+      'mine.sql:2:90: the default of "f" is "2026-02-30", expected a date such as 2026-10-01, 2026-10 or -30d (UTC), complete-through or none',
+      'mine.sql:3:8: $a is not declared in the header; expected it in "--! params:"',
+      'mine.sql:3:12: $b is not declared in the header; expected it in "--! params:"',
+      'mine.sql:3:16: $c is not declared in the header; expected it in "--! params:"',
+      'mine.sql:2:63: the parameter "from" is there without "to"; a period has both',
+    ]);
+  });
+
+  test('refuses a parameter that the SQL names and the header lacks, and the reverse', () => {
+    expect(parsed('month month, workspace text = *', 'select 1\nwhere $mnth = 1 and $month is null').problems).toEqual([
+      'mine.sql:4:7: $mnth is not declared in the header (did you mean "month"?); expected it in "--! params:"',
+      'mine.sql:2:26: the parameter "workspace" is declared, but $workspace is nowhere in the SQL',
+    ]);
+  });
+
+  test('takes no name for a parameter that stands in a comment, a text or a quoted name', () => {
+    const sql = `select '$a ''$b', "$c", $$ $d $$, $q$ $e $q$, e'\\'$f', x$g -- $h\n/* $i\n$j */ where $month is null`;
+    expect(parsed('month month', sql).problems).toEqual([]);
+  });
+
+  test('knows the month before only where there is a month to be before', () => {
+    expect(parsed('base month = month-before', 'select $base').problems).toEqual([
+      'mine.sql:2:13: "month-before" is the month before the parameter "month", which must be another one',
+    ]);
+    expect(parsed('month month, base month = month-before', 'select $base, $month').problems).toEqual([]);
+  });
+});
+
+/** The values of parameters that are given as on the command line. */
+async function values(
+  params: string,
+  given: Readonly<Record<string, string>> = {},
+  options: { dir?: string; state?: CompletenessState; more?: GivenParameter[] } = {},
+): Promise<ParameterValue[]> {
+  const problems: string[] = [];
+  const sql = `select ${[...params.matchAll(/(\w+) \w+/g)].map(([, name]) => `$${name}`).join()}`;
+  const text = `--! about: x\n--! params: ${params}\n${sql}\n`;
+  const parameters = parseParameters({ name: 'mine', path: 'mine.sql', header: {}, text }, problems);
+  const texts = Object.entries(given).map(([name, value]) => ({ name, text: value, what: `--param ${name}` }));
+  const read = await readParameters({ name: 'mine', parameters }, [...texts, ...(options.more ?? [])], {
+    now,
+    dir: options.dir ?? '/',
+    problem: (problem) => problems.push(problem),
+  });
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  return settleParameters(read, options.state ?? state);
+}
+
+async function bound(...args: Parameters<typeof values>): Promise<unknown[]> {
+  return (await values(...args)).map((value) => value.bound);
+}
+
+describe('readParameters and settleParameters', () => {
+  test('bind each type as its file expects it', async () => {
+    const params = 'month month, on date, at instant, name text, all text, days integer, floor decimal, net boolean';
+    const given = {
+      month: '2026-09',
+      on: '2026-10',
+      at: '2026-10-01T02:00:00+02:00',
+      name: '=1+1',
+      all: '*',
+      days: '-5',
+      floor: '0.000000000001',
+      net: 'true',
+    };
+    expect(await bound(params, given)).toEqual([
+      '2026-09-01',
+      '2026-10-01',
+      '2026-10-01T00:00:00Z',
+      '=1+1',
+      null,
+      -5,
+      '0.000000000001',
+      true,
+    ]);
+  });
+
+  test('take the defaults from the books and from now', async () => {
+    const params =
+      'month month = last-complete, base month = month-before, from date = -30d, to date = complete-through, at instant = complete-through, workspace text = *, floor decimal = none';
+    expect(await bound(params)).toEqual([
+      '2026-09-01',
+      '2026-08-01',
+      '2026-09-03',
+      '2026-10-03',
+      '2026-10-03T10:00:00Z',
+      null,
+      null,
+    ]);
+    expect((await values(params)).every(({ isDefault }) => isDefault)).toBe(true);
+    expect(await bound(params, { month: '2026-01', from: '2026-02-01' })).toEqual(
+      expect.arrayContaining(['2026-01-01', '2025-12-01', '2026-02-01']),
+    );
+  });
+
+  test.each([
+    ['month month', { month: '2026-13' }, 'expected a month such as 2026-10, last-complete or none'],
+    ['month month', { month: '2026-10-01' }, 'expected a month'],
+    ['month month', { month: 'month-before' }, 'expected a month'],
+    ['on date', { on: '2026-10-01T05:00:00Z' }, 'expected a date such as'],
+    ['on date', { on: 'tomorrow' }, 'expected a date such as'],
+    ['days integer', { days: '1.5' }, 'expected an integer'],
+    ['days integer', { days: '99999999999999999999' }, 'expected an integer'],
+    ['floor decimal', { floor: '1e3' }, 'expected a decimal'],
+    ['floor decimal', { floor: '' }, 'expected a decimal'],
+    ['net boolean', { net: 'yes' }, 'expected true, false'],
+    ['name text', {}, 'needs --param name=<text>: expected text, or * for all'],
+    ['month month', {}, 'needs --month: expected a month'],
+  ])('refuse for %s what is given as %j', async (params, given, words) => {
+    await expect(values(params, given)).rejects.toThrow(words);
+  });
+
+  test('tell every mistake at once, and what was probably meant', async () => {
+    const given = { month: 'x', workspce: 'north', days: 'many' };
+    await expect(values('month month, workspace text = *, days integer = 3', given)).rejects.toThrow(
+      [
+        '--param workspce: the report mine has no parameter "workspce" (did you mean "workspace"?); expected one of --month, --param workspace=<text>, --param days=<integer>',
+        '--param month: "x" is not what the report mine takes there; expected a month such as 2026-10, last-complete or none',
+        '--param days: "many" is not what the report mine takes there; expected an integer, or none',
+      ].join('\n'),
+    );
+  });
+
+  test('refuse a value that is given twice', async () => {
+    const more = [{ name: 'month', text: '2026-09', what: '--month' }];
+    await expect(values('month month', { month: '2026-09' }, { more })).rejects.toThrow(
+      '--param month and --month are the same parameter: give one of them',
+    );
+  });
+
+  test('refuse a period that ends before it begins', async () => {
+    await expect(values('from date, to date', { from: '2026-10-01', to: '2026-10-01' })).rejects.toThrow(
+      '--from must be before --to',
+    );
+  });
+
+  test('say that no month is complete rather than choose one', async () => {
+    const empty = { ...state, completeThrough: null };
+    await expect(values('month month = last-complete', {}, { state: empty })).rejects.toThrow(
+      'no month is complete in every account',
+    );
+    await expect(values('on date = complete-through', {}, { state: empty })).rejects.toThrow('nothing is complete');
+  });
+
+  test('bind a file as its absolute path, and only one that is there', async () => {
+    const dir = await newProject();
+    await writeFile(join(dir, 'users.csv'), 'day,users\n');
+    const [value] = await values('metric file', { metric: 'users.csv' }, { dir });
+    expect(value).toMatchObject({ bound: join(dir, 'users.csv'), said: 'users.csv' });
+    await expect(values('metric file', { metric: 'user.csv' }, { dir })).rejects.toThrow(
+      `${join(dir, 'user.csv')} does not exist`,
+    );
+    await expect(values('metric file', { metric: '.' }, { dir })).rejects.toThrow('is no file');
+    await expect(values('metric file', { metric: '*.csv' }, { dir })).rejects.toThrow('pattern');
+  });
+});
+
+test('periodsOf names each month of a report, and the days from one date to another', async () => {
+  const months = await values('month month, base month', { month: '2026-09', base: '2026-07' });
+  expect(periodsOf(months)).toEqual([
+    { label: '2026-09', start: Date.parse('2026-09-01'), end: Date.parse('2026-10-01') },
+    { label: '2026-07', start: Date.parse('2026-07-01'), end: Date.parse('2026-08-01') },
+  ]);
+  const days = await values('from date, to instant', { from: '2026-09-05', to: '2026-09-06T05:00:00Z' });
+  expect(periodsOf(days)).toEqual([
+    {
+      label: '2026-09-05T00:00:00Z/2026-09-06T05:00:00Z',
+      start: Date.parse('2026-09-05'),
+      end: Date.parse('2026-09-06T05:00:00Z'),
+    },
+  ]);
+  expect(periodsOf(await values('name text = *'))).toEqual([]);
+});
