@@ -33,7 +33,8 @@ export function figuresOfQuery(
   parameters: SqlParameters,
   column: CostColumn | undefined,
 ): Promise<Figures> {
-  return figuresFrom(connection, `(\n${query}\n)`, parameters, column);
+  // The query begins on the first line, so that what is wrong in it is told by its own lines.
+  return figuresFrom(connection, `(${query}\n)`, parameters, column);
 }
 
 /**
