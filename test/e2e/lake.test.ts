@@ -88,7 +88,7 @@ describe.concurrent('the lake', () => {
     expect(await readByDuckDb(folder)).toMatchObject({ months: ['2026-09', '2026-10'] });
 
     const again = await lake(dir, '--json');
-    expect(JSON.parse(again.stdout)).toMatchObject({ unchanged: true, rowCount: 6 });
+    expect(JSON.parse(again.stdout)).toMatchObject({ unchanged: true, rowCount: 7 });
     expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
   });
 
