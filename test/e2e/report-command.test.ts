@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
+import { tableFromIPC } from 'apache-arrow';
+import { asyncBufferFromFile, parquetMetadata, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { exportFormats } from '../../src/reports/index.ts';
 import { type Ended, ingest, newProject, runCli } from '../support/project.ts';
 import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
@@ -82,6 +84,43 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     expect(rows.map((row) => row['cost'])).toEqual(['3.000000000000', '1.300000000001', '2.000000000000']);
   });
 
+  test('writes Arrow with exact decimals, and says in it how far it is complete', async () => {
+    const dir = await projectOfOurs();
+    await report(dir, 'cost_by_workspace', '--format', 'arrow');
+    const table = tableFromIPC(
+      await readFile(join(dir, 'exports', 'cost_by_workspace', 'cost_by_workspace-2026-09.arrow')),
+    );
+    expect(Object.fromEntries(table.schema.metadata)).toEqual({
+      complete_through: '2026-10-03T10:00:00Z',
+      settled_through: '2026-09-30T10:00:00Z',
+    });
+    const cost = table.getChild('cost');
+    expect(cost?.type).toMatchObject({ precision: 38, scale: 12, bitWidth: 128 });
+    expect([...(cost ?? [])].map((words) => String(BigInt(words[0]) | (BigInt(words[1]) << 32n)))).toEqual([
+      '3000000000000',
+      '1300000000001',
+      '2000000000000',
+    ]);
+  });
+
+  test('writes doubles into Parquet only where that is asked for', async () => {
+    const dir = await projectOfOurs();
+    const { stdout } = await report(
+      dir,
+      'cost_by_workspace',
+      '--format',
+      'parquet',
+      '--parquet-decimals',
+      'double',
+      '--json',
+    );
+    const { files } = JSON.parse(stdout) as { files: { path: string }[] };
+    const file = await asyncBufferFromFile(files[0]?.path ?? '');
+    const { schema } = await parquetMetadataAsync(file);
+    expect(schema.filter(({ type }) => type === 'DOUBLE').map(({ name }) => name)).toEqual(['usage', 'cost']);
+    expect((await parquetReadObjects({ file, compressors })).map((row) => row['cost'])).toEqual([3, 1.300000000001, 2]);
+  });
+
   test('answers in JSON with the rows, the month, how far it is complete, and the files', async () => {
     const dir = await projectOfOurs();
     const { stdout } = await report(dir, 'cost_by_workspace', '--format', 'csv', '--json');
@@ -115,13 +154,15 @@ describe.concurrent('costbook report cost_by_workspace', () => {
         dir,
         '--month',
         '2026-09',
+        '--format',
+        exportFormats.join(),
         '--json',
         '--now',
         now,
       ]);
       hashes.push((JSON.parse(stdout) as { files: { sha256: string }[] }).files.map(({ sha256 }) => sha256));
     }
-    expect(hashes[0]).toHaveLength(2);
+    expect(hashes[0]).toHaveLength(4);
     expect(hashes[1]).toEqual(hashes[0]);
   });
 
@@ -137,7 +178,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     const { exitCode, stderr } = await report(dir, 'cost_by_workspace', '--month', '2026-10', '--format', 'csv');
     expect(exitCode).toBe(0);
     expect(stderr).toBe(
-      'warning: 2026-10 is not complete: the books are complete through 2026-10-03T10:00:00Z, the month is 2026-10-01T00:00:00Z/2026-11-01T00:00:00Z\n',
+      'warning: 2026-10 (2026-10-01T00:00:00Z/2026-11-01T00:00:00Z) is not complete: acc_one is complete through 2026-10-03T10:00:00Z\n',
     );
     expect(await readdir(join(dir, 'exports', 'cost_by_workspace'))).toEqual(['cost_by_workspace-2026-10.csv']);
   });
@@ -152,14 +193,17 @@ describe.concurrent('costbook report cost_by_workspace', () => {
       '--require-complete',
     );
     expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: '' });
-    expect(stderr).toContain('2026-10 is not complete');
+    expect(stderr).toBe(
+      'costbook: 2026-10 (2026-10-01T00:00:00Z/2026-11-01T00:00:00Z) is not complete: acc_one is complete through 2026-10-03T10:00:00Z\ncostbook: nothing was written\n',
+    );
     expect(await readdir(dir)).toEqual(['data']);
   });
 
   test('does not call a month complete that was over before the books begin: nothing known is not nothing spent', async () => {
     const dir = await projectOfOurs();
-    const { exitCode } = await report(dir, 'cost_by_workspace', '--month', '2026-08', '--require-complete');
+    const { exitCode, stderr } = await report(dir, 'cost_by_workspace', '--month', '2026-08', '--require-complete');
     expect(exitCode).toBe(4);
+    expect(stderr).toContain('the books of acc_one begin 2026-09-01T00:00:00Z');
     expect(await readdir(dir)).toEqual(['data']);
   });
 
@@ -184,7 +228,7 @@ describe.concurrent('a report of one’s own', () => {
     expect(list.stdout).toContain('Dearest hours');
     const { exitCode, stderr } = await report(dir, 'dearest_hours', '--format', 'csv');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    const text = await readFile(join(dir, 'exports', 'dearest_hours', 'dearest_hours-2026-09.csv'), 'utf8');
+    const text = await readFile(join(dir, 'exports', 'dearest_hours', 'dearest_hours.csv'), 'utf8');
     expect(text.split('\r\n').slice(0, 3)).toEqual([
       'hour,cost',
       '2026-09-03T05:00:00Z,0.100000000000',
@@ -195,35 +239,37 @@ describe.concurrent('a report of one’s own', () => {
   test('lies over a built-in one of the same name', async () => {
     const dir = await projectWith(
       'cost_by_workspace.sql',
-      '--! about: Mine\n--! grain: a\nselect 1 as a where $month is not null\n',
+      '--! about: Mine\n--! grain: a\n--! params: month month = last-complete\nselect 1 as a where $month is not null\n',
     );
     const { stdout } = await report(dir, 'cost_by_workspace', '--json', '--format', 'csv');
     expect(JSON.parse(stdout)).toMatchObject({ rows: [{ a: 1 }] });
   });
 
   test('that is wrong is told with its file and line', async () => {
-    const text = '--! about: x\n--! grain: a\nselect workspace as a\nfrom costs\nwhere nosuch = $month\n';
+    const text =
+      '--! about: x\n--! grain: a\n--! params: month month = last-complete\nselect workspace as a\nfrom costs\nwhere nosuch = $month\n';
     const dir = await projectWith('broken.sql', text);
     const { exitCode, stderr } = await report(dir, 'broken');
     expect(exitCode).toBe(2);
-    expect(stderr).toContain(`${join(dir, 'sql', 'reports', 'broken.sql')}:5`);
+    expect(stderr).toContain(`${join(dir, 'sql', 'reports', 'broken.sql')}:6`);
     expect(stderr).toContain('nosuch');
     expect(await readdir(dir)).not.toContain('exports');
   });
 
   test('that is wrong is shown at its place, as it stands in the file', async () => {
-    const text = '--! about: x\n--! grain: a\nselect workspace as a\nfrom costs\nwhere nosuch = $month\n';
+    const text =
+      '--! about: x\n--! grain: a\n--! params: month month = last-complete\nselect workspace as a\nfrom costs\nwhere nosuch = $month\n';
     const dir = await projectWith('broken.sql', text);
     const lines = (await report(dir, 'broken')).stderr.split('\n');
-    expect(lines[0]).toMatch(/^costbook: .*broken\.sql:5: Binder Error: /);
-    const at = lines.findIndex((line) => line.startsWith('costbook: LINE 5: where nosuch = $month'));
+    expect(lines[0]).toMatch(/^costbook: .*broken\.sql:6: Binder Error: /);
+    const at = lines.findIndex((line) => line.startsWith('costbook: LINE 6: where nosuch = $month'));
     expect(at).toBeGreaterThan(0);
     expect(lines[at + 1]?.indexOf('^')).toBe(lines[at]?.indexOf('nosuch'));
   });
 
   test('that goes wrong only with the numbers is the report’s mistake too', async () => {
     const text = `--! about: x\n--! grain: a\nselect cast(workspace as integer) as a\nfrom costs\n`;
-    for (const format of ['csv', 'parquet']) {
+    for (const format of ['csv', 'parquet', 'arrow', 'json']) {
       const dir = await projectWith('broken.sql', text);
       const { exitCode, stderr } = await report(dir, 'broken', '--format', format);
       expect(exitCode).toBe(2);
@@ -235,21 +281,207 @@ describe.concurrent('a report of one’s own', () => {
     ['a header that is wrong', '--! abuot: x\nselect 1\n', 'broken.sql:1:1: unknown header key "abuot"'],
     ['no grain', '--! about: x\nselect 1\n', 'no "--! grain:" line'],
     [
-      'a format that there is none of',
-      '--! about: x\n--! grain: a\n--! formats: csv, xlsx\nselect 1 as a where $month is not null\n',
-      'xlsx',
+      'parameters that its SQL lacks, and the reverse',
+      '--! about: x\n--! grain: a\n--! params: mnth month\nselect 1 as a\nwhere $month is null\n',
+      [
+        'broken.sql:5:7: $month is not declared in the header (did you mean "mnth"?)',
+        'broken.sql:3:13: the parameter "mnth" is declared, but $mnth is nowhere in the SQL',
+      ],
     ],
+    ['two statements', '--! about: x\n--! grain: a\nselect 1 as a;\nselect 2 as a\n', 'broken.sql:3: Parser Error'],
+    ['a parenthesis that is open', '--! about: x\n--! grain: a\nselect (1 as a\n', 'broken.sql:3: Parser Error'],
+    ['a format that there is none of', '--! about: x\n--! grain: a\n--! formats: csv, xlsx\nselect 1 as a\n', 'xlsx'],
     [
       'a grain that is no column',
-      '--! about: x\n--! grain: nosuch\nselect 1 as a where $month is not null\n',
-      'nosuch',
+      '--! about: x\n--! grain: workspce\nselect workspace from costs\n',
+      'broken.sql:2:1: the grain names "workspce" (did you mean "workspace"?), expected columns of the report: workspace',
     ],
   ])('with %s ends with 2 and says so', async (_, text, words) => {
     const dir = await projectWith('broken.sql', text);
     const { exitCode, stderr } = await report(dir, 'broken');
     expect(exitCode).toBe(2);
-    expect(stderr).toContain(words);
+    for (const word of [words].flat()) expect(stderr).toContain(word);
     expect(stderr).not.toContain('    at ');
+  });
+});
+
+describe.concurrent('a report about days', () => {
+  const spent = [
+    '--! about: What was spent by day, and by how many users?',
+    '--! grain: day, workspace',
+    '--! params: from date = -30d, to date = complete-through, workspace text = *,',
+    '--! params: floor decimal = 0, users file',
+    '--! formats: csv, json',
+    'select',
+    '  cast(bucket_start as date) as day,',
+    '  workspace,',
+    '  cast(sum(cost) as decimal(38, 12)) as cost,',
+    '  any_value(users) as users',
+    'from costs',
+    `left join read_csv($users, columns = {'day': 'date', 'users': 'integer'}) as by_day`,
+    '  on by_day.day = cast(bucket_start as date)',
+    'where bucket_start >= cast($from as timestamp)',
+    '  and bucket_start < cast($to as timestamp)',
+    '  and ($workspace is null or workspace = $workspace)',
+    '  and cost >= cast($floor as decimal(18, 12))',
+    'group by cast(bucket_start as date), workspace',
+    '',
+  ].join('\n');
+
+  async function projectOfDays(): Promise<string> {
+    const dir = await projectWith('spent.sql', spent);
+    await writeFile(join(dir, 'users.csv'), 'day,users\n2026-09-03,7\n');
+    return dir;
+  }
+
+  test('takes its parameters from the command line, and says them in the answer and in the files’ names', async () => {
+    const dir = await projectOfDays();
+    const given = ['--from', '2026-09-03', '--to', '2026-09-16', '--param', 'floor=0.2', '--param', 'users=users.csv'];
+    const { exitCode, stdout, stderr } = await report(dir, 'spent', ...given, '--json');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    const folder = join(dir, 'exports', 'spent');
+    expect(JSON.parse(stdout)).toMatchObject({
+      parameters: { from: '2026-09-03', to: '2026-09-16', workspace: null, floor: '0.2', users: 'users.csv' },
+      rows: [
+        { day: '2026-09-03', workspace: 'north', cost: '0.200000000000', users: 7 },
+        { day: '2026-09-15', workspace: '@south, "east"', cost: '3.000000000000', users: null },
+        { day: '2026-09-15', workspace: null, cost: '2.000000000000', users: null },
+      ],
+      files: ['csv', 'json'].map((format) => ({
+        format,
+        rows: 3,
+        path: join(folder, `spent-2026-09-03-2026-09-16-floor-0.2-users-users.csv.${format}`),
+      })),
+    });
+    const [file] = await readdir(folder).then((names) => names.filter((name) => name.endsWith('.json')));
+    expect(await readFile(join(folder, file ?? ''), 'utf8')).toBe(
+      [
+        '[',
+        '{"day":"2026-09-03","workspace":"north","cost":"0.200000000000","users":7},',
+        '{"day":"2026-09-15","workspace":"@south, \\"east\\"","cost":"3.000000000000","users":null},',
+        '{"day":"2026-09-15","workspace":null,"cost":"2.000000000000","users":null}',
+        ']',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('counts relative dates from now, and from --as-of where it is asked as of then', async () => {
+    const dir = await projectOfDays();
+    const users = ['--param', 'users=users.csv', '--format', 'csv', '--json'];
+    const now = JSON.parse((await report(dir, 'spent', ...users)).stdout);
+    expect(now).toMatchObject({ parameters: { from: '2026-09-03', to: '2026-10-03' } });
+    const then = ['--as-of', '2026-10-03T12:35:00Z', '--now', '2027-01-01'];
+    const past = JSON.parse((await report(dir, 'spent', ...users, ...then)).stdout);
+    expect(past).toMatchObject({ parameters: now.parameters, rows: now.rows, asOf: '2026-10-03T12:35:00Z' });
+  });
+
+  test('answers the same as of now as without', async () => {
+    const dir = await projectOfDays();
+    const users = ['--param', 'users=users.csv', '--json'];
+    expect(await report(dir, 'spent', ...users, '--as-of', 'now')).toEqual(await report(dir, 'spent', ...users));
+  });
+
+  test('names the files of different questions differently', async () => {
+    const dir = await projectOfDays();
+    const users = ['--param', 'users=users.csv', '--from', '2026-09-01', '--to', '2026-10-01', '--format', 'csv'];
+    for (const workspace of ['north', 'a/b', 'a_b', '../x']) {
+      expect(await report(dir, 'spent', ...users, '--param', `workspace=${workspace}`)).toMatchObject({ exitCode: 0 });
+    }
+    const names = await readdir(join(dir, 'exports', 'spent'));
+    expect(names.map((name) => name.replace(/-[0-9a-f]{8}(?=-)/, '-HASH')).sort()).toEqual(
+      ['.._x-HASH', 'a_b', 'a_b-HASH', 'north']
+        .map((part) => `spent-2026-09-01-2026-10-01-workspace-${part}-users-users.csv.csv`)
+        .sort(),
+    );
+  });
+
+  test('writes a header or a schema where the answer is empty', async () => {
+    const dir = await projectOfDays();
+    const none = ['--param', 'users=users.csv', '--param', 'workspace=nobody', '--format', exportFormats.join()];
+    const { stdout } = await report(dir, 'spent', ...none, '--json');
+    const { files, rows } = JSON.parse(stdout) as { files: { path: string; rows: number }[]; rows: unknown[] };
+    expect(rows).toEqual([]);
+    expect(files.map((file) => file.rows)).toEqual([0, 0, 0, 0]);
+    const [csv, parquet, arrow, json] = await Promise.all(files.map(({ path }) => readFile(path)));
+    expect(String(csv)).toBe('day,workspace,cost,users\r\n');
+    expect(String(json)).toBe('[]\n');
+    expect(tableFromIPC(arrow).schema.fields.map(String)).toEqual([
+      'day: Date32<DAY>',
+      'workspace: Utf8',
+      'cost: Decimal[38e+12]',
+      'users: Int32',
+    ]);
+    expect(
+      parquetMetadata(new Uint8Array(parquet ?? []).buffer)
+        .schema.map(({ name }) => name)
+        .slice(1),
+    ).toEqual(['day', 'workspace', 'cost', 'users']);
+  });
+
+  test('is complete where its own days are, though the month is not', async () => {
+    const dir = await projectOfDays();
+    const given = ['--param', 'users=users.csv', '--from', '2026-09-20', '--require-complete', '--format', 'csv'];
+    expect(await report(dir, 'spent', ...given, '--to', '2026-10-03')).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await report(dir, 'spent', ...given, '--to', '2026-10-04')).toMatchObject({
+      exitCode: 4,
+      stderr:
+        'costbook: 2026-09-20T00:00:00Z/2026-10-04T00:00:00Z is not complete: acc_one is complete through 2026-10-03T10:00:00Z\ncostbook: nothing was written\n',
+    });
+  });
+
+  test('tells every mistake in its parameters at once, writing nothing', async () => {
+    const dir = await projectOfDays();
+    const wrong = [
+      '--month',
+      '2026-09',
+      '--from',
+      'soon',
+      '--param',
+      'workspce=x',
+      '--param',
+      'floor',
+      '--format',
+      'xls',
+    ];
+    const { exitCode, stderr } = await report(dir, 'spent', ...wrong);
+    expect(exitCode).toBe(2);
+    expect(stderr.split('\n')).toEqual([
+      'costbook: --format: "xls" is none of csv, parquet, arrow, json',
+      'costbook: --param: found "floor", expected name=value',
+      expect.stringContaining(
+        '--month: the report spent has no parameter "month"; expected one of --from <date>, --to',
+      ),
+      expect.stringContaining(
+        '--param workspce: the report spent has no parameter "workspce" (did you mean "workspace"?)',
+      ),
+      expect.stringContaining('--from: "soon" is not what the report spent takes there; expected a date such as'),
+      'costbook: the report spent needs --param users=<file>: expected a file, its path relative to the project folder',
+      '',
+    ]);
+    expect(await readdir(dir)).not.toContain('exports');
+  });
+
+  test('is listed with what it takes', async () => {
+    const dir = await projectOfDays();
+    const { stdout } = await report(dir, '--list');
+    expect(stdout).toContain(
+      '--from -30d --to complete-through --param workspace=* --param floor=0 --param users=<file>  csv, json',
+    );
+    const listed = JSON.parse((await report(dir, '--list', '--json')).stdout) as Record<string, unknown>[];
+    expect(listed.find(({ name }) => name === 'spent')).toEqual({
+      name: 'spent',
+      about: 'What was spent by day, and by how many users?',
+      grain: ['day', 'workspace'],
+      parameters: [
+        { name: 'from', type: 'date', default: '-30d' },
+        { name: 'to', type: 'date', default: 'complete-through' },
+        { name: 'workspace', type: 'text', default: '*' },
+        { name: 'floor', type: 'decimal', default: '0' },
+        { name: 'users', type: 'file', default: null },
+      ],
+      formats: ['csv', 'json'],
+    });
   });
 });
 

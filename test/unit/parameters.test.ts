@@ -164,7 +164,7 @@ describe('readParameters and settleParameters', () => {
     ['floor decimal', { floor: '' }, 'expected a decimal'],
     ['net boolean', { net: 'yes' }, 'expected true, false'],
     ['name text', {}, 'needs --param name=<text>: expected text, or * for all'],
-    ['month month', {}, 'needs --month: expected a month'],
+    ['month month', {}, 'needs --month <month>: expected a month'],
   ])('refuse for %s what is given as %j', async (params, given, words) => {
     await expect(values(params, given)).rejects.toThrow(words);
   });
@@ -173,7 +173,7 @@ describe('readParameters and settleParameters', () => {
     const given = { month: 'x', workspce: 'north', days: 'many' };
     await expect(values('month month, workspace text = *, days integer = 3', given)).rejects.toThrow(
       [
-        '--param workspce: the report mine has no parameter "workspce" (did you mean "workspace"?); expected one of --month, --param workspace=<text>, --param days=<integer>',
+        '--param workspce: the report mine has no parameter "workspce" (did you mean "workspace"?); expected one of --month <month>, --param workspace=<text>, --param days=<integer>',
         '--param month: "x" is not what the report mine takes there; expected a month such as 2026-10, last-complete or none',
         '--param days: "many" is not what the report mine takes there; expected an integer, or none',
       ].join('\n'),
