@@ -16,7 +16,12 @@ covered_hours as (
   from covered_before
 ),
 now_there as (
-  select series_id, bucket_start, cost, usage, load_number
+  select
+    series_id,
+    cast(date_diff('hour', cast($window_start as timestamp), bucket_start) as integer) as bucket,
+    cost,
+    usage,
+    load_number
   from ledger.amounts
   where account = $account
     and bucket_start >= cast($window_start as timestamp)
@@ -26,21 +31,27 @@ now_there as (
 differing as (
   select
     loaded.series_id,
-    loaded.bucket_start,
+    loaded.bucket,
     now_there.cost as old_cost,
     loaded.cost as new_cost,
     now_there.usage as old_usage,
     loaded.usage as new_usage,
     now_there.load_number as old_load_number
   from loaded
-  left join now_there using (series_id, bucket_start)
+  left join now_there using (series_id, bucket)
   where now_there.cost is distinct from loaded.cost or now_there.usage is distinct from loaded.usage
   union all
-  select series_id, bucket_start, cost, null, usage, null, load_number
+  select series_id, bucket, cost, null, usage, null, load_number
   from now_there
-  anti join loaded using (series_id, bucket_start)
+  anti join loaded using (series_id, bucket)
 )
 select
-  series_id, bucket_start, old_cost, new_cost, old_usage, new_usage, old_load_number,
-  bucket_start in (select covered_hour from covered_hours) as was_covered
+  series_id,
+  cast($window_start as timestamp) + to_hours(bucket) as bucket_start,
+  old_cost,
+  new_cost,
+  old_usage,
+  new_usage,
+  old_load_number,
+  cast($window_start as timestamp) + to_hours(bucket) in (select covered_hour from covered_hours) as was_covered
 from differing;

@@ -1,10 +1,18 @@
 --! about: The rows of each hour and billing dimension (and workspace, where the control was asked by it) beside the
 --! about: control's; the half units are those of the decimals that the platform's own totals carry.
 create or replace temp table compared_hours as
-with ours as (
+with parts as (
   select
-    incoming_series.billing_dimension,
-    case when $by_workspace then incoming_series.workspace end as workspace,
+    series_id,
+    billing_dimension,
+    case when $by_workspace then workspace end as workspace,
+    dense_rank() over (order by billing_dimension, case when $by_workspace then workspace end) as part
+  from incoming_series
+),
+-- Numbers in the names' place: this goes over every row.
+part_hours as (
+  select
+    parts.part,
     incoming.bucket,
     sum(incoming.cost) as cost,
     sum(incoming.usage) as usage,
@@ -12,8 +20,13 @@ with ours as (
     sum(abs(incoming.usage)) as usage_magnitude,
     count(*) as amounts
   from incoming
-  join incoming_series using (series_id)
-  group by all
+  join parts using (series_id)
+  group by parts.part, incoming.bucket
+),
+ours as (
+  select named.billing_dimension, named.workspace, bucket, cost, usage, cost_magnitude, usage_magnitude, amounts
+  from part_hours
+  join (select distinct part, billing_dimension, workspace from parts) as named using (part)
 ),
 theirs as (
   select
@@ -48,6 +61,7 @@ select
   sum(their_usage) as their_usage,
   tolerance_of(sum(amounts), sum(cost_magnitude), 1e-12, $cost_half_unit, $agreed) as cost_tolerance,
   tolerance_of(sum(amounts), sum(usage_magnitude), 1e-6, $usage_half_unit, null) as usage_tolerance,
+  sum(cost_magnitude) as cost_magnitude,
   sum(amounts) as amounts
 from sides
 group by billing_dimension, workspace, bucket;

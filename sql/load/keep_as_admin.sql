@@ -1,9 +1,10 @@
 --! about: Hours read as admin that a member's reading confirms keep their rows, which know the workspace.
-delete from loaded
-where bucket_start >= cast($piece_start as timestamp) and bucket_start < cast($piece_end as timestamp);
+delete from loaded_rows
+where cast($window_start as timestamp) + to_hours(bucket) >= cast($piece_start as timestamp)
+  and cast($window_start as timestamp) + to_hours(bucket) < cast($piece_end as timestamp);
 
-insert into loaded
-select series_id, bucket_start, cost, usage
+insert into loaded_rows
+select series_id, cast(date_diff('hour', cast($window_start as timestamp), bucket_start) as integer), cost, usage
 from ledger.amounts
 where account = $account
   and bucket_start >= cast($piece_start as timestamp)

@@ -8,11 +8,15 @@ with now_there as (
     and amounts.bucket_start < cast($piece_end as timestamp)
 ),
 read_now as (
-  select incoming_series.billing_dimension, loaded.bucket_start, loaded.cost, loaded.usage
+  select
+    incoming_series.billing_dimension,
+    cast($window_start as timestamp) + to_hours(loaded.bucket) as bucket_start,
+    loaded.cost,
+    loaded.usage
   from loaded
   join incoming_series using (series_id)
-  where loaded.bucket_start >= cast($piece_start as timestamp)
-    and loaded.bucket_start < cast($piece_end as timestamp)
+  where cast($window_start as timestamp) + to_hours(loaded.bucket) >= cast($piece_start as timestamp)
+    and cast($window_start as timestamp) + to_hours(loaded.bucket) < cast($piece_end as timestamp)
 ),
 both_sides as (
   select billing_dimension, bucket_start, cost, usage from now_there

@@ -1,20 +1,30 @@
 --! about: Every comparison of the window with the platform's own totals, one row each, after compare_hours; the half units
 --! about: are those of the decimals that the platform's totals carry.
 create or replace temp table window_proofs as
-with entry_sums as (
+with point_sums as (
+  select
+    entry,
+    sum(cost) as cost,
+    sum(usage) as usage,
+    count(*) as amounts,
+    sum(abs(cost)) as cost_magnitude,
+    sum(abs(usage)) as usage_magnitude
+  from staged_points
+  group by entry
+),
+entry_sums as (
   select
     staged_entries.entry,
     staged_entries.query,
     staged_entries.cost as group_cost,
     staged_entries.usage as group_usage,
-    coalesce(sum(staged_points.cost), 0) as cost,
-    coalesce(sum(staged_points.usage), 0) as usage,
-    count(staged_points.entry) as amounts,
-    coalesce(sum(abs(staged_points.cost)), 0) as cost_magnitude,
-    coalesce(sum(abs(staged_points.usage)), 0) as usage_magnitude
+    coalesce(point_sums.cost, 0) as cost,
+    coalesce(point_sums.usage, 0) as usage,
+    coalesce(point_sums.amounts, 0) as amounts,
+    coalesce(point_sums.cost_magnitude, 0) as cost_magnitude,
+    coalesce(point_sums.usage_magnitude, 0) as usage_magnitude
   from staged_entries
-  left join staged_points using (entry)
-  group by staged_entries.entry, staged_entries.query, group_cost, group_usage
+  left join point_sums using (entry)
 ),
 query_sums as (
   select
@@ -31,10 +41,10 @@ query_sums as (
 ),
 rows_sum as (
   select
-    coalesce(sum(cost), 0) as cost,
-    coalesce(sum(abs(cost)), 0) as cost_magnitude,
-    count(*) as amounts
-  from incoming
+    coalesce(sum(our_cost), 0) as cost,
+    coalesce(sum(cost_magnitude), 0) as cost_magnitude,
+    coalesce(sum(amounts), 0) as amounts
+  from compared_hours
 ),
 -- The pages of a query add up to its own total. Rows without uuid that the detail left out may be in its total all
 -- the same: where that is known of the platform ($leaves_out), all rows together may meet the total in their place.

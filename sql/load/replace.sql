@@ -1,11 +1,5 @@
 --! about: The window becomes what was read, also when nothing is in it: rows that differ are replaced, and those of hours
 --! about: that were loaded before go to the restatements. Rows that are as they were stay as they were written.
-insert into ledger.series
-select series_id, account, workspace, resource_type, resource_name, resource_uuid, billing_dimension
-from incoming_series
-where series_id in (select series_id from loaded)
-  and series_id not in (select series_id from ledger.series);
-
 insert into ledger.restatements
 select
   $account, series_id, bucket_start, old_cost, new_cost, old_usage, new_usage, old_load_number,

@@ -1,11 +1,16 @@
---! about: The window's rows as they will be stored, where several of one series and hour may have to be added up.
-create or replace temp table loaded as
+--! about: The window's rows as they will be stored, where several of one series and hour may have to be added up, or rows
+--! about: be put in the place of others.
+create or replace temp table loaded_rows as
 select
   series_id,
-  cast($window_start as timestamp) + to_hours(bucket) as bucket_start,
+  bucket,
   cast(sum(cost) as decimal(18, 12)) as cost,
   cast(sum(usage) as decimal(18, 6)) as usage
 from incoming
 group by series_id, bucket
 having sum(cost) <> 0 or sum(usage) <> 0
 order by series_id, bucket;
+
+create or replace temp view loaded as
+select series_id, bucket, cost, usage
+from loaded_rows;

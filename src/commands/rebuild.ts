@@ -61,7 +61,7 @@ async function makeWarehouse(
     const loads = await rebuildLoads({
       landingRoot: join(dir, 'data', 'landing'),
       throughLoad,
-      stage: warehouse.stage,
+      stages: warehouse.stages,
       log: effects.log,
       signal,
       onProgress: (done, of) => progress?.(`${done}/${of} loads`),

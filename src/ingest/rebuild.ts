@@ -26,23 +26,54 @@ export async function rebuildLoads(options: {
   landingRoot: string;
   /** The last load to make; undefined for all that were landed. */
   throughLoad: number | undefined;
-  stage: Stage;
+  /** So many windows are on their way at once: some are read while the one before them is compared or written. */
+  stages: readonly Stage[];
   log: Log;
   signal: AbortSignal;
   onProgress(done: number, of: number): void;
 }): Promise<number> {
-  const { landingRoot, stage, signal } = options;
+  const { landingRoot, signal } = options;
   const landed = await readLandedLoads(landingRoot);
   const last = options.throughLoad ?? landed.at(-1)?.record.loadNumber ?? 0;
   const loads = landed.filter(({ record }) => record.loadNumber <= last);
   const withAnswers = await findAnswers(landingRoot, loads, last);
-  for (const [index, load] of loads.entries()) {
-    signal.throwIfAborted();
-    if (withAnswers.has(load)) await rebuildLoad(load, options);
-    else await repeatLoad(load, stage);
-    options.onProgress(index + 1, loads.length);
+  const written: Promise<void>[] = [];
+  try {
+    for (const [index, load] of loads.entries()) {
+      await written[index - options.stages.length]; // its stage is free then
+      signal.throwIfAborted();
+      const stage = options.stages[index % options.stages.length];
+      if (stage === undefined) throw new Error('there is no stage');
+      const read = settle(withAnswers.has(load) ? readAgain(load, { ...options, stage }) : undefined);
+      const before = written[index - 1];
+      const writing = (async () => {
+        const isRead = await read;
+        await before; // loads are written in their order, and what is wrong with an earlier one is told first
+        isRead();
+        if (!withAnswers.has(load)) await repeatLoad(load, stage);
+        else await blaming(load, signal, async () => void (await stage.load(factsOf(load), async () => load.place)));
+        options.onProgress(index + 1, loads.length);
+      })();
+      writing.catch(() => undefined); // it is told when its turn comes
+      written.push(writing);
+    }
+    await Promise.all(written);
+  } finally {
+    await Promise.allSettled(written); // nothing is on its way when this ends
   }
   return loads.length;
+}
+
+/** Waits for work that may fail; its failure is thrown when the result is called. */
+async function settle(work: Promise<void> | undefined): Promise<() => void> {
+  try {
+    await work;
+    return () => undefined;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
 }
 
 /** The loads whose answers are all there. Throws UnprovenError naming those that cannot be made without. */
@@ -80,7 +111,8 @@ async function findAnswers(root: string, loads: readonly LandedLoad[], last: num
   );
 }
 
-async function rebuildLoad(
+/** Reads a load's answers into the stage, and compares them, as when they came from the platform. */
+async function readAgain(
   load: LandedLoad,
   { landingRoot, stage, log, signal }: { landingRoot: string; stage: Stage; log: Log; signal: AbortSignal },
 ): Promise<void> {
@@ -90,7 +122,7 @@ async function rebuildLoad(
     decimals: record.known.decimals,
     agreedTolerance: record.known.agreedTolerance ?? undefined,
   };
-  try {
+  await blaming(load, signal, async () => {
     const read = await readWindow({
       account,
       window,
@@ -109,10 +141,15 @@ async function rebuildLoad(
     if (unasked.length > 0)
       throw new UnprovenError(`it was asked for ${unasked.join(', ')}, which is not asked for now`);
     if (read.because !== undefined) throw new UnprovenError(`it does not prove any more: ${read.because}`);
-    await stage.load(factsOf(load), async () => load.place);
+  });
+}
+
+/** Runs work on a landed load; whatever is wrong with its answers, no platform is at fault now. */
+async function blaming(load: LandedLoad, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
   } catch (error) {
     if (!(error instanceof CostbookError) || error instanceof MachineError || signal.aborted) throw error;
-    // Whatever is wrong with a landed answer, no platform is at fault now.
     const name = describeLoad(load);
     throw new UnprovenError(error.message.includes(name) ? error.message : `${name}: ${error.message}`, {
       cause: error,

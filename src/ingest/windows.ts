@@ -10,6 +10,8 @@ import { readWindow } from './window.ts';
 
 /** Windows failing at the transport one after another before the platform is taken to be down. */
 const maxFailuresInARow = 3;
+/** Windows on their way beyond those that requests are made for: while one is proven and loaded, another one asks. */
+const windowsAhead = 2;
 /** Readers get what a long backfill has so far at this pace, or slower where publishing itself takes long. */
 const publishEveryMs = 30_000;
 
@@ -36,7 +38,7 @@ interface Outcome {
 
 /**
  * Reads, proves and loads the planned windows, several on their way at once and one in the warehouse at a time.
- * A window holds its place until it is loaded, so that at most `concurrency` windows are staged.
+ * A window holds its place until it is loaded, so that few more than `concurrency` windows are staged.
  */
 export async function ingestWindows(options: {
   account: string;
@@ -57,7 +59,7 @@ export async function ingestWindows(options: {
   const { account, planned, request, tools, totals } = options;
   const { warehouse, landing, effects } = tools;
   const { config, runNumber } = request;
-  const windowsInFlight = pLimit(config.concurrency);
+  const windowsInFlight = pLimit(config.concurrency + windowsAhead); // sockets limit the requests
   const warehouseQueue = pLimit(1); // DuckDB has one writer, and four busy queries would starve DNS and files
   const abort = new AbortController();
   const signal = AbortSignal.any([tools.signal, abort.signal]);

@@ -51,6 +51,8 @@ export interface Connection {
   query(sql: string): Promise<SqlResult>;
   /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
+  /** Makes the attached file whole, so that nothing of it lies in a log; with all cores, as nothing else runs meanwhile. */
+  checkpoint(): Promise<void>;
   /** Appends rows of integers, text and nulls to a temporary table; text is cast to the column's type. */
   appendRows(table: string, rows: readonly (readonly (number | string | null)[])[]): Promise<void>;
   /** Appends columns of equal length to a temporary table of (INTEGER, INTEGER, DECIMAL(18,a), DECIMAL(18,b)). */
@@ -75,6 +77,8 @@ export interface Database {
 
 export interface OpenOptions {
   readonly readOnly: boolean;
+  /** Written without a log: a commit is on the disk only after a checkpoint. For a file that is thrown away unless finished. */
+  readonly unlogged?: boolean;
   /** After opening, refuse every file, network and configuration access: for SQL that somebody typed. */
   readonly lockedDown?: boolean;
   /** Done after opening, before the lock-down. */
@@ -125,29 +129,39 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     memory_limit: `${memoryLimitMb()}MB`,
-    threads: String(Math.min(4, availableParallelism())),
+    threads: String(threadsFor(readOnly)),
     temp_directory: spillFolder(folder, readOnly),
     max_temp_directory_size: `${await maxSpillMb(folder)}MB`,
     preserve_insertion_order: 'true',
   }).catch(fail);
-  const connections = new Set<DuckDBConnection>();
+  const connections = new Set<Pick<Connection, 'close'>>();
+  function keep(connection: DuckDBConnection, signal?: AbortSignal): Connection {
+    const kept = wrap(connection, fail, signal, () => connections.delete(kept));
+    connections.add(kept);
+    return kept;
+  }
+  function close(): void {
+    for (const connection of [...connections]) connection.close();
+    instance.closeSync();
+  }
   try {
     const first = await instance.connect();
-    connections.add(first);
+    const kept = keep(first);
     await first.run(`set global TimeZone = 'UTC'`);
     const literal = `'${attached.replaceAll("'", "''")}'`; // ATTACH takes no parameters
-    const mode = readOnly && attached === file ? ' (read_only)' : '';
+    const access = readOnly ? ' (read_only)' : options.unlogged ? ' (recovery_mode no_wal_writes)' : '';
+    // What is in memory alone is nobody's to change.
+    const mode = attached === file ? access : '';
     await first.run(`attach ${literal} as ${options.catalog ?? 'wh'}${mode}`);
     // Whoever holds the lock knows that what lies there is of a writer that was killed.
     if (!readOnly) await clearSpill(folder);
-    await options.prepare?.(wrap(first, fail, undefined, () => connections.delete(first)));
+    await options.prepare?.(kept);
     if (options.lockedDown) {
       await first.run('set enable_external_access = false');
       await first.run('set lock_configuration = true');
     }
   } catch (error) {
-    for (const connection of connections) connection.closeSync();
-    instance.closeSync();
+    close();
     return fail(error);
   }
 
@@ -155,14 +169,12 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
     file,
     async connect(signal) {
       const connection = await instance.connect();
-      connections.add(connection);
+      const kept = keep(connection, signal);
       await connection.run('use wh');
-      return wrap(connection, fail, signal, () => connections.delete(connection));
+      return kept;
     },
     close() {
-      for (const connection of connections) connection.closeSync();
-      connections.clear();
-      instance.closeSync();
+      close();
       if (!readOnly) openFiles.delete(file);
     },
   };
@@ -177,6 +189,9 @@ function wrap(
   signal: AbortSignal | undefined,
   onClose: () => void,
 ): Connection {
+  const appenders = new Map<string, DuckDBAppender>();
+  /** Texts that were found to hold one statement; they need not be taken apart again. */
+  const single = new Set<string>();
   let last: Promise<unknown> = Promise.resolve();
   let isStreaming = false;
 
@@ -187,6 +202,12 @@ function wrap(
     });
     last = result.catch(() => undefined);
     return result;
+  }
+  function statementInTurn<T>(work: () => Promise<T>): Promise<T> {
+    return inTurn(() => {
+      endAppenders();
+      return work();
+    });
   }
 
   /** Runs one piece of DuckDB's work, which the signal ends; then its reason is thrown. */
@@ -216,51 +237,87 @@ function wrap(
     parameters: SqlParameters,
     use: (statement: DuckDBPreparedStatement) => Promise<T>,
   ): Promise<T | undefined> {
-    // Each statement is prepared when the one before it has run: later ones may use what earlier ones make.
+    // Each statement is prepared when the one before it has run: later ones may use what earlier ones make. None is kept
+    // for another time: DuckDB plans by what the tables hold then, and what was planned over an empty table finds
+    // nothing in it later (tried with 1.5.6: an UPDATE that was prepared before the first INSERT updates no row).
+    if (single.has(sql)) return useOnce(await connection.prepare(sql), parameters, use);
     const statements = await connection.extractStatements(sql);
+    if (statements.count === 1) single.add(sql);
     let result: T | undefined;
     for (let index = 0; index < statements.count; index += 1) {
-      const statement = await statements.prepare(index);
-      try {
-        statement.bind(valuesFor(statement, parameters));
-        result = await use(statement);
-      } finally {
-        statement.destroySync();
-      }
+      result = await useOnce(await statements.prepare(index), parameters, use);
     }
     return result;
   }
 
-  /** Appends to a temporary table; where that fails the appender is closed and none of its rows are kept. */
+  async function useOnce<T>(
+    statement: DuckDBPreparedStatement,
+    parameters: SqlParameters,
+    use: (statement: DuckDBPreparedStatement) => Promise<T>,
+  ): Promise<T> {
+    try {
+      statement.bind(valuesFor(statement, parameters));
+      return await use(statement);
+    } finally {
+      statement.destroySync();
+    }
+  }
+
+  /**
+   * Appends to a temporary table. The appender stays open, and ends with the next statement, so that each statement sees
+   * what was appended before it; where it fails none of its rows are kept.
+   */
   async function appending(table: string, append: (appender: DuckDBAppender) => void): Promise<void> {
     signal?.throwIfAborted();
-    const appender = await connection.createAppender(table, null, 'temp').catch(fail);
     try {
+      const appender = appenders.get(table) ?? (await connection.createAppender(table, null, 'temp'));
+      appenders.set(table, appender);
       append(appender);
-      appender.closeSync();
     } catch (error) {
+      dropAppenders();
+      fail(error);
+    }
+  }
+
+  /** Brings what was appended into the tables. */
+  function endAppenders(): void {
+    try {
+      for (const [table, appender] of appenders) {
+        appender.closeSync();
+        appenders.delete(table);
+      }
+    } catch (error) {
+      dropAppenders();
+      fail(error);
+    }
+  }
+
+  function dropAppenders(): void {
+    for (const appender of appenders.values()) {
       try {
         appender.clear();
         appender.closeSync();
       } catch {
         // It says again what it said before.
       }
-      fail(error);
     }
+    appenders.clear();
   }
 
   const self: Connection = {
     async run(sql, parameters = {}) {
-      await inTurn(() => interruptibly(() => prepared(sql, parameters, (statement) => statement.run()).catch(fail)));
+      await statementInTurn(() =>
+        interruptibly(() => prepared(sql, parameters, (statement) => statement.run()).catch(fail)),
+      );
     },
     async rows(sql, parameters = {}) {
-      const reader = await inTurn(() =>
+      const reader = await statementInTurn(() =>
         interruptibly(() => prepared(sql, parameters, (statement) => statement.runAndReadAll()).catch(fail)),
       );
       return (reader?.getRowObjectsJson() ?? []) as SqlRow[];
     },
     stream: (sql, parameters = {}) =>
-      inTurn(async () => {
+      statementInTurn(async () => {
         // Streamed from the connection: a prepared statement would have to outlive the stream.
         const values = await prepared(sql, parameters, async (statement) => valuesFor(statement, parameters)).catch(
           fail,
@@ -315,6 +372,14 @@ function wrap(
         throw asTyped(error);
       }
     },
+    async checkpoint() {
+      await self.run(`set global threads = ${threadsFor(true)}`);
+      try {
+        await self.run('checkpoint wh');
+      } finally {
+        await self.run(`set global threads = ${threadsFor(false)}`);
+      }
+    },
     async transaction(work) {
       await self.run('begin transaction');
       try {
@@ -366,6 +431,7 @@ function wrap(
         }),
       ),
     close() {
+      dropAppenders();
       connection.closeSync();
       onClose();
     },
@@ -395,6 +461,15 @@ function readOnlyHere(verb: string): UsageError {
   return new UsageError(
     `${what} is refused: the books are read-only here, and one SELECT is answered; to get the rows as a file use --format csv`,
   );
+}
+
+/**
+ * A reader has the machine to itself. Beside a writer's queries pages are unpacked and decoded, and another window's
+ * queries run: threads of DuckDB that find no task take the time of those (measured: a fifth of all CPU on two cores).
+ */
+function threadsFor(readOnly: boolean): number {
+  const cores = availableParallelism();
+  return Math.max(1, Math.min(4, readOnly ? cores : Math.floor(cores / 2)));
 }
 
 /** A third of the machine's memory, at most 2 GB: DuckDB spills to disk beyond it. */

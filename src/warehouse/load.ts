@@ -265,15 +265,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
           isCompared = false;
           if (total === undefined) {
             total = page.totalCost;
-            await connection.run(
-              'insert into staged_queries values ($query, $purpose, $name, $total::decimal(38, 12))',
-              {
-                query,
-                purpose,
-                name,
-                total,
-              },
-            );
+            await connection.appendRows('staged_queries', [[query, purpose, name, total]]);
           } else if (page.totalCost !== total) {
             throw new RefusedAnswerError(
               `${name} of ${formatWindow(window)} of account ${account}: summary.totalCost was ${total} on the first ` +
@@ -409,32 +401,23 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     async load(facts, file) {
       const parameters = windowParameters(window);
       const [rows] = await connection.rows(sql('rows_stand_once'));
-      const asRows = rows?.['stand_once'] === true ? 'rows_to_load' : 'rows_to_load_added_up';
-      await connection.run(sql(asRows), { window_start: parameters.window_start });
-      const pieces = await keepWhatAdminKnew();
-      await connection.run(sql('changes'), parameters);
+      const [there] = await connection.rows(sql('covered_hours'), parameters);
+      const coveredHours = Number(there?.['covered_hours']);
+      // A member's rows may have to give way to those that an admin read.
+      const mayBeKept = role === 'member' && coveredHours > 0;
+      await connection.run(sql(rows?.['stand_once'] === true && !mayBeKept ? 'rows_to_load' : 'rows_to_load_added_up'));
+      const pieces = coveredHours === 0 ? [{ window, role }] : await keepWhatAdminKnew();
+      if (coveredHours > 0) await connection.run(sql('changes'), parameters);
       const [collision] = await connection.rows(sql('series_collisions'));
       if (collision)
         throw new Error(`two different series share the id ${collision['series_id']}: nothing was written`);
-      const [counts] = await connection.rows(
-        `select
-          (select count(*) from loaded) as amounts,
-          (select coalesce(sum(cost), 0) from loaded) as cost,
-          (select count(*) from changes where was_covered) as restated,
-          (
-            select coalesce(sum(date_diff('hour',
-              greatest(window_start, cast($window_start as timestamp)),
-              least(window_end, cast($window_end as timestamp)))), 0)
-            from ledger.covered
-            where account = $account
-              and replaced_by is null
-              and window_start < cast($window_end as timestamp)
-              and window_end > cast($window_start as timestamp)
-          ) as covered_hours`,
-        parameters,
-      );
-      const restated = Number(counts?.['restated']);
-      const isWhollyCovered = Number(counts?.['covered_hours']) * hourMs === window.end - window.start;
+      const [counts] = await connection.rows('select count(*) as amounts, coalesce(sum(cost), 0) as cost from loaded');
+      const [changed] =
+        coveredHours > 0
+          ? await connection.rows('select count(*) as restated from changes where was_covered')
+          : [{ restated: 0 }];
+      const restated = Number(changed?.['restated']);
+      const isWhollyCovered = coveredHours * hourMs === window.end - window.start;
       const outcome = isWhollyCovered && restated === 0 ? 'unchanged' : 'loaded';
       const written: LoadWritten = {
         outcome,
@@ -450,7 +433,10 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
         seen_at: formatInstant(facts.seenAt),
       };
       await connection.transaction(async () => {
-        if (outcome === 'loaded') await connection.run(sql('replace'), { ...parameters, ...numbers });
+        if (outcome === 'loaded') {
+          await connection.run(sql('new_series'));
+          await connection.run(sql(coveredHours === 0 ? 'fill' : 'replace'), { ...parameters, ...numbers });
+        }
         await connection.run(sql('record_proofs'), { ...parameters, ...numbers, reading: facts.reading });
         await record(facts, written, await file(written));
       });
@@ -542,6 +528,14 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
    */
   async function keepWhatAdminKnew(): Promise<{ window: Window; role: LoadRole }[]> {
     if (role === 'admin') return [{ window, role }];
+    function pieceParameters(piece: Window): SqlParameters {
+      return {
+        account,
+        window_start: formatInstant(window.start),
+        piece_start: formatInstant(piece.start),
+        piece_end: formatInstant(piece.end),
+      };
+    }
     const rows = await connection.rows(
       `select epoch_ms(window_start) as window_start, epoch_ms(window_end) as window_end
       from ledger.covered
@@ -553,7 +547,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     for (const row of rows) {
       const piece = intersectWindows(window, { start: Number(row['window_start']), end: Number(row['window_end']) });
       if (piece === undefined) continue;
-      const parameters = { account, piece_start: formatInstant(piece.start), piece_end: formatInstant(piece.end) };
+      const parameters = pieceParameters(piece);
       const differing = await connection.rows(sql('kept_as_admin_differs'), {
         ...parameters,
         ...toleranceParameters({ decimals: { cost: 12, usage: 6 }, agreedTolerance: undefined }, decimalsSeen()),
@@ -562,11 +556,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
       kept.push(piece);
     }
     for (const piece of kept) {
-      await connection.run(sql('keep_as_admin'), {
-        account,
-        piece_start: formatInstant(piece.start),
-        piece_end: formatInstant(piece.end),
-      });
+      await connection.run(sql('keep_as_admin'), pieceParameters(piece));
     }
     return [
       ...kept.map((piece) => ({ window: piece, role: 'admin' as const })),

@@ -41,7 +41,7 @@ export async function migrate(connection: Connection): Promise<void> {
       await remember(connection, 'migrations', file.name, hash);
     });
     // An index and its table's changes in one write-ahead log survive a kill badly; and it is the moment to be tidy.
-    await connection.run('checkpoint wh');
+    await connection.checkpoint();
   }
 
   const units = JSON.stringify([billingDimensions, unitSuffixes]);

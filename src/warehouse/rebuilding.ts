@@ -6,8 +6,8 @@ import { migrate } from './migrate.ts';
 
 /** A warehouse that is being made anew beside the present one. */
 export interface RebuildingWarehouse {
-  /** Takes the loads, one after another. */
-  readonly stage: Stage;
+  /** Take the loads in turn. */
+  readonly stages: readonly Stage[];
   /** The file gets its name: it is whole and closed. */
   finish(): Promise<void>;
   /** Removes what was made so far. */
@@ -32,7 +32,7 @@ export async function openRebuildingWarehouse(
     await rm(`${part}.wal`, { force: true });
   }
   await removePart();
-  const database = await openDatabase(part, { readOnly: false });
+  const database = await openDatabase(part, { readOnly: false, unlogged: true });
   let isOpen = true;
   function close(): void {
     if (isOpen) database.close();
@@ -51,15 +51,17 @@ export async function openRebuildingWarehouse(
     for (let from = 0; from < events.length; from += eventsAtOnce) {
       await write(events.slice(from, from + eventsAtOnce));
     }
-    const stage = await openStage(await database.connect(options.signal), {
-      async record({ event }) {
-        throw new Error(`rebuilding writes no ${event} of its own`);
-      },
-    });
+    async function stage(): Promise<Stage> {
+      return openStage(await database.connect(options.signal), {
+        async record({ event }) {
+          throw new Error(`rebuilding writes no ${event} of its own`);
+        },
+      });
+    }
     return {
-      stage,
+      stages: [await stage(), await stage(), await stage(), await stage()],
       async finish() {
-        await connection.run('checkpoint wh');
+        await connection.checkpoint();
         close();
         const handle = await open(part, 'r+');
         try {

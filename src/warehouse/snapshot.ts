@@ -54,7 +54,7 @@ export async function publishSnapshot(
   snapshot: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  await connection.run('checkpoint wh');
+  await connection.checkpoint();
   await removeParts(snapshot);
   const child = spawn(process.execPath, ['-e', copyScript, warehouse, snapshot, String(process.pid)], {
     env: {},

@@ -1,0 +1,6 @@
+--! about: The series of the rows to load that the books do not name yet.
+insert into ledger.series
+select series_id, account, workspace, resource_type, resource_name, resource_uuid, billing_dimension
+from incoming_series
+where series_id in (select series_id from loaded)
+  and series_id not in (select series_id from ledger.series);
