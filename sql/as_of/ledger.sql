@@ -5,11 +5,11 @@ create schema ledger;
 -- A row is written when its value changes and then only; so the rows of later loads are left out, and what they put
 -- something else in the place of is in the restatements with the load that had written it.
 create view ledger.amounts as
-select account, series_id, bucket_start, cost, usage, load_number
+select series_id, bucket_start, cost, usage, load_number
 from present.ledger.amounts
 where load_number <= getvariable('as_of_load')
 union all
-select account, series_id, bucket_start, old_cost, old_usage, old_load_number
+select series_id, bucket_start, old_cost, old_usage, old_load_number
 from present.ledger.restatements
 where load_number > getvariable('as_of_load') and old_load_number <= getvariable('as_of_load');
 

@@ -1,14 +1,17 @@
---! about: Every amount has a series, and both are of one account.
+--! about: Every amount has a series, and its series is there once: it tells what the amount is for, and whose it is.
 --! severity: fail
-with paying as (
-  select account, series_id, count(*) as amounts, sum(cost) as cost
+with named as (
+  select series_id, count(*) as series
+  from ledger.series
+  group by series_id
+),
+paying as (
+  select series_id, count(*) as amounts, sum(cost) as cost
   from ledger.amounts
-  group by account, series_id
+  group by series_id
 )
-select paying.account, paying.series_id, paying.amounts, paying.cost
+select paying.series_id, paying.amounts, paying.cost, coalesce(named.series, 0) as series
 from paying
-where not exists (
-  select 1 from ledger.series as series
-  where series.series_id = paying.series_id and series.account = paying.account
-)
-order by paying.account, paying.series_id
+left join named using (series_id)
+where named.series is distinct from 1
+order by paying.series_id

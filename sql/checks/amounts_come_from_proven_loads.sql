@@ -1,15 +1,28 @@
 --! about: Every amount belongs to a load of its account and its hours, and everything compared for that load proved.
 --! severity: fail
-with written as (
+-- Each series is added up by its number first: putting an account beside every hour would take longer than all the rest.
+with of_series as (
   select
-    account,
+    series_id,
     load_number,
     count(*) as amounts,
     sum(cost) as cost,
     min(bucket_start) as first_hour,
     max(bucket_start) as last_hour
   from ledger.amounts
-  group by account, load_number
+  group by series_id, load_number
+),
+written as (
+  select
+    series.account,
+    of_series.load_number,
+    sum(of_series.amounts) as amounts,
+    sum(of_series.cost) as cost,
+    min(of_series.first_hour) as first_hour,
+    max(of_series.last_hour) as last_hour
+  from of_series
+  join (select distinct series_id, account from ledger.series) as series using (series_id)
+  group by series.account, of_series.load_number
 ),
 proven_loads as (
   select load_number, count(*) as comparisons, count(*) filter (not proven) as unproven

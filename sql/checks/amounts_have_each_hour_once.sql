@@ -3,15 +3,14 @@
 -- A bit for each hour of a day: a row a series and day is kept in memory, not one a series and hour.
 with days as (
   select
-    account,
     series_id,
     cast(bucket_start as date) as usage_date,
     count(*) as amounts,
     bit_count(bit_or(1 << hour(bucket_start))) as hours
   from ledger.amounts
-  group by account, series_id, usage_date
+  group by series_id, usage_date
 )
-select account, series_id, usage_date, amounts, hours
+select series_id, usage_date, amounts, hours
 from days
 where amounts <> hours
-order by account, series_id, usage_date
+order by series_id, usage_date

@@ -1,10 +1,24 @@
 --! about: Every amount lies in an hour that is in the books, at the start of the hour.
 --! severity: fail
--- Few hours hold many amounts: they are counted first.
-with loaded_hours as (
-  select account, bucket_start, count(*) as amounts, sum(cost) as cost
-  from ledger.amounts
-  group by account, bucket_start
+-- Few hours hold many amounts: they are counted first, with a number in the account's place.
+with account_numbers as (
+  select series_id, account, dense_rank() over (order by account) as account_number
+  from ledger.series
+),
+numbered_hours as (
+  select
+    account_numbers.account_number,
+    amounts.bucket_start,
+    count(*) as amounts,
+    sum(amounts.cost) as cost
+  from ledger.amounts as amounts
+  join account_numbers using (series_id)
+  group by account_numbers.account_number, amounts.bucket_start
+),
+loaded_hours as (
+  select accounts.account, numbered_hours.bucket_start, numbered_hours.amounts, numbered_hours.cost
+  from numbered_hours
+  join (select distinct account_number, account from account_numbers) as accounts using (account_number)
 ),
 covered as (
   select account, window_start, window_end

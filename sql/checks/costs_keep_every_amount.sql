@@ -1,9 +1,24 @@
 --! about: The joins of costs lose no amount, multiply none and change none, for each account.
 --! severity: fail
-with loaded as (
-  select account, count(*) as amounts, sum(cost) as cost, sum(usage) as usage
+with account_of as (
+  select series_id, any_value(account) as account
+  from ledger.series
+  group by series_id
+),
+of_series as (
+  select series_id, count(*) as amounts, sum(cost) as cost, sum(usage) as usage
   from ledger.amounts
-  group by account
+  group by series_id
+),
+loaded as (
+  select
+    account_of.account,
+    sum(of_series.amounts) as amounts,
+    sum(of_series.cost) as cost,
+    sum(of_series.usage) as usage
+  from of_series
+  left join account_of using (series_id)
+  group by account_of.account
 ),
 shown as (
   select account, count(*) as amounts, sum(cost) as cost, sum(usage) as usage

@@ -1,25 +1,25 @@
 --! about: costs_daily adds up to the hours that were loaded, for each day, account and billing dimension.
 --! severity: fail
-with dimension_of as (
-  select series_id, any_value(billing_dimension) as billing_dimension
+with name_of as (
+  select series_id, any_value(account) as account, any_value(billing_dimension) as billing_dimension
   from ledger.series
   group by series_id
 ),
 series_days as (
-  select account, series_id, cast(bucket_start as date) as usage_date, sum(cost) as cost, sum(usage) as usage
+  select series_id, cast(bucket_start as date) as usage_date, sum(cost) as cost, sum(usage) as usage
   from ledger.amounts
-  group by account, series_id, usage_date
+  group by series_id, usage_date
 ),
 hourly as (
   select
-    series_days.account,
+    name_of.account,
     series_days.usage_date,
-    dimension_of.billing_dimension,
+    name_of.billing_dimension,
     sum(series_days.cost) as cost,
     sum(series_days.usage) as usage
   from series_days
-  left join dimension_of using (series_id)
-  group by series_days.account, series_days.usage_date, dimension_of.billing_dimension
+  left join name_of using (series_id)
+  group by name_of.account, series_days.usage_date, name_of.billing_dimension
 ),
 daily as (
   select account, usage_date, billing_dimension, sum(cost) as cost, sum(usage) as usage

@@ -59,8 +59,7 @@ judged as (
     end
   from last_steps
   left join ledger.amounts as amounts
-    on amounts.account = last_steps.account
-    and amounts.series_id = last_steps.series_id
+    on amounts.series_id = last_steps.series_id
     and amounts.bucket_start = last_steps.bucket_start
 )
 select account, series_id, bucket_start, load_number, old_cost, new_cost, because

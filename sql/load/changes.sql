@@ -23,7 +23,7 @@ now_there as (
     usage,
     load_number
   from ledger.amounts
-  where account = $account
+  where series_id in (select series_id from ledger.series where account = $account)
     and bucket_start >= cast($window_start as timestamp)
     and bucket_start < cast($window_end as timestamp)
 ),

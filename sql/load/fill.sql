@@ -1,7 +1,6 @@
 --! about: The rows of a window of which no hour is in the books yet: nothing is there that they could differ from.
 insert into ledger.amounts
 select
-  $account,
   series_id,
   cast($window_start as timestamp) + to_hours(bucket),
   cost,

@@ -6,6 +6,6 @@ where cast($window_start as timestamp) + to_hours(bucket) >= cast($piece_start a
 insert into loaded_rows
 select series_id, cast(date_diff('hour', cast($window_start as timestamp), bucket_start) as integer), cost, usage
 from ledger.amounts
-where account = $account
+where series_id in (select series_id from ledger.series where account = $account)
   and bucket_start >= cast($piece_start as timestamp)
   and bucket_start < cast($piece_end as timestamp);

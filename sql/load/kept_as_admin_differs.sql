@@ -3,7 +3,7 @@ with now_there as (
   select series.billing_dimension, amounts.bucket_start, amounts.cost, amounts.usage
   from ledger.amounts as amounts
   join ledger.series as series using (series_id)
-  where amounts.account = $account
+  where series.account = $account
     and amounts.bucket_start >= cast($piece_start as timestamp)
     and amounts.bucket_start < cast($piece_end as timestamp)
 ),

@@ -9,13 +9,12 @@ where was_covered;
 
 delete from ledger.amounts
 using changes
-where amounts.account = $account
-  and amounts.bucket_start >= cast($window_start as timestamp)
+where amounts.bucket_start >= cast($window_start as timestamp)
   and amounts.bucket_start < cast($window_end as timestamp)
   and amounts.series_id = changes.series_id
   and amounts.bucket_start = changes.bucket_start;
 
 insert into ledger.amounts
-select $account, series_id, bucket_start, new_cost, new_usage, cast($load_number as bigint)
+select series_id, bucket_start, new_cost, new_usage, cast($load_number as bigint)
 from changes
 where new_cost is not null;

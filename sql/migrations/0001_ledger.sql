@@ -28,9 +28,9 @@ create table ledger.series (
 );
 
 -- One hour of one series, written by the load that gave it its present value: a load that finds the same value leaves
--- the row alone. Hours without cost and usage are not stored.
+-- the row alone. Hours without cost and usage are not stored. Whose it is the series tells: a text that is the same in
+-- millions of rows was measured to be half of what writing them costs.
 create table ledger.amounts (
-  account varchar not null,
   series_id ubigint not null,
   bucket_start timestamp not null,
   cost decimal(18, 12) not null,

@@ -14,13 +14,13 @@ with of_series as (
     sum(usage) as usage,
     sum(abs(usage)) as usage_magnitude
   from ledger.amounts
-  where account = $account
-    and bucket_start >= cast($window_start as timestamp)
+  where bucket_start >= cast($window_start as timestamp)
     and bucket_start < cast($window_end as timestamp)
     and series_id in (
       select series_id
       from ledger.series
-      where ($billing_dimension is null or billing_dimension = $billing_dimension)
+      where account = $account
+        and ($billing_dimension is null or billing_dimension = $billing_dimension)
         and ($resource_name is null or resource_name = $resource_name)
     )
   group by all

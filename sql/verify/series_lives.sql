@@ -3,7 +3,7 @@
 with of_series as (
   select series_id, min(bucket_start) as first_hour, max(bucket_start) as last_hour
   from ledger.amounts
-  where account = $account
+  where series_id in (select series_id from ledger.series where account = $account)
     and bucket_start >= cast($window_start as timestamp)
     and bucket_start < cast($window_end as timestamp)
   group by series_id

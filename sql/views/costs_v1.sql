@@ -11,7 +11,7 @@ with units as (
   group by series.series_id, billing_dimensions.unit
 )
 select
-  amounts.account,
+  series.account,
   amounts.bucket_start,
   amounts.bucket_start + interval 1 hour as bucket_end,
   series.workspace,

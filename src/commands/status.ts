@@ -77,15 +77,15 @@ async function readStatus(
 ): Promise<Status> {
   const rows = await connection.rows(`
     with unknown_workspace as (
-      select amounts.account, sum(amounts.cost) as cost
+      select series.account, sum(amounts.cost) as cost
       from ledger.amounts as amounts
       join ledger.series as series using (series_id)
       join ledger.covered as covered
-        on covered.account = amounts.account
+        on covered.account = series.account
         and amounts.bucket_start >= covered.window_start
         and amounts.bucket_start < covered.window_end
       where covered.role = 'member' and covered.replaced_by is null and series.workspace is null
-      group by amounts.account
+      group by series.account
     ),
     last_runs as (
       select account, max_by(struct_pack(run_number, exit_code, error), run_number) as last_run

@@ -217,10 +217,10 @@ export async function groupsByWorkspace(
     where series_id in (
       select series_id
       from ledger.amounts
-      where account = $account
-        and bucket_start >= cast($window_start as timestamp)
+      where bucket_start >= cast($window_start as timestamp)
         and bucket_start < cast($window_end as timestamp)
-    )`,
+    )
+      and account = $account`,
     parametersOf(account, {
       start: Math.min(...windows.map(({ start }) => start)),
       end: Math.max(...windows.map(({ end }) => end)),

@@ -132,7 +132,7 @@ async function expectTruth(dir: string, facts: readonly Fact[], now: number, sto
   const [held] = await askSnapshot(
     dir,
     `select
-      (select count(*) - count(distinct (account, series_id, bucket_start)) from ledger.amounts) as repeated,
+      (select count(*) - count(distinct (series_id, bucket_start)) from ledger.amounts) as repeated,
       (
         select count(*) from coverage as a join coverage as b
         on a.window_start < b.window_start and a.window_end > b.window_start

@@ -72,13 +72,24 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'an amount without a series',
     {
       done: `delete from ledger.series where account = 'acc_two'`,
-      found: [{ account: 'acc_two', amounts: 1, cost: '4.000000000000' }],
+      found: [{ amounts: 1, cost: '4.000000000000', series: 0 }],
     },
   ],
   [
     'amounts_are_of_their_series',
-    'an amount of another account than its series',
-    { done: `update ledger.series set account = 'acc_x' where account = 'acc_two'`, found: [{ account: 'acc_two' }] },
+    'a series that is there twice',
+    {
+      done: `insert into ledger.series select * replace ('acc_x' as account) from ledger.series where account = 'acc_two'`,
+      found: [{ amounts: 1, cost: '4.000000000000', series: 2 }],
+    },
+  ],
+  [
+    'amounts_come_from_proven_loads',
+    'a load of another account',
+    {
+      done: `update ledger.series set account = 'acc_x' where account = 'acc_two'`,
+      found: [{ account: 'acc_x', because: 'there is no such load' }],
+    },
   ],
   [
     'amounts_come_from_proven_loads',
@@ -189,7 +200,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'a day that lacks an amount',
     {
       done: `delete from ledger.series where account = 'acc_two'`,
-      found: [{ account: 'acc_two', usage_date: '2026-09-08', hourly_cost: '4.000000000000', daily_cost: null }],
+      found: [{ account: null, usage_date: '2026-09-08', hourly_cost: '4.000000000000', daily_cost: null }],
     },
   ],
   [

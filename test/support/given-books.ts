@@ -42,7 +42,7 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     resource_uuid: 'sbx-1',
     billing_dimension: 'sandbox_compute_runtime_gbs',
   },
-  amounts: { account: 'acc_one', bucket_start: '2026-09-01 00:00:00', cost: '0', usage: '0', load_number: 1 },
+  amounts: { bucket_start: '2026-09-01 00:00:00', cost: '0', usage: '0', load_number: 1 },
   loads: {
     load_number: 1,
     run_number: 1,
@@ -154,7 +154,10 @@ export async function givenBooks(given: Given): Promise<{ connection: Connection
     return { ...rest, series_id: id };
   }
 
-  for (const row of given.costs ?? []) await insert('amounts', await seriesOf(row));
+  for (const row of given.costs ?? []) {
+    const { account: _, ...amount } = await seriesOf(row); // the series tells it
+    await insert('amounts', amount);
+  }
   for (const row of given.restatements ?? []) await insert('restatements', await seriesOf(row));
   for (const table of ['accounts', 'loads', 'covered', 'proofs', 'unproven', 'runs'] as const) {
     for (const row of given[table] ?? []) await insert(table, row);
