@@ -53,14 +53,11 @@ export async function readReports(overlay: string): Promise<Report[]> {
 }
 
 /**
- * The report's SELECT with its total order: by its grain, and where that does not tell two rows apart by everything
- * else, so that the same rows always come in the same order.
+ * The report's SELECT with its total order: by its grain, and rows that this does not tell apart by a hash of all they
+ * hold, so that the same rows always come in the same order. (Sorting by every column would hold each row twice.)
  */
 export function orderedQuery(report: Report): string {
-  const grain = report.grain.map(quoted);
-  const order = [...grain, `columns(* exclude (${grain.join(', ')}))`]
-    .map((column) => `${column} nulls last`)
-    .join(', ');
+  const order = [...report.grain.map((column) => `${quoted(column)} nulls last`), 'hash(*columns(*))'].join(', ');
   // The closing parenthesis stands on a line of its own: the file may end in a comment.
   return `select * from (\n${selectOf(report)}\n) as report order by ${order}`;
 }
@@ -81,7 +78,8 @@ export async function checkReport(
 ): Promise<readonly SqlColumn[]> {
   const columns = await columnsOf(connection, `\n${selectOf(report)}`, parameters);
   const names = columns.map(({ name }) => name);
-  const missing = report.grain.filter((column) => !names.includes(column));
+  const plainNames = names.map((name) => name.toLowerCase()); // as DuckDB compares them
+  const missing = report.grain.filter((column) => !plainNames.includes(column.toLowerCase()));
   if (missing.length > 0) {
     const line = report.file.text.split('\n').findIndex((text) => /^--! *grain:/.test(text)) + 1;
     const problems = missing.map((column) => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { MachineError, UsageError } from '../../src/errors.ts';
-import { blamingReport, readReports } from '../../src/reports/index.ts';
+import { blamingReport, orderedQuery, readReports } from '../../src/reports/index.ts';
 import { givenBooks } from '../support/given-books.ts';
 import { newProject } from '../support/project.ts';
 
@@ -19,6 +19,23 @@ test('a report is blamed for its SQL, and not for what the machine lacks or for 
     await expect(tooMuch).rejects.toBeInstanceOf(MachineError);
     const bug = new TypeError('x is not a function');
     await expect(blamingReport(report, () => Promise.reject(bug))).rejects.toBe(bug);
+  } finally {
+    close();
+  }
+});
+
+test('rows that the grain does not tell apart come in one order, however they came', async () => {
+  const [report] = await readReports(join(await newProject(), 'sql'));
+  if (report === undefined) throw new Error('there is no report');
+  const { connection, close } = await givenBooks({});
+  try {
+    const orders: unknown[] = [];
+    for (const direction of ['asc', 'desc']) {
+      const text = `select 1 as a, i as b, [i] as c, null as d from range(20000) as t(i) order by i ${direction}`;
+      const grained = { ...report, grain: ['a'], file: { ...report.file, text } };
+      orders.push(await connection.rows(`select md5(string_agg(b, ',')) as h from (${orderedQuery(grained)})`));
+    }
+    expect(orders[0]).toEqual(orders[1]);
   } finally {
     close();
   }
