@@ -1,6 +1,7 @@
 import type { Connection, SqlColumn, SqlParameters } from '../warehouse/index.ts';
 
 import { quoted } from './columns.ts';
+import { figuresOfCsv } from './formats/csv-figures.ts';
 
 /** How many rows there are, and what their cost adds up to as exact decimal text; null where there is nothing to add up. */
 export interface Figures {
@@ -57,15 +58,7 @@ type Reader = (connection: Connection, path: string, column: CostColumn | undefi
 /** How each format is read again: adding one means one line here. */
 const readers: Readonly<Record<string, Reader>> = {
   parquet: (connection, path, column) => figuresFrom(connection, 'read_parquet($path)', { path }, column),
-  csv: (connection, path, column) =>
-    figuresFrom(
-      connection,
-      // One thread: quoted text may hold line breaks, and the header says everything but the names.
-      `read_csv($path, header = true, all_varchar = true, delim = ',', quote = '"', escape = '"', strict_mode = true,
-        parallel = false, null_padding = false, max_line_size = 16777216)`,
-      { path },
-      column,
-    ),
+  csv: (_, path, column) => figuresOfCsv(path, column),
   json: figuresOfJson,
   arrow: async (_, path, column) => (await import('./formats/arrow.ts')).figuresOfArrow(path, column?.name),
 };

@@ -26,6 +26,7 @@ import {
   Uint64,
   Utf8,
 } from 'apache-arrow';
+import { decimalOfWhole } from '../../decimals.ts';
 import { UsageError } from '../../errors.ts';
 import {
   epochDays,
@@ -249,7 +250,7 @@ export async function figuresOfArrow(
         if (value !== null) sum = (sum ?? 0n) + wholeOf(value);
       }
     }
-    return { rows, cost: sum === undefined ? null : withPoint(sum, decimals) };
+    return { rows, cost: sum === undefined ? null : decimalOfWhole(sum, decimals) };
   } finally {
     await file.close();
   }
@@ -260,13 +261,6 @@ function wholeOf(value: unknown): bigint {
   if (!(value instanceof Uint32Array)) return BigInt(value as bigint | number);
   const bits = value.reduceRight((whole, word) => (whole << 32n) | BigInt(word), 0n);
   return BigInt.asIntN(128, bits);
-}
-
-function withPoint(whole: bigint, decimals: number): string {
-  const digits = String(whole < 0n ? -whole : whole).padStart(decimals + 1, '0');
-  const sign = whole < 0n ? '-' : '';
-  if (decimals === 0) return sign + digits;
-  return `${sign}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
 
 const longInteger = 10n ** 38n;
