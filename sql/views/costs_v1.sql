@@ -1,15 +1,6 @@
 --! about: Cost and usage by hour, frozen form 1.
 --! grain: account, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 create or replace view costs_v1 as
-with units as (
-  select
-    series.series_id,
-    coalesce(billing_dimensions.unit, min(unit_suffixes.unit)) as unit
-  from ledger.series as series
-  left join ledger.billing_dimensions as billing_dimensions using (billing_dimension)
-  left join ledger.unit_suffixes as unit_suffixes on ends_with(series.billing_dimension, unit_suffixes.suffix)
-  group by series.series_id, billing_dimensions.unit
-)
 select
   series.account,
   amounts.bucket_start,
@@ -19,12 +10,11 @@ select
   series.resource_name,
   series.resource_uuid,
   series.billing_dimension,
-  units.unit,
+  series.unit,
   amounts.cost,
   amounts.usage
 from ledger.amounts as amounts
-join ledger.series as series using (series_id)
-join units using (series_id);
+join series using (series_id);
 comment on view costs_v1 is 'Cost and usage by hour; this form never changes';
 comment on column costs_v1.account is 'Account that pays';
 comment on column costs_v1.bucket_start is 'Start of the hour, UTC';

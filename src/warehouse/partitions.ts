@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { floorMonth, formatInstant, type Instant } from '../time.ts';
-import type { Connection, SqlRow } from './connection.ts';
+import type { Connection, SqlParameters } from './connection.ts';
 import { readSqlFolder } from './sql-files.ts';
 
 /** The costs of one account in one calendar month. */
@@ -22,14 +22,8 @@ export async function lastLoadOf(connection: Connection, asOf?: Instant): Promis
 }
 
 /** Every account and month with any cost, in order. Reads every amount's hour. */
-export async function costPartitions(connection: Connection): Promise<CostPartition[]> {
-  const rows = await connection.rows(`
-    select account, epoch_ms(cast(date_trunc('month', bucket_start) as timestamp)) as month
-    from ledger.amounts
-    group by all
-    order by all
-  `);
-  return rows.map(toPartition);
+export function costPartitions(connection: Connection): Promise<CostPartition[]> {
+  return partitionsOf(connection, 'select series_id, bucket_start from ledger.amounts', {});
 }
 
 /**
@@ -37,19 +31,31 @@ export async function costPartitions(connection: Connection): Promise<CostPartit
  * amount carries the load that gave it its value, so that what stood before is passed over a row group at a time; what
  * went is in the restatements.
  */
-export async function partitionsChangedSince(connection: Connection, lastLoad: number): Promise<CostPartition[]> {
-  const rows = await connection.rows(
-    `select account, epoch_ms(cast(date_trunc('month', bucket_start) as timestamp)) as month
-    from ledger.amounts
-    where load_number > $last_load
-    union
-    select account, epoch_ms(cast(date_trunc('month', bucket_start) as timestamp)) as month
-    from ledger.restatements
-    where load_number > $last_load
-    order by all`,
+export function partitionsChangedSince(connection: Connection, lastLoad: number): Promise<CostPartition[]> {
+  return partitionsOf(
+    connection,
+    `select series_id, bucket_start from ledger.amounts where load_number > $last_load
+    union all
+    select series_id, bucket_start from ledger.restatements where load_number > $last_load`,
     { last_load: lastLoad },
   );
-  return rows.map(toPartition);
+}
+
+async function partitionsOf(
+  connection: Connection,
+  hours: string,
+  parameters: SqlParameters,
+): Promise<CostPartition[]> {
+  const rows = await connection.rows(
+    `with hours as (${hours}),
+    months as (select distinct series_id, date_trunc('month', bucket_start) as month from hours)
+    select distinct series.account, epoch_ms(cast(months.month as timestamp)) as month
+    from months
+    join ledger.series as series using (series_id)
+    order by all`,
+    parameters,
+  );
+  return rows.map((row) => ({ account: String(row['account']), month: floorMonth(Number(row['month'])) }));
 }
 
 /** A digest of what else than amounts decides what the public views say of them: their SQL, and the units known. */
@@ -64,8 +70,4 @@ export async function viewsDigest(connection: Connection): Promise<string> {
   `);
   for (const row of units) hash.update(JSON.stringify(row));
   return hash.digest('hex');
-}
-
-function toPartition(row: SqlRow): CostPartition {
-  return { account: String(row['account']), month: floorMonth(Number(row['month'])) };
 }

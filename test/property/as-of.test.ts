@@ -149,7 +149,18 @@ async function read(
 }
 
 const relations = [
-  ...['costs', 'costs_v1', 'costs_daily', 'costs_monthly', 'coverage', 'restatements', 'proofs', 'accounts', 'runs'],
+  ...[
+    'amounts',
+    'costs',
+    'costs_v1',
+    'costs_daily',
+    'costs_monthly',
+    'coverage',
+    'restatements',
+    'proofs',
+    'accounts',
+    'runs',
+  ],
   ...['ledger.amounts', 'ledger.loads', 'ledger.covered', 'ledger.accounts', 'ledger.restatements'],
   'ledger.account_runs',
 ];
