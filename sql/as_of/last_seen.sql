@@ -6,6 +6,9 @@ select
       (select max(recorded_at) from ledger.accounts),
       (select max(replaced_at) from ledger.accounts),
       (select max(proven_at) from ledger.proofs),
+      (select max(closed_at) from ledger.closes),
+      (select max(reopened_at) from ledger.closes),
+      (select max(closed_at) from ledger.closed_units),
       (select max(started_at) from ledger.runs),
       (select max(ended_at) from ledger.runs)
     )

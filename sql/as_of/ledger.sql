@@ -47,6 +47,15 @@ select
 from present.ledger.accounts
 where recorded_at <= getvariable('as_of');
 
+create view ledger.closes as
+select
+  billing_month, account, run_number, load_number, closed_at, amounts, cost, corrections, correction_cost, digest,
+  invoiced,
+  case when reopened_at <= getvariable('as_of') then reopened_at end as reopened_at,
+  case when reopened_at <= getvariable('as_of') then reopened_because end as reopened_because
+from present.ledger.closes
+where closed_at <= getvariable('as_of');
+
 -- A run that was killed is found out by the next one: until that began it looked as if it were running.
 create view ledger.runs as
 with in_order as (
@@ -75,7 +84,7 @@ from present.ledger.account_runs as account_runs
 join ledger.runs as runs using (run_number)
 where runs.outcome <> 'running';
 
--- What carries no number: names are told by the amounts that they belong to, units are what the program knows today.
+-- What carries no number: names are told by the amounts that they belong to, units are what the program knows today, or knew at a close.
 create view ledger.series as
 select series_id, account, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 from present.ledger.series;
@@ -85,6 +94,24 @@ select billing_dimension, resource_type, unit from present.ledger.billing_dimens
 
 create view ledger.unit_suffixes as
 select suffix, unit from present.ledger.unit_suffixes;
+
+create view ledger.closed_units as
+select closed_at, billing_dimension, unit
+from present.ledger.closed_units
+where closed_at <= getvariable('as_of');
+
+-- The last close kept the units that were known at it; later ones are those that the program knows today.
+create view ledger.units as
+with kept as (
+  select billing_dimension, unit
+  from ledger.closed_units
+  where closed_at = (select max(closed_at) from ledger.closed_units)
+)
+select
+  units.billing_dimension,
+  case when kept.billing_dimension is null then units.unit else kept.unit end as unit
+from present.ledger.units as units
+left join kept using (billing_dimension);
 
 -- There is no ledger.journal, which is of the present file alone, and no ledger.unproven
 -- or ledger.contradictions: what has proven since is forgotten there, and no answer is better than a wrong one.

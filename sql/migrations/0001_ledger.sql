@@ -137,6 +137,35 @@ create table ledger.contradictions (
   seen_at timestamp not null
 );
 
+-- A month that was closed, a row for each account in the books at that moment: what was billed in it then. All accounts
+-- of a close share its instant, which lies after everything seen before it and before everything seen later, and the
+-- last load that is in it. A month that was reopened keeps its rows; it is closed while one has no reopened_at.
+create table ledger.closes (
+  billing_month date not null,
+  account varchar not null,
+  run_number bigint not null,
+  load_number bigint not null,
+  closed_at timestamp not null,
+  -- Rows and USD of the month's own hours, and of the corrections of earlier months that are delivered in it.
+  amounts bigint not null,
+  cost decimal(38, 12) not null,
+  corrections bigint not null,
+  correction_cost decimal(38, 12) not null,
+  -- SHA-256 of those rows as text, in order.
+  digest varchar not null,
+  -- USD of the platform's invoice, where it was told.
+  invoiced decimal(38, 12),
+  reopened_at timestamp,
+  reopened_because varchar
+);
+
+-- The units that were known at a close: what it answered stays as it was when a newer program knows more of them.
+create table ledger.closed_units (
+  closed_at timestamp not null,
+  billing_dimension varchar not null,
+  unit varchar
+);
+
 create table ledger.runs (
   run_number bigint not null,
   command varchar not null,
@@ -178,3 +207,18 @@ create table ledger.unit_suffixes (
   suffix varchar not null,
   unit varchar not null
 );
+
+-- The unit of each billing dimension's usage; null where it is not known.
+create view ledger.units as
+with named as (
+  select distinct billing_dimension
+  from ledger.series
+  where billing_dimension is not null
+)
+select
+  named.billing_dimension,
+  coalesce(min(billing_dimensions.unit), min(unit_suffixes.unit)) as unit
+from named
+left join ledger.billing_dimensions as billing_dimensions using (billing_dimension)
+left join ledger.unit_suffixes as unit_suffixes on ends_with(named.billing_dimension, unit_suffixes.suffix)
+group by named.billing_dimension;

@@ -1,10 +1,12 @@
 import { checkCommand } from './check.ts';
+import { closeCommand } from './close.ts';
 import type { Command } from './command.ts';
 import { demoCommand } from './demo.ts';
 import { emulatorCommand } from './emulator.ts';
 import { ingestCommand } from './ingest.ts';
 import { planCommand } from './plan.ts';
 import { rebuildCommand } from './rebuild.ts';
+import { reopenCommand } from './reopen.ts';
 import { reportCommand } from './report.ts';
 import { restatementsCommand } from './restatements.ts';
 import { sqlCommand } from './sql.ts';
@@ -22,6 +24,8 @@ export const commands: readonly Command[] = [
   checkCommand,
   statusCommand,
   restatementsCommand,
+  closeCommand,
+  reopenCommand,
   rebuildCommand,
   planCommand,
   demoCommand,

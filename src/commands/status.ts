@@ -1,8 +1,9 @@
 import { loadConfig } from '../config.ts';
 import { exitCodes } from '../errors.ts';
-import { formatInstant, hourMs, type Instant } from '../time.ts';
+import { formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
 import {
   type Connection,
+  closedMonths,
   contradictions,
   openBooks,
   type SqlRow,
@@ -66,7 +67,22 @@ interface Status {
   readonly isTrustworthy: boolean;
   readonly freshnessHours: number;
   readonly accounts: readonly AccountStatus[];
+  /** The month that was closed last; null where none is. */
+  readonly closed: { readonly month: string; readonly closedAt: string } | null;
+  /** Closed months of which the platform tells otherwise since. */
+  readonly moved: readonly MovedMonth[];
   readonly lastRun: SqlRow | null;
+}
+
+/** By how much a closed month moved after its close. */
+interface MovedMonth {
+  readonly month: string;
+  /** USD, decimal text: more than was closed, less where negative. */
+  readonly cost: string;
+  /** Corrections: hours of series, once in each month in which they are delivered. */
+  readonly corrections: number;
+  /** The months in which they are delivered. */
+  readonly deliveredIn: readonly string[];
 }
 
 async function readStatus(
@@ -138,6 +154,7 @@ async function readStatus(
             },
     });
   }
+  const last = (await closedMonths(connection)).at(-1);
   const [lastRun] = await connection.rows(`
     select
       run_number as "runNumber", command, strftime(started_at, '%Y-%m-%dT%H:%M:%SZ') as "startedAt",
@@ -150,8 +167,29 @@ async function readStatus(
       accounts.every(({ isConfigured, isTooOld, unproven }) => !(isConfigured && isTooOld) && unproven.length === 0),
     freshnessHours,
     accounts,
+    closed: last === undefined ? null : { month: formatMonth(last.month), closedAt: formatInstant(last.closedAt) },
+    moved: await movedMonths(connection),
     lastRun: lastRun === undefined ? null : { ...lastRun, runNumber: Number(lastRun['runNumber']) },
   };
+}
+
+async function movedMonths(connection: Connection): Promise<MovedMonth[]> {
+  const rows = await connection.rows(`
+    select
+      strftime(usage_month, '%Y-%m') as month,
+      cast(sum(cost) as varchar) as cost,
+      count(*) as corrections,
+      string_agg(distinct strftime(billing_month, '%Y-%m'), ',' order by strftime(billing_month, '%Y-%m')) as months
+    from corrections
+    group by usage_month
+    order by usage_month
+  `);
+  return rows.map((row) => ({
+    month: String(row['month']),
+    cost: String(row['cost']),
+    corrections: Number(row['corrections']),
+    deliveredIn: String(row['months']).split(','),
+  }));
 }
 
 function toStatus({ window, because }: UnprovenWindow): UnprovenStatus {
@@ -166,7 +204,7 @@ function instantOrNull(value: unknown): string | null {
   return value === null || value === undefined ? null : formatInstant(Number(value));
 }
 
-function describe({ accounts, lastRun, freshnessHours, isTrustworthy }: Status): string {
+function describe({ accounts, closed, moved, lastRun, freshnessHours, isTrustworthy }: Status): string {
   const lines = accounts.flatMap((account) => [
     `${account.account}${account.name === null ? '' : ` (${account.name})`}`,
     `  complete through   ${account.completeThrough ?? 'nothing yet'}` +
@@ -193,6 +231,11 @@ function describe({ accounts, lastRun, freshnessHours, isTrustworthy }: Status):
     lines.push(
       'What is unproven stands as it was last proven. The next "costbook ingest" asks again; "costbook sql" on the view proofs shows each comparison.',
     );
+  }
+  if (closed !== null) lines.push(`closed through ${closed.month}, the last one at ${closed.closedAt}`);
+  for (const { month, cost, corrections, deliveredIn } of moved) {
+    const rows = `${corrections} correction${corrections === 1 ? '' : 's'}`;
+    lines.push(`  ${month} moved since its close by ${cost} USD: ${rows}, delivered in ${deliveredIn.join(', ')}`);
   }
   if (lastRun !== null) {
     const failed = lastRun['error'] === null ? '' : `: ${lastRun['error']}`;

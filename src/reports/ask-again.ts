@@ -150,4 +150,4 @@ async function bindAgain(report: Report, manifest: Manifest, dir: string): Promi
   return boundParameters(values);
 }
 
-const nothingKnown = { asOf: null, completeFrom: null, completeThrough: null, settledThrough: null };
+const nothingKnown = { asOf: null, completeFrom: null, completeThrough: null, settledThrough: null, closedAt: null };

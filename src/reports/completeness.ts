@@ -5,6 +5,8 @@ import { type Completeness, type Connection, completeness } from '../warehouse/i
 export interface CompletenessState {
   /** The instant as of which the books were asked; null where they answer as they are. */
   readonly asOf: string | null;
+  /** The same instant where it is the close of the month that the answer is about; null where it is not. */
+  readonly closedAt: string | null;
   /** Where the books of all accounts have begun. */
   readonly completeFrom: string | null;
   readonly completeThrough: string | null;
@@ -22,6 +24,7 @@ export async function completenessOf(connection: Connection, asOf?: Instant): Pr
   const known = starts.filter((start) => start !== undefined);
   return {
     asOf: asOf === undefined ? null : formatInstant(asOf),
+    closedAt: null,
     completeFrom: known.length === 0 || known.length < starts.length ? null : formatInstant(Math.max(...known)),
     completeThrough: earliest(accounts.map((account) => account.completeThrough)),
     settledThrough: earliest(accounts.map((account) => account.settledThrough)),
@@ -30,7 +33,8 @@ export async function completenessOf(connection: Connection, asOf?: Instant): Pr
 
 /** The sentence that goes with numbers shown to a person. */
 export function describeCompleteness(state: CompletenessState): string {
-  const asOf = state.asOf === null ? '' : `as of ${state.asOf}, `;
+  const close = state.closedAt === null ? '' : 'closed, ';
+  const asOf = state.asOf === null ? '' : `${close}as of ${state.asOf}, `;
   return `${asOf}complete through ${state.completeThrough ?? 'nothing yet'}, settled through ${state.settledThrough ?? 'nothing yet'}`;
 }
 

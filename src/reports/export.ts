@@ -1,7 +1,4 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { SqlResult } from '../warehouse/index.ts';
@@ -10,15 +7,6 @@ import { csvPieces } from './formats/csv.ts';
 import type { AnswerPieces, FormatOptions, Question } from './formats/format.ts';
 import { jsonPieces } from './formats/json.ts';
 import { writeParquet } from './formats/parquet.ts';
-
-/** A file that was written whole. */
-export interface ExportedFile {
-  readonly path: string;
-  readonly format: string;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly sha256: string;
-}
 
 /** Writes the answer to a question to a path where nothing lies yet; returns how many rows it has. */
 type Writer = (path: string, question: Question, options: FormatOptions) => Promise<number>;
@@ -62,40 +50,18 @@ export function writeAnswer(
   return write(path, question, options);
 }
 
-/**
- * Writes an answer as a file of the format: to a temporary name beside it, synced, then renamed, so that whoever
- * looks finds the old file or the new one and never a part. Throws SqlError and what the file system throws; then
- * nothing is left.
- */
-export async function exportFile(
-  question: Question,
-  { format, path, ...options }: FormatOptions & { readonly format: string; readonly path: string },
-): Promise<ExportedFile> {
-  const part = join(dirname(path), `.${process.pid}-${basename(path)}.part`);
-  await mkdir(dirname(path), { recursive: true });
-  try {
-    const rows = await writeAnswer(question, { ...options, format, path: part });
-    const file = await open(part, 'r+');
-    await file.sync();
-    await file.close();
-    const { size } = await stat(part);
-    const sha256 = await hashOf(part);
-    await rename(part, path);
-    return { path, format, rows, bytes: size, sha256 };
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error;
-  }
-}
-
 /** The metadata that goes with an answer, in formats that have any; what is not known is left out. */
-export function factsOf({ asOf, completeThrough, settledThrough }: CompletenessState): Record<string, string> {
-  const facts = { complete_through: completeThrough, settled_through: settledThrough, as_of: asOf };
+export function factsOf({
+  asOf,
+  closedAt,
+  completeThrough,
+  settledThrough,
+}: CompletenessState): Record<string, string> {
+  const facts = {
+    complete_through: completeThrough,
+    settled_through: settledThrough,
+    as_of: asOf,
+    closed_at: closedAt,
+  };
   return Object.fromEntries(Object.entries(facts).flatMap(([name, fact]) => (fact === null ? [] : [[name, fact]])));
-}
-
-async function hashOf(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
-  return hash.digest('hex');
 }

@@ -122,7 +122,7 @@ export function partitionQuery(report: Report): string {
   return `select * exclude (account, month) from (\n${selectOf(report)}\n) as report
     where account = $account and month = $month
       and bucket_start >= cast($start as timestamp) and bucket_start < cast($end as timestamp)
-    order by ${grain.map((column) => `${quoted(column)} nulls last`).join(', ')}`;
+    order by ${[...grain.map((column) => `${quoted(column)} nulls last`), 'hash(*columns(*))'].join(', ')}`;
 }
 
 /** What `partitionQuery` is bound to. */

@@ -42,6 +42,8 @@ export interface Manifest {
   readonly inputs?: Readonly<Record<string, string>>;
   /** Asked as of this instant the books give the same answer again, also where the present was asked. */
   readonly asOf: string;
+  /** The close of the month as of which was answered; null where none decided it. */
+  readonly closedAt: string | null;
   readonly completeFrom: string | null;
   readonly completeThrough: string | null;
   readonly settledThrough: string | null;
@@ -98,7 +100,15 @@ export function parseManifest(text: string): Manifest {
   const found = record(value, 'it');
   if (found['manifest'] !== 1) throw new NoManifestError('it has no "manifest": 1');
   for (const key of ['report', 'asOf', 'sqlSha256']) expectText(found[key], `"${key}"`);
-  for (const key of ['completeFrom', 'completeThrough', 'settledThrough', 'focusVersion', 'costColumn', 'cost']) {
+  for (const key of [
+    'closedAt',
+    'completeFrom',
+    'completeThrough',
+    'settledThrough',
+    'focusVersion',
+    'costColumn',
+    'cost',
+  ]) {
     if (found[key] !== null) expectText(found[key], `"${key}"`);
   }
   if (Number.isNaN(Date.parse(String(found['asOf'])))) throw new NoManifestError('"asOf" is no instant');

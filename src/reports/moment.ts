@@ -1,6 +1,5 @@
-import type { Instant } from '../time.ts';
-import type { Connection } from '../warehouse/index.ts';
-import type { Period } from './parameters.ts';
+import { addCalendarMonths, type Instant, type Window } from '../time.ts';
+import { type ClosedMonth, type Connection, closedMonths } from '../warehouse/index.ts';
 
 /** What a person asks for with `--as-of`: an instant, or the present whatever is closed. */
 export type AsOf = Instant | 'now';
@@ -11,13 +10,28 @@ export function instantOf(asked: AsOf | undefined): Instant | undefined {
 }
 
 /**
- * As of when a report about these periods answers; undefined for the present. This is the one place where that is
- * decided: no period is ever closed so far, so that a report answers as of what was asked, and else as of now.
+ * As of when a report about these periods answers; undefined for the present. What was asked for decides; else a report
+ * about closed months alone answers as of the close of the last of them, and every other one as of now.
  */
-export async function momentOf(
-  _connection: Connection,
+export function momentAmong(
+  closed: readonly ClosedMonth[],
   asked: AsOf | undefined,
-  _periods: readonly Period[],
+  periods: readonly Window[],
+): Instant | undefined {
+  if (asked !== undefined) return instantOf(asked);
+  const closes = periods.map(({ start, end }) =>
+    closed.find(({ month }) => month === start && addCalendarMonths(month, 1) === end),
+  );
+  // A period that is part of a month, or of several, is no closed month: its hours are told as they are.
+  const instants = closes.flatMap((close) => (close === undefined ? [] : [close.closedAt]));
+  return instants.length > 0 && instants.length === periods.length ? Math.max(...instants) : undefined;
+}
+
+/** `momentAmong` the months that are closed in the present books. */
+export async function momentOf(
+  connection: Connection,
+  asked: AsOf | undefined,
+  periods: readonly Window[],
 ): Promise<Instant | undefined> {
-  return instantOf(asked);
+  return asked === undefined ? momentAmong(await closedMonths(connection), asked, periods) : instantOf(asked);
 }

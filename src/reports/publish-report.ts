@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { UsageError } from '../errors.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import { lastSeen, type SqlColumn } from '../warehouse/index.ts';
@@ -28,8 +29,8 @@ export interface Publication {
   readonly formats: readonly string[];
   readonly raw: boolean;
   readonly parquetDecimals: FormatOptions['parquetDecimals'];
-  /** Of a report in FOCUS' form. */
-  readonly focusVersion?: string;
+  /** Of a report that is told in FOCUS: its version, and the metadata that goes with it. */
+  readonly focus: { readonly version: string; readonly metadata: string } | undefined;
   /** The folder below which all exports lie. */
   readonly root: string;
   readonly signal: AbortSignal;
@@ -37,7 +38,7 @@ export interface Publication {
 
 /** Publishes the answer of a report as files with their manifest, as `publishFiles` and `publishLake` do. */
 export async function publishReport(publication: Publication): Promise<Published> {
-  const { report, question, columns, values, state, asOf, formats, raw, parquetDecimals, signal } = publication;
+  const { report, question, columns, values, state, asOf, formats, raw, parquetDecimals, focus, signal } = publication;
   const { connection, query, parameters } = question;
   const column = costColumnOf(columns, report.file.header['cost']);
   const defaults = new Map(report.parameters.map((parameter) => [parameter.name, parameter.default]));
@@ -52,11 +53,12 @@ export async function publishReport(publication: Publication): Promise<Published
     parameters: saidParameters(values),
     ...(await inputsOf(values)),
     asOf: formatInstant(asOf ?? (await lastSeen(connection)) ?? 0),
+    closedAt: state.closedAt,
     completeFrom: state.completeFrom,
     completeThrough: state.completeThrough,
     settledThrough: state.settledThrough,
     sqlSha256: sha256OfText(report.file.text),
-    focusVersion: publication.focusVersion ?? null,
+    focusVersion: focus?.version ?? null,
     costColumn: column?.name ?? null,
   };
   if (isPartitioned(report)) {
@@ -84,6 +86,16 @@ export async function publishReport(publication: Publication): Promise<Published
       },
     };
   });
+  if (focus !== undefined) {
+    files.push({
+      format: 'metadata',
+      stem: `${report.name}-metadata`,
+      extension: 'json',
+      isAsked: true,
+      holdsRows: false,
+      write: (path) => writeFile(path, focus.metadata),
+    });
+  }
   return publishFiles(place, { ...facts, ...figures }, files, { connection, column, signal });
 }
 

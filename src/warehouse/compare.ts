@@ -16,6 +16,8 @@ const tables = [
   'proofs',
   'unproven',
   'contradictions',
+  'closes',
+  'closed_units',
   'runs',
   'account_runs',
 ] as const;

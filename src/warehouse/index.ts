@@ -1,5 +1,13 @@
 export { lastSeen } from './as-of.ts';
 export { type Books, openBooks } from './books.ts';
+export {
+  type AccountClose,
+  type ClosedMonth,
+  closedMonths,
+  type KnownUnit,
+  knownUnits,
+  type MonthClose,
+} from './closes.ts';
 export { openPresentWarehouse, type PresentWarehouse, type TableComparison } from './compare.ts';
 export {
   type Connection,
@@ -47,6 +55,7 @@ export {
 } from './values.ts';
 export {
   type Contradiction,
+  dueMonths,
   groupsByWorkspace,
   type PastComparison,
   type PastDifference,

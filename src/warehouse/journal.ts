@@ -13,6 +13,8 @@ export type EventName =
   | 'account_run'
   | 'window_read'
   | 'past_asked'
+  | 'month_closed'
+  | 'month_reopened'
   | 'proofs';
 
 type Scalar = string | number | boolean | null;

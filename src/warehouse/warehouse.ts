@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { formatInstant, type Instant, type Window } from '../time.ts';
+import { type ClosedMonth, closedMonths, closeMonth, type MonthClose, reopenMonth } from './closes.ts';
 import { type Connection, openDatabase, type SqlRow } from './connection.ts';
 import { journalFolder, openRecorder, type Recorder } from './journal.ts';
 import { allRowsMeet, type LoadedQuery, openStage, type Stage, type TotalDecimals, type TotalsKnown } from './load.ts';
@@ -95,6 +96,12 @@ export interface Warehouse {
   landingsSeenBefore(instant: Instant): Promise<string[]>;
   /** The instant at which numbers are seen now: the given one, but after all that an earlier run saw, and never back. */
   seenAt(now: Instant): Promise<Instant>;
+  /** The months that are closed, oldest first. */
+  closedMonths(): Promise<ClosedMonth[]>;
+  /** Freezes what is billed in a month as of now; returns the instant of the close. */
+  closeMonth(close: MonthClose, now: Instant): Promise<Instant>;
+  /** Opens a closed month again. */
+  reopenMonth(month: Instant, because: string, now: Instant): Promise<Instant>;
   openStage(): Promise<Stage>;
   openVerification(account: string, known: TotalsKnown): Promise<Verification>;
   publish(): Promise<void>;
@@ -119,7 +126,8 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
     const recorder = await openRecorder(connection, journalFolder(dir));
     const [before] = await connection.rows(`
       select epoch_ms(greatest(
-        (select max(seen_at) from ledger.loads), (select max(recorded_at) from ledger.accounts)
+        (select max(seen_at) from ledger.loads), (select max(recorded_at) from ledger.accounts),
+        (select max(closed_at) from ledger.closes), (select max(reopened_at) from ledger.closes)
       )) as last
     `);
     // A clock that was moved back must not let two runs see at one instant: as of it, either would be an answer.
@@ -166,6 +174,18 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
         return rows.map((row) => String(row['landing']));
       },
       seenAt,
+      closedMonths: () => closedMonths(connection),
+      async closeMonth(close, now) {
+        const closedAt = await seenAt(now);
+        lastSeen = closedAt + 1; // as of the close nothing is told that was seen after it
+        await closeMonth(connection, recorder, close, closedAt);
+        return closedAt;
+      },
+      async reopenMonth(month, because, now) {
+        const reopenedAt = await seenAt(now);
+        await reopenMonth(recorder, month, because, reopenedAt);
+        return reopenedAt;
+      },
       openStage: async () => openStage(await database.connect(signal), recorder),
       openVerification: async (account, known) =>
         openVerification(await database.connect(signal), recorder, account, known),

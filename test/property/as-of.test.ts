@@ -4,29 +4,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { completenessOf, readChecks, runCheck } from '../../src/reports/index.ts';
 import { hourMs, type Instant } from '../../src/time.ts';
-import {
-  type LoadRole,
-  openBooks,
-  openWarehouse,
-  type Stage,
-  type StagedPage,
-  snapshotFile,
-  type Warehouse,
-} from '../../src/warehouse/index.ts';
+import { type LoadRole, openBooks, openWarehouse, snapshotFile, type Warehouse } from '../../src/warehouse/index.ts';
 import { newProject } from '../support/project.ts';
+import { known, readTruth, resources } from '../support/truth.ts';
 
 const accounts = ['acc_a', 'acc_b'];
 const historyStart = Date.UTC(2026, 8, 1);
 const hours = 6;
-const known = { decimals: { cost: 12, usage: 6 }, agreedTolerance: undefined };
-
-/** What there is to pay for; a member cannot tell in which workspace the rows without uuid are. */
-const resources = [
-  { workspace: 'north', resourceType: 'sandbox', resourceName: 'box', resourceUuid: 'sbx-1' },
-  { workspace: 'south', resourceType: 'sandbox', resourceName: 'box', resourceUuid: 'sbx-2' },
-  { workspace: 'north', resourceType: 'volume', resourceName: 'disk', resourceUuid: undefined },
-  { workspace: 'south', resourceType: 'volume', resourceName: 'disk', resourceUuid: undefined },
-];
 
 /** What an hour of a resource costs from now on, as the platform tells it; zero takes its row away. */
 interface Change {
@@ -81,72 +65,6 @@ const anyStory = fc.array(
   ),
   { minLength: 3, maxLength: 8 },
 );
-
-/** One answer's page: a group for each resource and a point for each hour that is not zero. */
-function page(
-  groups: readonly Partial<(typeof resources)[number]>[],
-  micros: readonly (readonly number[])[],
-): StagedPage {
-  const points = micros.flatMap((series, entry) =>
-    series.flatMap((value, bucket) => (value ? [[entry, bucket, value]] : [])),
-  );
-  const sums = micros.map((series) => series.reduce((sum, value) => sum + value, 0));
-  return {
-    totalCost: usd(sums.reduce((sum, value) => sum + value, 0)),
-    costDecimals: 6,
-    usageDecimals: 6,
-    entries: groups.map((group, index) => ({
-      workspace: group.workspace,
-      resourceType: group.resourceType,
-      resourceName: group.resourceName,
-      resourceUuid: group.resourceUuid,
-      billingDimension: 'gpu_hours',
-      cost: usd(sums[index] ?? 0),
-      usage: usd(sums[index] ?? 0),
-    })),
-    points: {
-      count: points.length,
-      entry: Int32Array.from(points, ([entry = 0]) => entry),
-      bucket: Int32Array.from(points, ([, bucket = 0]) => bucket),
-      cost: BigInt64Array.from(points, ([, , value = 0]) => BigInt(value) * 1_000_000n),
-      usage: BigInt64Array.from(points, ([, , value = 0]) => BigInt(value)),
-    },
-  };
-}
-
-function usd(micros: number): string {
-  return (micros / 1e6).toFixed(6);
-}
-
-/** Reads a window of the truth as the ingest does: detail, control, and as admin what the detail cannot tell. */
-async function read(
-  stage: Stage,
-  account: number,
-  window: { start: number; end: number },
-  role: LoadRole,
-  truth: readonly (readonly number[])[],
-): Promise<void> {
-  const here = truth.map((series) => series.slice(window.start, window.end));
-  const span = { start: historyStart + window.start * hourMs, end: historyStart + window.end * hourMs };
-  await stage.begin(accounts[account] ?? '', span);
-  stage.readAs(role);
-  const total = here[0]?.map((_, hour) => here.reduce((sum, series) => sum + (series[hour] ?? 0), 0)) ?? [];
-  await stage.addQuery(1, 'detail', 'detail').page(page(resources, here));
-  const control = role === 'admin' ? page(resources, here) : page([{}], [total]);
-  await stage.addQuery(2, 'control', 'control').page(control);
-  await stage.takeDetail();
-  if (role !== 'admin') return;
-  for (const [index, resourceType] of (await stage.typesWithoutUuid()).entries()) {
-    const query = 3 + index;
-    const asked = resources.flatMap((resource, at) => (resource.resourceType === resourceType ? [at] : []));
-    const named = page(
-      asked.map((at) => ({ ...resources[at], resourceUuid: undefined })),
-      asked.map((at) => here[at] ?? []),
-    );
-    await stage.addQuery(query, 'residual', 'residual').page(named);
-    await stage.takeResidual(query, { resourceType, billingDimension: undefined });
-  }
-}
 
 const relations = [
   ...[
@@ -240,7 +158,7 @@ async function play(
       const window = { start: step.start, end: step.start + step.length };
       const series = truth[step.account] ?? [];
       for (const { resource, hour, micros } of step.changes) series[resource]?.fill(micros, hour, hour + 1);
-      await read(stage, step.account, window, step.role, series);
+      await readTruth(stage, accounts[step.account] ?? '', { historyStart, ...window }, step.role, series);
       await stage.shortDimensions(known);
       const { proofs } = await stage.prove(known, false);
       expect(proofs.filter(({ proven }) => !proven)).toEqual([]);
@@ -314,6 +232,6 @@ test('before anything was seen the books answer nothing, and say that nothing is
     warehouse.close();
   }
   const nothing = Object.fromEntries(relations.map((relation) => [relation, []]));
-  const state = { completeFrom: null, completeThrough: null, settledThrough: null };
+  const state = { closedAt: null, completeFrom: null, completeThrough: null, settledThrough: null };
   expect(await everything(dir, historyStart)).toEqual({ ...nothing, state });
 });

@@ -42,6 +42,11 @@ const sound: Given = {
     },
   ],
   unproven: [{}, { window_start: '2026-09-08', window_end: '2026-09-09' }],
+  closes: [
+    { billing_month: '2026-08-01', load_number: 3, closed_at: '2026-10-04' },
+    { load_number: 3, amounts: 3, cost: '0.2' },
+    { load_number: 3, account: 'acc_two', amounts: 1, cost: '4' },
+  ],
 };
 
 interface Case {
@@ -145,6 +150,57 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     {
       given: { costs: [{ bucket_start: '2026-09-01 00:30:00', cost: '1' }] },
       found: [{ bucket_start: '2026-09-01T00:30:00Z' }],
+    },
+  ],
+  [
+    'closed_months_keep_their_numbers',
+    'an hour that was changed without a load',
+    {
+      done: `update ledger.amounts set cost = 5 where series_id in (select series_id from ledger.series where account = 'acc_two')`,
+      found: [
+        {
+          account: 'acc_two',
+          amounts_closed: 1,
+          amounts_now: 1,
+          cost_closed: '4.000000000000',
+          cost_now: '5.000000000000',
+        },
+      ],
+    },
+  ],
+  [
+    'closed_months_keep_their_numbers',
+    'an hour that is gone, and one of an account that was not closed',
+    {
+      done: `update ledger.series set account = 'acc_new' where account = 'acc_two'`,
+      found: [
+        { account: 'acc_new', amounts_closed: null, amounts_now: 1 },
+        { account: 'acc_two', amounts_closed: 1, amounts_now: 0 },
+      ],
+    },
+  ],
+  [
+    'months_are_closed_without_gaps',
+    'a month that is left out',
+    {
+      given: { closes: [{ billing_month: '2026-11-01', load_number: 3, closed_at: '2026-12-05' }] },
+      found: [{ billing_month: '2026-11-01', month_before: '2026-09-01' }],
+    },
+  ],
+  [
+    'months_are_closed_without_gaps',
+    'a month that is closed twice',
+    {
+      given: { closes: [{ load_number: 4, closed_at: '2026-12-05' }] },
+      found: [{ billing_month: '2026-09-01', month_before: '2026-09-01' }],
+    },
+  ],
+  [
+    'months_are_closed_without_gaps',
+    'a month that was closed before the one before it',
+    {
+      given: { closes: [{ billing_month: '2026-10-01', load_number: 2, closed_at: '2026-10-04' }] },
+      found: [{ billing_month: '2026-10-01' }],
     },
   ],
   [

@@ -16,6 +16,8 @@ export interface Given {
   readonly restatements?: readonly Readonly<Record<string, Cell>>[];
   readonly proofs?: readonly Readonly<Record<string, Cell>>[];
   readonly unproven?: readonly Readonly<Record<string, Cell>>[];
+  /** Closes of months. */
+  readonly closes?: readonly Readonly<Record<string, Cell>>[];
   readonly runs?: readonly Readonly<Record<string, Cell>>[];
 }
 
@@ -110,6 +112,21 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     run_number: 1,
     seen_at: '2026-09-08 01:00:00',
   },
+  closes: {
+    billing_month: '2026-09-01',
+    account: 'acc_one',
+    run_number: 2,
+    load_number: 1,
+    closed_at: '2026-10-05 02:00:00',
+    amounts: 0,
+    cost: '0',
+    corrections: 0,
+    correction_cost: '0',
+    digest: '',
+    invoiced: null,
+    reopened_at: null,
+    reopened_because: null,
+  },
   runs: {
     run_number: 1,
     command: 'ingest',
@@ -121,9 +138,9 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
   },
 };
 
-/** A warehouse of this program's own schema with these rows in it; the caller closes it. */
-export async function givenBooks(given: Given): Promise<{ connection: Connection; close(): void }> {
-  const database = await openDatabase(join(await newProject(), 'given.duckdb'), { readOnly: false });
+/** A warehouse of this program's own schema with these rows in it, in a file where one is named; the caller closes it. */
+export async function givenBooks(given: Given, file?: string): Promise<{ connection: Connection; close(): void }> {
+  const database = await openDatabase(file ?? join(await newProject(), 'given.duckdb'), { readOnly: false });
   const connection = await database.connect();
   await migrate(connection);
   const ids = new Map<string, number>();
@@ -159,7 +176,7 @@ export async function givenBooks(given: Given): Promise<{ connection: Connection
     await insert('amounts', amount);
   }
   for (const row of given.restatements ?? []) await insert('restatements', await seriesOf(row));
-  for (const table of ['accounts', 'loads', 'covered', 'proofs', 'unproven', 'runs'] as const) {
+  for (const table of ['accounts', 'loads', 'covered', 'proofs', 'unproven', 'closes', 'runs'] as const) {
     for (const row of given[table] ?? []) await insert(table, row);
   }
   return { connection, close: () => database.close() };

@@ -79,6 +79,7 @@ describe('a manifest', () => {
     report: 'focus',
     parameters: {},
     asOf: '2026-11-01T00:00:00Z',
+    closedAt: null,
     completeFrom: null,
     completeThrough: null,
     settledThrough: null,

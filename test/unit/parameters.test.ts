@@ -15,6 +15,7 @@ import { newProject } from '../support/project.ts';
 const now = Date.parse('2026-10-03T12:40:00Z');
 const state: CompletenessState = {
   asOf: null,
+  closedAt: null,
   completeFrom: '2026-08-15T00:00:00Z',
   completeThrough: '2026-10-03T10:00:00Z',
   settledThrough: '2026-09-30T10:00:00Z',

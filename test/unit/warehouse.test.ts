@@ -517,8 +517,8 @@ describe('the journal and the ledger', () => {
     const dir = await newProject();
     (await openWarehouse(dir)).close();
     const { journal } = await openJournalFile(journalFolder(dir), 0);
-    await journal.append({ event: 'month_closed' as 'run_began', values: {} });
-    await expect(openWarehouse(dir)).rejects.toThrow(/event 1 of the journal is "month_closed".*a newer one wrote it/);
+    await journal.append({ event: 'moon_eclipsed' as 'run_began', values: {} });
+    await expect(openWarehouse(dir)).rejects.toThrow(/event 1 of the journal is "moon_eclipsed".*a newer one wrote it/);
   });
 });
 

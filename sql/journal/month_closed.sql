@@ -1,0 +1,24 @@
+--! about: A month is closed: what was billed in it to each account, and the units that were known. Amounts are decimal text.
+insert into ledger.closes
+select
+  cast($billing_month as date), account, cast($run_number as bigint), cast($load_number as bigint),
+  cast($closed_at as timestamp), amounts, cast(cost as decimal(38, 12)), corrections,
+  cast(correction_cost as decimal(38, 12)), digest, cast(invoiced as decimal(38, 12)), null, null
+from (
+  select unnest(
+    from_json(
+      $accounts,
+      '[{
+        "account": "VARCHAR", "amounts": "BIGINT", "cost": "VARCHAR", "corrections": "BIGINT",
+        "correction_cost": "VARCHAR", "digest": "VARCHAR", "invoiced": "VARCHAR"
+      }]'
+    ),
+    recursive := true
+  )
+);
+
+insert into ledger.closed_units
+select cast($closed_at as timestamp), billing_dimension, unit
+from (
+  select unnest(from_json($units, '[{"billing_dimension": "VARCHAR", "unit": "VARCHAR"}]'), recursive := true)
+);

@@ -1,0 +1,105 @@
+--! about: Every change of an hour of a closed month by a load after its close, and the month in which it is delivered; of
+--! about: the ledger, for the views that the public ones are made of.
+--! grain: series_id, bucket_start, load_number
+create or replace view ledger.late_changes as
+with
+-- What is seen after the last close is delivered in the month after it, the first open one.
+delivering as (
+  select billing_month, after_load, through_load
+  from ledger.closed_months
+  union all
+  select cast(max(billing_month) + interval 1 month as date), max(through_load), 9223372036854775807
+  from ledger.closed_months
+  having count(*) > 0
+),
+-- Hours of a closed month that were in nobody's books at its close: an account that came later, or whose books begin
+-- earlier by now. Nothing of them was restated when they were first written, and every row of them is a change.
+covered_at_close as (
+  select
+    covered.account,
+    closed_months.billing_month,
+    sum(
+      epoch(least(covered.window_end, closed_months.billing_month + interval 1 month))
+      - epoch(greatest(covered.window_start, closed_months.billing_month))
+    ) as seconds
+  from ledger.closed_months as closed_months
+  join ledger.covered as covered
+    on covered.since_load <= closed_months.through_load
+    and (covered.replaced_by is null or covered.replaced_by > closed_months.through_load)
+    and covered.window_start < closed_months.billing_month + interval 1 month
+    and covered.window_end > closed_months.billing_month
+  group by covered.account, closed_months.billing_month
+),
+whole_at_close as (
+  select account, billing_month
+  from covered_at_close
+  where seconds = epoch(billing_month + interval 1 month) - epoch(billing_month)
+),
+late_loads as (
+  select loads.load_number, closed_months.billing_month
+  from ledger.loads as loads
+  join ledger.closed_months as closed_months
+    on loads.load_number > closed_months.through_load
+    and loads.window_start < closed_months.billing_month + interval 1 month
+    and loads.window_end > closed_months.billing_month
+  anti join whole_at_close
+    on whole_at_close.account = loads.account and whole_at_close.billing_month = closed_months.billing_month
+),
+written_late as (
+  select amounts.series_id, amounts.bucket_start, amounts.load_number, amounts.cost, amounts.usage
+  from ledger.amounts as amounts
+  join late_loads
+    on late_loads.load_number = amounts.load_number
+    and late_loads.billing_month = date_trunc('month', amounts.bucket_start)
+  union all
+  select
+    restatements.series_id, restatements.bucket_start, restatements.old_load_number,
+    restatements.old_cost, restatements.old_usage
+  from ledger.restatements as restatements
+  join late_loads
+    on late_loads.load_number = restatements.old_load_number
+    and late_loads.billing_month = date_trunc('month', restatements.bucket_start)
+),
+changes as (
+  select
+    restatements.series_id, restatements.bucket_start, restatements.load_number,
+    restatements.old_cost, restatements.new_cost, restatements.old_usage, restatements.new_usage,
+    closed_months.billing_month as usage_month
+  from ledger.restatements as restatements
+  join ledger.closed_months as closed_months
+    on closed_months.billing_month = date_trunc('month', restatements.bucket_start)
+    and closed_months.through_load < restatements.load_number
+  union all
+  select
+    written_late.series_id, written_late.bucket_start, written_late.load_number,
+    null, written_late.cost, null, written_late.usage,
+    cast(date_trunc('month', written_late.bucket_start) as date)
+  from written_late
+  anti join ledger.restatements as restatements
+    on restatements.series_id = written_late.series_id
+    and restatements.bucket_start = written_late.bucket_start
+    and restatements.load_number = written_late.load_number
+)
+select
+  changes.series_id,
+  changes.bucket_start,
+  changes.load_number,
+  changes.usage_month,
+  delivering.billing_month,
+  changes.old_cost,
+  changes.new_cost,
+  changes.old_usage,
+  changes.new_usage
+from changes
+join delivering
+  on changes.load_number > delivering.after_load and changes.load_number <= delivering.through_load;
+comment on view ledger.late_changes is 'Every change of an hour of a closed month that was seen after its close';
+comment on column ledger.late_changes.series_id is 'Series';
+comment on column ledger.late_changes.bucket_start is 'Start of the hour that changed, UTC';
+comment on column ledger.late_changes.load_number is 'Load that saw the change';
+comment on column ledger.late_changes.usage_month is 'Closed month in which the hour lies, its first day';
+comment on column ledger.late_changes.billing_month is 'Month in which the change is delivered, its first day';
+comment on column ledger.late_changes.old_cost is 'USD before; null where the series had no row';
+comment on column ledger.late_changes.new_cost is 'USD after; null where the row is gone';
+comment on column ledger.late_changes.old_usage is 'Usage before';
+comment on column ledger.late_changes.new_usage is 'Usage after';

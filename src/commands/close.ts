@@ -1,0 +1,249 @@
+import { join } from 'node:path';
+import { type LocalConfig, loadConfig } from '../config.ts';
+import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
+import {
+  type BilledMonth,
+  type CheckResult,
+  closeObstacles,
+  formatTable,
+  nothingBilled,
+  readBilledMonth,
+  readChecks,
+  runCheck,
+} from '../reports/index.ts';
+import { formatInstant, formatMonth, type Instant, parseMonth, type Window } from '../time.ts';
+import {
+  type AccountClose,
+  type ClosedMonth,
+  type Connection,
+  closedMonths,
+  completeness,
+  contradictions,
+  coveredPieces,
+  knownUnits,
+  openBooks,
+  unprovenWindows,
+  type Warehouse,
+} from '../warehouse/index.ts';
+import type { Command, CommandContext } from './command.ts';
+import { optionReader } from './options.ts';
+import { waitOption } from './wait.ts';
+import { type Outcome, writingRun } from './writing-run.ts';
+
+export const closeCommand: Command = {
+  name: 'close',
+  summary: 'Freeze a month that is complete, proven and settled: from now on its reports answer as of its close.',
+  arguments: [{ name: '<month>', summary: 'the month, for example 2026-09; the oldest one that is open' }],
+  options: [
+    {
+      flags: '--invoice <usd>',
+      summary: "the total of the platform's invoice, such as 1234.56; of several accounts acc_a=1234.56,acc_b=98.10",
+    },
+    waitOption,
+  ],
+  examples: ['costbook close 2026-09', 'costbook close 2026-09 --invoice 1234.56'],
+  async run(input, context) {
+    const options = optionReader(input, context.effects.now());
+    const month = parseMonth(input.arguments[0] ?? '', 'month');
+    const told = options.text('invoice');
+    const waitMs = options.duration('wait') ?? 0;
+    options.check();
+    const invoices = told === undefined ? undefined : parseInvoices(told);
+    const { dir, effects } = context;
+    const config = loadConfig({ dir, env: context.env, now: effects.now(), requireAccounts: false });
+    // Where nothing was ever published there is nothing to close, and no file is to be made.
+    (await openBooks(dir, { lockedDown: true })).close();
+    return writingRun('close', waitMs, context, (warehouse, runNumber) =>
+      closeUnderLock({ month, invoices, config, warehouse, runNumber, context }),
+    );
+  },
+};
+
+interface Closing {
+  readonly month: Window;
+  readonly invoices: Invoices | undefined;
+  readonly config: LocalConfig;
+  readonly warehouse: Warehouse;
+  readonly runNumber: number;
+  readonly context: CommandContext;
+}
+
+async function closeUnderLock(closing: Closing): Promise<Outcome> {
+  const { month, invoices, config, warehouse, runNumber, context } = closing;
+  // Everything is read from what readers see: checks are SQL that somebody wrote, and must not reach the writer's file.
+  await warehouse.publish();
+  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+  try {
+    const { connection } = books;
+    const closed = await closedMonths(connection);
+    const before = closed.find((candidate) => candidate.month === month.start);
+    if (before !== undefined) return await closedAlready(before, closing);
+
+    const accounts = await accountsToClose(connection, config);
+    const ids = accounts.map(({ account }) => account);
+    const invoiced = invoicesOf(invoices, ids);
+    const obstacles = closeObstacles({
+      month,
+      closed,
+      accounts,
+      checks: await failingChecks(connection, context),
+      closeAfterDays: config.closeAfterDays,
+      settleDays: config.settleDays,
+    });
+    if (obstacles.length > 0) {
+      throw new UnprovenError(
+        [`${formatMonth(month.start)} cannot be closed:`, ...obstacles.map((text) => `- ${text}`)].join('\n'),
+      );
+    }
+    const billed = await readBilledMonth(connection, month.start);
+    const closes = ids.map((account): AccountClose => {
+      const of: BilledMonth = billed.find((candidate) => candidate.account === account) ?? nothingBilled(account);
+      return { ...of, invoiced: invoiced.get(account) };
+    });
+    const units = await knownUnits(connection);
+    const closedAt = await warehouse.closeMonth(
+      { month: month.start, runNumber, accounts: closes, units },
+      context.effects.now(),
+    );
+    await answer({ month: month.start, closedAt, accounts: closes }, false, context);
+    return { exitCode: exitCodes.done };
+  } finally {
+    books.close();
+  }
+}
+
+/** The month is closed: says so where nothing else is asked of it, and looks whether it still is what was closed. */
+async function closedAlready(before: ClosedMonth, { invoices, context }: Closing): Promise<Outcome> {
+  const name = formatMonth(before.month);
+  const asked =
+    invoices === undefined
+      ? []
+      : [
+          ...invoicesOf(
+            invoices,
+            before.accounts.map(({ account }) => account),
+          ),
+        ];
+  for (const [account, usd] of asked) {
+    const kept = before.accounts.find((candidate) => candidate.account === account)?.invoiced;
+    if (kept !== undefined && trimmed(kept) === trimmed(usd)) continue;
+    throw new UsageError(
+      `${name} was closed ${formatInstant(before.closedAt)} with ${kept === undefined ? 'no invoice' : `an invoice of ${trimmed(kept)} USD`} ` +
+        `of account ${account}, found ${usd}: run costbook reopen ${name} --reason "…", then close it with the new one`,
+    );
+  }
+  const books = await openBooks(context.dir, { lockedDown: true, asOf: before.closedAt, signal: context.signal });
+  try {
+    const billed = await readBilledMonth(books.connection, before.month);
+    for (const { account, digest } of before.accounts) {
+      const now = billed.find((candidate) => candidate.account === account) ?? nothingBilled(account);
+      if (now.digest === digest) continue;
+      throw new UnprovenError(
+        `account ${account}: ${name} as of its close ${formatInstant(before.closedAt)} has the digest ${now.digest}, and was ` +
+          `closed with ${digest}: the books were changed from outside; "costbook rebuild" makes them anew and compares`,
+      );
+    }
+  } finally {
+    books.close();
+  }
+  await answer(before, true, context);
+  return { exitCode: exitCodes.done };
+}
+
+/** Every account in the books and in the configuration, with what matters to closing a month. */
+async function accountsToClose(connection: Connection, config: LocalConfig) {
+  const configured = config.accounts.flatMap(({ id }) => id ?? []);
+  const inBooks = await completeness(connection);
+  const ids = [...new Set([...inBooks.map(({ account }) => account), ...configured])].sort();
+  return Promise.all(
+    ids.map(async (account) => ({
+      account,
+      completeness: inBooks.find((candidate) => candidate.account === account),
+      isConfigured: configured.length === 0 || configured.includes(account),
+      covered: await coveredPieces(connection, account),
+      unproven: [...(await unprovenWindows(connection, account)), ...(await contradictions(connection, account))],
+    })),
+  );
+}
+
+async function failingChecks(connection: Connection, { dir, signal }: CommandContext): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
+  for (const check of await readChecks(join(dir, 'sql'))) {
+    if (check.severity === 'fail') results.push(await runCheck(connection, check));
+    signal.throwIfAborted();
+  }
+  return results;
+}
+
+/** Invoiced USD as plain decimal text: by account, or one amount for the only account. */
+type Invoices = { readonly only: string } | { readonly byAccount: ReadonlyMap<string, string> };
+
+const amountPattern = /^-?\d{1,20}(\.\d{1,12})?$/;
+
+function parseInvoices(text: string): Invoices {
+  if (amountPattern.test(text)) return { only: text };
+  const byAccount = new Map<string, string>();
+  for (const part of text.split(',')) {
+    const [, account = '', usd = ''] = /^\s*([^=]+)=(.*?)\s*$/.exec(part) ?? [];
+    if (!amountPattern.test(usd) || byAccount.has(account)) {
+      throw new UsageError(
+        `--invoice: found "${part}", expected USD such as 1234.56, or one amount for each account such as acc_a=1234.56,acc_b=98.10`,
+      );
+    }
+    byAccount.set(account, usd);
+  }
+  return { byAccount };
+}
+
+function invoicesOf(invoices: Invoices | undefined, accounts: readonly string[]): ReadonlyMap<string, string> {
+  if (invoices === undefined) return new Map();
+  if ('only' in invoices) {
+    const [account] = accounts;
+    if (account !== undefined && accounts.length === 1) return new Map([[account, invoices.only]]);
+    const form = accounts.map((id) => `${id}=…`).join(',');
+    throw new UsageError(`--invoice: the books have ${accounts.length} accounts, expected an amount for each: ${form}`);
+  }
+  const unknown = [...invoices.byAccount.keys()].find((account) => !accounts.includes(account));
+  if (unknown !== undefined) {
+    throw new UsageError(`--invoice: found account "${unknown}", expected one in the books: ${accounts.join(', ')}`);
+  }
+  return invoices.byAccount;
+}
+
+/** `1234.5` of `1234.500000000000`: two texts of one amount become the same. */
+function trimmed(usd: string): string {
+  const text = usd.replace(/^(-?)0+(?=\d)/, '$1');
+  const short = text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+  return short === '-0' ? '0' : short;
+}
+
+async function answer(
+  { month, closedAt, accounts }: { month: Instant; closedAt: Instant; accounts: readonly AccountClose[] },
+  wasClosed: boolean,
+  context: CommandContext,
+): Promise<void> {
+  if (context.json) {
+    const rows = accounts.map(({ invoiced, ...close }) => ({ ...close, invoiced: invoiced ?? null }));
+    const value = { month: formatMonth(month), closedAt: formatInstant(closedAt), wasClosed, accounts: rows };
+    await context.write(`${JSON.stringify(value)}\n`);
+    return;
+  }
+  const columns = ['account', 'rows', 'USD', 'corrections', 'USD of corrections', 'invoiced', 'digest'];
+  const table = formatTable(
+    columns.map((name) => ({ name, type: ['account', 'digest'].includes(name) ? 'VARCHAR' : 'DECIMAL' })),
+    accounts.map(({ account, amounts, cost, corrections, correctionCost, invoiced, digest }) => [
+      account,
+      String(amounts),
+      trimmed(cost),
+      String(corrections),
+      trimmed(correctionCost),
+      invoiced === undefined ? 'not told' : trimmed(invoiced),
+      digest.slice(0, 12),
+    ]),
+  );
+  const words = wasClosed ? 'is closed already, and is what was closed' : 'is closed';
+  await context.write(
+    `${table}\n${formatMonth(month)} ${words}, as of ${formatInstant(closedAt)}. Its reports answer as of then; --as-of now ` +
+      'gives the present, and what changes in it from now on comes as corrections in the first open month.\n',
+  );
+}

@@ -1,0 +1,49 @@
+import { exitCodes, UsageError } from '../errors.ts';
+import { formatInstant, formatMonth, parseMonth } from '../time.ts';
+import { openBooks } from '../warehouse/index.ts';
+import type { Command } from './command.ts';
+import { optionReader } from './options.ts';
+import { waitOption } from './wait.ts';
+import { writingRun } from './writing-run.ts';
+
+export const reopenCommand: Command = {
+  name: 'reopen',
+  summary: 'Open a closed month again, the newest first; its close and the reason stay on record.',
+  arguments: [{ name: '<month>', summary: 'the month that was closed last' }],
+  options: [{ flags: '--reason <text>', summary: 'why; it is kept' }, waitOption],
+  examples: ['costbook reopen 2026-09 --reason "the invoice was corrected"'],
+  async run(input, context) {
+    const options = optionReader(input, context.effects.now());
+    const month = parseMonth(input.arguments[0] ?? '', 'month').start;
+    const reason = options.text('reason')?.trim() ?? '';
+    if (reason === '') options.problem('--reason is missing: say why the month is opened again; it is kept');
+    const waitMs = options.duration('wait') ?? 0;
+    options.check();
+    (await openBooks(context.dir, { lockedDown: true })).close(); // nothing published: nothing to reopen, no file to make
+    return writingRun('reopen', waitMs, context, async (warehouse) => {
+      const closed = await warehouse.closedMonths();
+      const last = closed.at(-1);
+      const before = closed.find((candidate) => candidate.month === month);
+      const name = formatMonth(month);
+      if (last === undefined || before === undefined) {
+        const expected =
+          last === undefined ? 'and no other month is' : `and the newest closed month is ${formatMonth(last.month)}`;
+        throw new UsageError(`${name} is not closed, ${expected}`);
+      }
+      if (last.month !== month) {
+        const newest = formatMonth(last.month);
+        throw new UsageError(
+          `${name} cannot be reopened while ${newest} is closed: run costbook reopen ${newest} --reason "…" first`,
+        );
+      }
+      const reopenedAt = await warehouse.reopenMonth(month, context.redact(reason), context.effects.now());
+      const closedAt = formatInstant(before.closedAt);
+      await context.write(
+        context.json
+          ? `${JSON.stringify({ month: name, closedAt, reopenedAt: formatInstant(reopenedAt) })}\n`
+          : `${name} is open again; it was closed ${closedAt}, and --as-of ${closedAt} still gives what was closed then.\n`,
+      );
+      return { exitCode: exitCodes.done };
+    });
+  },
+};

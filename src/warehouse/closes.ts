@@ -1,0 +1,128 @@
+import { formatInstant, type Instant } from '../time.ts';
+import type { Connection } from './connection.ts';
+import type { Recorder } from './journal.ts';
+
+/** What was billed to an account in a month as of its close; amounts are decimal text in USD. */
+export interface AccountClose {
+  readonly account: string;
+  /** Rows and cost of the month's own hours. */
+  readonly amounts: number;
+  readonly cost: string;
+  /** Rows and cost of the corrections of earlier months that are delivered in it. */
+  readonly corrections: number;
+  readonly correctionCost: string;
+  /** SHA-256 of those rows, hexadecimal. */
+  readonly digest: string;
+  /** The platform's invoice; undefined where it was not told. */
+  readonly invoiced: string | undefined;
+}
+
+/** A billing dimension and the unit of its usage. */
+export interface KnownUnit {
+  readonly billingDimension: string;
+  readonly unit: string | undefined;
+}
+
+/** All that a close keeps. */
+export interface MonthClose {
+  /** The first instant of the month. */
+  readonly month: Instant;
+  readonly runNumber: number;
+  /** Every account in the books, also those of which nothing was billed. */
+  readonly accounts: readonly AccountClose[];
+  /** Of every billing dimension in the books. */
+  readonly units: readonly KnownUnit[];
+}
+
+/** A month that is closed. */
+export interface ClosedMonth {
+  /** The first instant of the month. */
+  readonly month: Instant;
+  /** Its reports answer as of this instant. */
+  readonly closedAt: Instant;
+  /** In order of their names. */
+  readonly accounts: readonly AccountClose[];
+}
+
+/** The months that are closed, oldest first; there is no gap between them. */
+export async function closedMonths(connection: Connection): Promise<ClosedMonth[]> {
+  const rows = await connection.rows(
+    `select
+      epoch_ms(cast(billing_month as timestamp)) as month, epoch_ms(closed_at) as closed_at,
+      account, amounts, cost, corrections, correction_cost, digest, invoiced
+    from closes
+    where is_closed
+    order by billing_month, account`,
+  );
+  const months: (ClosedMonth & { accounts: AccountClose[] })[] = [];
+  for (const row of rows) {
+    const month = Number(row['month']);
+    if (months.at(-1)?.month !== month) months.push({ month, closedAt: Number(row['closed_at']), accounts: [] });
+    months.at(-1)?.accounts.push({
+      account: String(row['account']),
+      amounts: Number(row['amounts']),
+      cost: String(row['cost']),
+      corrections: Number(row['corrections']),
+      correctionCost: String(row['correction_cost']),
+      digest: String(row['digest']),
+      invoiced: row['invoiced'] === null ? undefined : String(row['invoiced']),
+    });
+  }
+  return months;
+}
+
+/** The units of all billing dimensions in the books, by name. */
+export async function knownUnits(connection: Connection): Promise<KnownUnit[]> {
+  const rows = await connection.rows('select billing_dimension, unit from ledger.units order by billing_dimension');
+  return rows.map((row) => ({
+    billingDimension: String(row['billing_dimension']),
+    unit: row['unit'] === null ? undefined : String(row['unit']),
+  }));
+}
+
+/** Takes a close into journal and ledger; `closedAt` lies after all that was seen before. */
+export async function closeMonth(
+  connection: Connection,
+  recorder: Recorder,
+  { month, runNumber, accounts, units }: MonthClose,
+  closedAt: Instant,
+): Promise<void> {
+  const [row] = await connection.rows('select coalesce(max(load_number), 0) as last from ledger.loads');
+  await recorder.record({
+    event: 'month_closed',
+    values: {
+      billing_month: monthText(month),
+      run_number: runNumber,
+      load_number: Number(row?.['last']),
+      closed_at: formatInstant(closedAt),
+      accounts: accounts.map((account) => ({
+        account: account.account,
+        amounts: account.amounts,
+        cost: account.cost,
+        corrections: account.corrections,
+        correction_cost: account.correctionCost,
+        digest: account.digest,
+        invoiced: account.invoiced ?? null,
+      })),
+      units: units.map(({ billingDimension, unit }) => ({ billing_dimension: billingDimension, unit: unit ?? null })),
+    },
+  });
+}
+
+/** Takes the reopening of a closed month into journal and ledger. */
+export async function reopenMonth(
+  recorder: Recorder,
+  month: Instant,
+  because: string,
+  reopenedAt: Instant,
+): Promise<void> {
+  await recorder.record({
+    event: 'month_reopened',
+    values: { billing_month: monthText(month), reopened_at: formatInstant(reopenedAt), because },
+  });
+}
+
+/** `2026-10-01`: a month as the ledger names it. */
+function monthText(month: Instant): string {
+  return formatInstant(month).slice(0, 10);
+}

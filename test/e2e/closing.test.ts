@@ -1,0 +1,242 @@
+import { copyFile, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet';
+import { expect, test } from 'vitest';
+import { askSnapshot, type Ended, ingest, newProject, runCli } from '../support/project.ts';
+import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+
+const box = {
+  type: 'sandbox',
+  workspace: 'north',
+  name: 'box',
+  uuid: 'sbx-1',
+  dimension: 'sandbox_compute_runtime_gbs',
+};
+const disk = { ...box, type: 'volume', workspace: 'south', name: 'disk', uuid: null, dimension: 'volume_storage_gbs' };
+
+/** The platform's truth with one amount of September and one of October as they are told in this chapter of the story. */
+function truth(september: number, october: number, later: number[] = []) {
+  return [
+    ...series(box, '2026-09-29T05', [1, september]),
+    ...series(disk, '2026-09-03T05', [4]),
+    ...series(box, '2026-10-10T05', [october, ...later]),
+  ];
+}
+
+interface Story {
+  readonly dir: string;
+  readonly platform: ScriptedPlatform;
+  night(now: string): Promise<void>;
+  run(now: string, command: string, ...args: string[]): Promise<Ended>;
+}
+
+async function begin(september: number, october: number): Promise<Story> {
+  const dir = await newProject();
+  const platform = await startScriptedPlatform(truth(september, october));
+  return {
+    dir,
+    platform,
+    async night(now) {
+      const { exitCode, stderr } = await ingest(dir, platform, { now });
+      expect({ exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ exitCode: 0, stderr: '' });
+    },
+    run: (now, command, ...args) => runCli([command, ...args, '--dir', dir, '--now', now]),
+  };
+}
+
+/** The bytes of a report's files by name. */
+async function exported(story: Story, now: string, out: string, ...args: string[]): Promise<Record<string, string>> {
+  const folder = join(story.dir, out);
+  const ended = await story.run(
+    now,
+    'report',
+    ...['cost_by_workspace', '--format', 'csv,parquet,json,arrow', '--out', folder, ...args],
+  );
+  expect(ended.stderr).toBe('');
+  const names = (await readdir(folder)).sort();
+  const files = await Promise.all(
+    names.map(async (name) => [name, (await readFile(join(folder, name))).toString('base64')]),
+  );
+  return Object.fromEntries(files);
+}
+
+/** Changes the published snapshot, until the next one is published over it. */
+async function changeSnapshot(dir: string, sql: string): Promise<void> {
+  const instance = await DuckDBInstance.create(join(dir, 'data', 'costbook.duckdb'), { threads: '1' });
+  const connection = await instance.connect();
+  await connection.run(sql);
+  connection.closeSync();
+  instance.closeSync();
+}
+
+const billedByMonth = `select strftime(billing_month, '%Y-%m') as billed, charge_class, sum(cost) as cost
+  from costs_billed group by all order by all`;
+
+test('a closed month stays as it was closed, and what changes in it later is delivered in the month after', async () => {
+  const story = await begin(2, 10);
+  const { dir, platform, night, run } = story;
+  await night('2026-10-03T12:30:00Z');
+  const early = await run('2026-10-03T13:00:00Z', 'close', '2026-09');
+  expect(early.exitCode).toBe(4);
+  expect(early.stderr).toContain(
+    'account acc_one: its books are complete through 2026-10-03T10:00:00Z, expected 2026-10-04T00:00:00Z',
+  );
+  expect(early.stderr).toContain('run "costbook ingest" after that instant');
+  expect(await askSnapshot(dir, 'select * from closes')).toEqual([]);
+
+  await night('2026-10-05T12:30:00Z');
+  const closed = await run('2026-10-05T13:00:00Z', 'close', '2026-09', '--invoice', '7.01', '--json');
+  expect(closed.exitCode).toBe(0);
+  expect(JSON.parse(closed.stdout)).toMatchObject({
+    month: '2026-09',
+    closedAt: '2026-10-05T13:00:00Z',
+    wasClosed: false,
+    accounts: [{ account: 'acc_one', amounts: 3, cost: '7.000000000000', corrections: 0, invoiced: '7.01' }],
+  });
+  expect(await askSnapshot(dir, 'select invoice_difference from closes')).toEqual([
+    { invoice_difference: '0.010000000000' },
+  ]);
+  const asClosed = await exported(story, '2026-10-05T14:00:00Z', 'first', '--month', '2026-09');
+  expect(Object.keys(asClosed)).toHaveLength(4);
+
+  // A newer program may know other units; the account may get another name.
+  await changeSnapshot(
+    dir,
+    `update ledger.billing_dimensions set unit = 'bananas'; update ledger.unit_suffixes set unit = 'bananas'`,
+  );
+  expect(await exported(story, '2026-10-05T15:00:00Z', 'other-units', '--month', '2026-09')).toEqual(asClosed);
+  expect(await askSnapshot(dir, 'select distinct unit from costs')).toEqual([{ unit: 'bananas' }]);
+
+  // September is restated, and the disk turns out to have cost nothing.
+  platform.facts = truth(5, 10).filter(({ type }) => type !== 'volume');
+  await night('2026-10-12T12:30:00Z');
+  expect(await exported(story, '2026-10-12T13:00:00Z', 'second', '--month', '2026-09')).toEqual(asClosed);
+  const told = await run('2026-10-12T13:00:00Z', 'report', 'cost_by_workspace', '--month', '2026-09');
+  expect(told.stdout).toContain('closed, as of 2026-10-05T13:00:00Z, complete through 2026-10-05T10:00:00Z');
+  const { key_value_metadata } = await parquetMetadataAsync(
+    await asyncBufferFromFile(join(dir, 'second', 'cost_by_workspace-2026-09.parquet')),
+  );
+  expect(key_value_metadata).toEqual(
+    expect.arrayContaining([
+      { key: 'closed_at', value: '2026-10-05T13:00:00Z' },
+      { key: 'as_of', value: '2026-10-05T13:00:00Z' },
+    ]),
+  );
+  const now = await run(
+    '2026-10-12T13:00:00Z',
+    'report',
+    ...['cost_by_workspace', '--month', '2026-09', '--as-of', 'now', '--json', '--out', join(dir, 'now')],
+  );
+  expect(JSON.parse(now.stdout)).toMatchObject({ closedAt: null, asOf: null, rows: [{ cost: '6.000000000000' }] });
+  expect(await askSnapshot(dir, billedByMonth)).toEqual([
+    { billed: '2026-09', charge_class: null, cost: '7.000000000000' },
+    { billed: '2026-10', charge_class: 'Correction', cost: '-1.000000000000' },
+    { billed: '2026-10', charge_class: null, cost: '10.000000000000' },
+  ]);
+  const status = await run('2026-10-12T13:00:00Z', 'status');
+  expect(status.stdout).toContain('closed through 2026-09, the last one at 2026-10-05T13:00:00Z');
+  expect(status.stdout).toContain(
+    '2026-09 moved since its close by -1.000000000000 USD: 2 corrections, delivered in 2026-10',
+  );
+
+  await night('2026-11-05T12:30:00Z');
+  expect((await run('2026-11-05T13:00:00Z', 'close', '2026-10')).exitCode).toBe(0);
+  const october = await exported(story, '2026-11-05T14:00:00Z', 'october', '--month', '2026-10');
+  platform.facts = truth(6, 11, [3]);
+  await night('2026-11-06T12:30:00Z');
+  expect(await exported(story, '2026-11-06T14:00:00Z', 'october-again', '--month', '2026-10')).toEqual(october);
+  expect(await exported(story, '2026-11-06T14:00:00Z', 'third', '--month', '2026-09')).toEqual(asClosed);
+  expect(await askSnapshot(dir, billedByMonth)).toEqual([
+    { billed: '2026-09', charge_class: null, cost: '7.000000000000' },
+    { billed: '2026-10', charge_class: 'Correction', cost: '-1.000000000000' },
+    { billed: '2026-10', charge_class: null, cost: '10.000000000000' },
+    // September: from 6 to 11; October: one more, and three in an hour that had none.
+    { billed: '2026-11', charge_class: 'Correction', cost: '9.000000000000' },
+  ]);
+  expect(await askSnapshot(dir, 'select sum(cost) as cost from costs_billed')).toEqual(
+    await askSnapshot(dir, 'select sum(cost) as cost from costs'),
+  );
+  const { exitCode, stdout } = await run('2026-11-06T15:00:00Z', 'check');
+  expect({ exitCode, failed: stdout.includes('FAIL') }).toEqual({ exitCode: 0, failed: false });
+
+  // Closing again says so; with another invoice it is refused.
+  const again = await run('2026-11-06T15:00:00Z', 'close', '2026-09', '--invoice', '7.0100');
+  expect(again.exitCode).toBe(0);
+  expect(again.stdout).toContain('2026-09 is closed already, and is what was closed, as of 2026-10-05T13:00:00Z');
+  const other = await run('2026-11-06T15:00:00Z', 'close', '2026-09', '--invoice', '7.02');
+  expect(other.exitCode).toBe(2);
+  expect(other.stderr).toContain(
+    'with an invoice of 7.01 USD of account acc_one, found 7.02: run costbook reopen 2026-09',
+  );
+
+  // The newest first, and never without a reason.
+  const older = await run('2026-11-06T15:00:00Z', 'reopen', '2026-09', '--reason', 'a mistake');
+  expect([older.exitCode, older.stderr]).toEqual([
+    2,
+    expect.stringContaining('cannot be reopened while 2026-10 is closed: run costbook reopen 2026-10'),
+  ]);
+  const silent = await run('2026-11-06T15:00:00Z', 'reopen', '2026-10');
+  expect([silent.exitCode, silent.stderr]).toEqual([2, expect.stringContaining('--reason is missing')]);
+  expect((await run('2026-11-06T16:00:00Z', 'reopen', '2026-10', '--reason', 'a mistake')).exitCode).toBe(0);
+  expect(
+    await askSnapshot(dir, 'select billing_month, reopened_because from closes where not is_closed order by all'),
+  ).toEqual([{ billing_month: '2026-10-01', reopened_because: 'a mistake' }]);
+  const reopened = await run(
+    '2026-11-06T17:00:00Z',
+    'report',
+    ...['cost_by_workspace', '--month', '2026-10', '--json', '--out', join(dir, 'reopened')],
+  );
+  expect(JSON.parse(reopened.stdout)).toMatchObject({ closedAt: null, rows: [{ cost: '14.000000000000' }] });
+  const then = await run('2026-11-06T17:00:00Z', 'sql', billedByMonth, '--as-of', '2026-11-06T15:00:00Z', '--json');
+  expect(JSON.parse(then.stdout).rows).toHaveLength(4);
+
+  // What was closed and reopened is in the books that are made anew.
+  const rebuilt = await run('2026-11-06T18:00:00Z', 'rebuild', '--into', join(dir, 'rebuilt.duckdb'), '--json');
+  expect(rebuilt.stderr).toBe('');
+  expect(JSON.parse(rebuilt.stdout)).toMatchObject({ identical: true });
+}, 240_000);
+
+test('a close that a killed process journaled and did not commit is closed by the next one that writes', async () => {
+  const { dir, night, run } = await begin(2, 10);
+  await night('2026-10-05T12:30:00Z');
+  const warehouse = join(dir, 'data', 'warehouse.duckdb');
+  await copyFile(warehouse, join(dir, 'before'));
+  expect((await run('2026-10-05T13:00:00Z', 'close', '2026-09')).exitCode).toBe(0);
+  await copyFile(join(dir, 'before'), warehouse); // what was committed since is gone, the journal is not
+  await night('2026-10-06T12:30:00Z');
+  expect(await askSnapshot(dir, 'select billing_month, cost, is_closed from closes')).toEqual([
+    { billing_month: '2026-09-01', cost: '7.000000000000', is_closed: true },
+  ]);
+}, 120_000);
+
+test('what stands in the way of a close is told at once, each with what to do', async () => {
+  const { dir, platform, night, run } = await begin(2, 10);
+  await night('2026-11-06T12:30:00Z');
+  expect((await run('2026-11-06T13:00:00Z', 'close', '2026-09')).exitCode).toBe(0);
+  platform.lie = ({ query }) => (query['endTime']?.startsWith('2026-11') ? 1 : 0);
+  await ingest(dir, platform, { now: '2026-11-07T12:30:00Z', args: ['--refetch', '--from', '2026-10-30'] });
+  const { exitCode, stderr } = await run('2026-11-07T13:00:00Z', 'close', '2026-11');
+  expect(exitCode).toBe(4);
+  expect(stderr).toContain('2026-11 cannot be closed:');
+  expect(stderr).toContain('- 2026-10 is not closed: close the older month first');
+  expect(stderr).toContain('- account acc_one: its books are complete through');
+  expect(stderr).toMatch(/- account acc_one: 2026-\S+ is unproven \(.*\); run "costbook ingest", which asks again/);
+  const older = await run('2026-11-07T13:00:00Z', 'close', '2026-08');
+  expect([older.exitCode, older.stderr]).toEqual([
+    4,
+    expect.stringContaining('the first month that was closed is 2026-09'),
+  ]);
+}, 120_000);
+
+test('where nothing was loaded there is nothing to close, and nothing is made', async () => {
+  const dir = await newProject();
+  for (const args of [
+    ['close', '2026-09'],
+    ['reopen', '2026-09', '--reason', 'x'],
+  ]) {
+    const { exitCode, stderr } = await runCli([...args, '--dir', dir]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('does not exist yet: run "costbook ingest" first')]);
+  }
+  expect(await readdir(dir)).toEqual([]);
+});

@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest';
+import { answer } from '../support/given-books.ts';
+
+/** September closed after load 1, October after load 3; loads 2 and 3 came between, load 4 after both. */
+const closes = [
+  { billing_month: '2026-09-01', load_number: 1, closed_at: '2026-10-05 02:00:00', invoiced: '10.5', cost: '10' },
+  { billing_month: '2026-10-01', load_number: 3, closed_at: '2026-11-05 02:00:00' },
+];
+/** All of September and October was in the books when they were closed. */
+const covered = [
+  { window_start: '2026-09-01', window_end: '2026-10-01', claimed_end: '2026-10-01', load_number: 1, since_load: 1 },
+  { window_start: '2026-10-01', window_end: '2026-11-01', claimed_end: '2026-11-01', load_number: 2, since_load: 2 },
+];
+const hour = { bucket_start: '2026-09-03 05:00:00' };
+function restated(load: number, before: [string, string] | null, after: [string, string] | null, other = {}) {
+  return {
+    ...hour,
+    ...other,
+    load_number: load,
+    old_load_number: before === null ? null : load - 1,
+    old_cost: before?.[0] ?? null,
+    old_usage: before?.[1] ?? null,
+    new_cost: after?.[0] ?? null,
+    new_usage: after?.[1] ?? null,
+    seen_at: '2026-10-09 01:00:00',
+  };
+}
+const billed = `select strftime(billing_month, '%m') as billed, charge_class as class,
+    strftime(bucket_start, '%m-%d %H') as hour, workspace, cost, usage
+  from costs_billed order by all`;
+const corrected = `select strftime(billing_month, '%m') as billed, strftime(usage_month, '%m') as of_month,
+    workspace, cost, usage
+  from corrections order by all`;
+
+describe('costs_billed and corrections', () => {
+  test('where no month is closed every hour is billed in its month', async () => {
+    const given = {
+      costs: [{ ...hour, cost: '3', usage: '1', load_number: 2 }],
+      restatements: [restated(2, ['2', '1'], ['3', '1'])],
+    };
+    expect(await answer(given, billed)).toEqual([
+      { billed: '09', class: null, hour: '09-03 05', workspace: 'north', cost: '3.000000000000', usage: '1.000000' },
+    ]);
+    expect(await answer(given, corrected)).toEqual([]);
+  });
+
+  test('a change after the close is delivered in the next month that was closed after it, or in the first open one', async () => {
+    const given = {
+      closes,
+      covered,
+      costs: [{ ...hour, cost: '9', usage: '4', load_number: 4 }],
+      restatements: [
+        restated(2, ['2', '1'], ['3', '1']),
+        restated(3, ['3', '1'], ['5', '2']),
+        restated(4, ['5', '2'], ['9', '4']),
+      ],
+    };
+    expect(await answer(given, corrected)).toEqual([
+      { billed: '10', of_month: '09', workspace: 'north', cost: '3.000000000000', usage: '1.000000' },
+      { billed: '11', of_month: '09', workspace: 'north', cost: '4.000000000000', usage: '2.000000' },
+    ]);
+    expect(await answer(given, billed)).toEqual([
+      { billed: '09', class: null, hour: '09-03 05', workspace: 'north', cost: '2.000000000000', usage: '1.000000' },
+      {
+        billed: '10',
+        class: 'Correction',
+        hour: '09-03 05',
+        workspace: 'north',
+        cost: '3.000000000000',
+        usage: '1.000000',
+      },
+      {
+        billed: '11',
+        class: 'Correction',
+        hour: '09-03 05',
+        workspace: 'north',
+        cost: '4.000000000000',
+        usage: '2.000000',
+      },
+    ]);
+  });
+
+  test('what changed before the close is none, and what changed back leaves none', async () => {
+    const given = {
+      closes: [{ ...closes[0], load_number: 2 }],
+      covered,
+      costs: [{ ...hour, cost: '3', usage: '1', load_number: 4 }],
+      restatements: [
+        restated(2, ['2', '1'], ['3', '1']),
+        restated(3, ['3', '1'], ['5', '1']),
+        restated(4, ['5', '1'], ['3', '1']),
+      ],
+    };
+    expect(await answer(given, corrected)).toEqual([]);
+    expect(await answer(given, billed)).toMatchObject([{ billed: '09', class: null, cost: '3.000000000000' }]);
+  });
+
+  test('a change of usage alone is one; a row that went away is billed where it was and taken back later', async () => {
+    const given = {
+      closes,
+      covered,
+      costs: [{ ...hour, cost: '2', usage: '3', load_number: 4 }],
+      restatements: [
+        restated(4, ['2', '1'], ['2', '3']),
+        restated(4, ['1', '1'], null, { workspace: 'south' }),
+        restated(4, null, ['7', '1'], { workspace: 'west' }),
+      ],
+    };
+    expect(await answer(given, corrected)).toEqual([
+      { billed: '11', of_month: '09', workspace: 'north', cost: '0.000000000000', usage: '2.000000' },
+      { billed: '11', of_month: '09', workspace: 'south', cost: '-1.000000000000', usage: '-1.000000' },
+      { billed: '11', of_month: '09', workspace: 'west', cost: '7.000000000000', usage: '1.000000' },
+    ]);
+    expect(await answer(given, `select workspace, cost from (${billed}) where class is null order by all`)).toEqual([
+      { workspace: 'north', cost: '2.000000000000' },
+      { workspace: 'south', cost: '1.000000000000' },
+    ]);
+  });
+
+  test('hours of a closed month that came into the books only after its close are corrections whole, also where they changed again', async () => {
+    const late = { account: 'acc_two', workspace: 'new' };
+    const given = {
+      closes,
+      covered,
+      loads: [{ load_number: 4, account: 'acc_two', window_start: '2026-08-25', window_end: '2026-09-07' }],
+      costs: [
+        { ...late, ...hour, cost: '5', usage: '1', load_number: 5 },
+        { ...late, bucket_start: '2026-08-31 23:00:00', cost: '1', load_number: 4 },
+      ],
+      restatements: [restated(5, ['4', '1'], ['5', '1'], late)],
+    };
+    expect(await answer(given, corrected)).toEqual([
+      { billed: '11', of_month: '09', workspace: 'new', cost: '5.000000000000', usage: '1.000000' },
+    ]);
+    expect(await answer(given, `select billed, class, hour, cost from (${billed})`)).toEqual([
+      { billed: '08', class: null, hour: '08-31 23', cost: '1.000000000000' },
+      { billed: '11', class: 'Correction', hour: '09-03 05', cost: '5.000000000000' },
+    ]);
+  });
+
+  test('a month that was reopened is open, and what was delivered in it is delivered in it still', async () => {
+    const given = {
+      closes: [closes[0] ?? {}, { ...closes[1], reopened_at: '2026-11-06', reopened_because: 'wrong' }],
+      covered,
+      costs: [{ ...hour, cost: '9', usage: '1', load_number: 4 }],
+      restatements: [restated(2, ['2', '1'], ['3', '1']), restated(4, ['3', '1'], ['9', '1'])],
+    };
+    expect(await answer(given, corrected)).toEqual([
+      { billed: '10', of_month: '09', workspace: 'north', cost: '7.000000000000', usage: '0.000000' },
+    ]);
+  });
+});
+
+test('closes: a row an account, with what the invoice differs by, and whether the close stands', async () => {
+  const given = {
+    closes: [
+      ...closes,
+      { billing_month: '2026-10-01', account: 'acc_two', reopened_at: '2026-11-06', reopened_because: 'wrong' },
+    ],
+  };
+  expect(
+    await answer(
+      given,
+      `select billing_month, account, is_closed, invoiced, invoice_difference, reopened_because from closes order by all`,
+    ),
+  ).toEqual([
+    {
+      billing_month: '2026-09-01',
+      account: 'acc_one',
+      is_closed: true,
+      invoiced: '10.500000000000',
+      invoice_difference: '0.500000000000',
+      reopened_because: null,
+    },
+    {
+      billing_month: '2026-10-01',
+      account: 'acc_one',
+      is_closed: true,
+      invoiced: null,
+      invoice_difference: null,
+      reopened_because: null,
+    },
+    {
+      billing_month: '2026-10-01',
+      account: 'acc_two',
+      is_closed: false,
+      invoiced: null,
+      invoice_difference: null,
+      reopened_because: 'wrong',
+    },
+  ]);
+});
