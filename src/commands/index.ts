@@ -11,6 +11,7 @@ import { reportCommand } from './report.ts';
 import { restatementsCommand } from './restatements.ts';
 import { sqlCommand } from './sql.ts';
 import { statusCommand } from './status.ts';
+import { verifyCommand } from './verify.ts';
 
 export type { Command, CommandContext, CommandInput, CommandOption } from './command.ts';
 export { commonOptions } from './common-options.ts';
@@ -19,6 +20,7 @@ export { commonOptions } from './common-options.ts';
 export const commands: readonly Command[] = [
   ingestCommand,
   reportCommand,
+  verifyCommand,
   sqlCommand,
   checkCommand,
   statusCommand,

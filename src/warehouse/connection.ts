@@ -1,6 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
   DECIMAL,
   type DuckDBAppender,
@@ -105,23 +105,30 @@ const openFiles = new Set<string>();
  * Throws LockedError where another process holds it, UsageError where a reader finds no file, MachineError otherwise.
  */
 export async function openDatabase(file: string, options: OpenOptions): Promise<Database> {
-  if (options.readOnly) return open(file, options);
+  if (options.readOnly) {
+    if (!(await exists(file))) throw new UsageError(`${file} does not exist yet: run "costbook ingest" first`);
+    return open(file, options, file);
+  }
   if (openFiles.has(file)) throw new Error(`${file} is already open in this process`);
   openFiles.add(file); // before anything is waited for: two that open at once must not both find it free
   try {
-    return await open(file, options);
+    await mkdir(dirname(file), { recursive: true }).catch(asOurError(file, false));
+    return await open(file, options, file);
   } catch (error) {
     openFiles.delete(file);
     throw error;
   }
 }
 
-async function open(file: string, options: OpenOptions): Promise<Database> {
+/** Opens a database in memory that holds nothing, to read files of other formats with; what does not fit spills to `folder`. */
+export function openScratch(folder: string): Promise<Database> {
+  return open(join(folder, 'scratch'), { readOnly: true }, ':memory:');
+}
+
+async function open(file: string, options: OpenOptions, attached: string): Promise<Database> {
   const { readOnly } = options;
   const folder = dirname(file);
   const fail = asOurError(file, readOnly);
-  if (!readOnly) await mkdir(folder, { recursive: true }).catch(fail);
-  else if (!(await exists(file))) throw new UsageError(`${file} does not exist yet: run "costbook ingest" first`);
   await removeDeadReadersSpill(folder);
   const instance = await DuckDBInstance.create(':memory:', {
     autoinstall_known_extensions: 'false',
@@ -146,9 +153,11 @@ async function open(file: string, options: OpenOptions): Promise<Database> {
     const first = await instance.connect();
     const kept = keep(first);
     await first.run(`set global TimeZone = 'UTC'`);
-    const mode = readOnly ? ' (read_only)' : options.unlogged ? ' (recovery_mode no_wal_writes)' : '';
+    const access = readOnly ? ' (read_only)' : options.unlogged ? ' (recovery_mode no_wal_writes)' : '';
+    // What is in memory alone is nobody's to change.
+    const mode = attached === file ? access : '';
     // ATTACH takes no parameters.
-    await first.run(`attach ${literal(file)} as ${options.catalog ?? 'wh'}${mode}`);
+    await first.run(`attach ${literal(attached)} as ${options.catalog ?? 'wh'}${mode}`);
     // Whoever holds the lock knows that what lies there is of a writer that was killed.
     if (!readOnly) await clearSpill(folder);
     await options.prepare?.(kept);

@@ -1,3 +1,4 @@
+export { lastSeen } from './as-of.ts';
 export { type Books, clearAfterReader, openBooks } from './books.ts';
 export {
   type AccountClose,
@@ -11,6 +12,7 @@ export { openPresentWarehouse, type PresentWarehouse, type TableComparison } fro
 export {
   asTyped,
   type Connection,
+  openScratch,
   type SqlColumn,
   SqlError,
   type SqlParameters,
@@ -18,6 +20,7 @@ export {
   type SqlRow,
   type SqlValue,
 } from './connection.ts';
+export { holdFolder } from './folder-lock.ts';
 export type {
   DifferingHours,
   LoadedQuery,
@@ -31,6 +34,13 @@ export type {
   TotalDecimals,
   TotalsKnown,
 } from './load.ts';
+export {
+  type CostPartition,
+  costPartitions,
+  lastLoadOf,
+  partitionsChangedSince,
+  viewsDigest,
+} from './partitions.ts';
 export { openRebuildingWarehouse, type RebuildingWarehouse } from './rebuilding.ts';
 export { snapshotFile } from './snapshot.ts';
 export { readSqlFolder, type SqlFile } from './sql-files.ts';
