@@ -1,6 +1,10 @@
 import { UTCDate, utc } from '@date-fns/utc';
 import { addMonths } from 'date-fns/addMonths';
+import { getISOWeek } from 'date-fns/getISOWeek';
+import { getISOWeekYear } from 'date-fns/getISOWeekYear';
+import { startOfISOWeek } from 'date-fns/startOfISOWeek';
 import { startOfMonth } from 'date-fns/startOfMonth';
+import { nearest } from './did-you-mean.ts';
 import { UsageError } from './errors.ts';
 
 /** Milliseconds since 1970-01-01T00:00:00Z. All of Costbook counts in UTC. */
@@ -147,4 +151,154 @@ export function subtractWindows(windows: readonly Window[], others: readonly Win
 export function intersectWindows(a: Window, b: Window): Window | undefined {
   const window = { start: Math.max(a.start, b.start), end: Math.min(a.end, b.end) };
   return window.start < window.end ? window : undefined;
+}
+
+/** How a year is cut into periods, each beginning where the one before it ends. Weeks begin on Monday, as in ISO 8601. */
+export const periodKinds = ['daily', 'weekly', 'monthly', 'quarterly', 'yearly'] as const;
+export type PeriodKind = (typeof periodKinds)[number];
+
+/** One period of a calendar: its window in UTC, and its name, by which periods of one kind are in order. */
+export interface CalendarPeriod extends Window {
+  /** `2026-10-01`, `2026-W40`, `2026-10`, `2026-Q4` or `2026`. */
+  readonly name: string;
+}
+
+/**
+ * The periods of a kind as the clocks of a time zone tell days. Boundaries lie on whole hours of UTC, as the books count
+ * in hours: both functions throw UsageError with the reason where a zone puts one elsewhere.
+ */
+export interface Calendar {
+  /** The period in which an instant lies. */
+  periodAt(instant: Instant): CalendarPeriod;
+  /** The period of a name; undefined where no period of the kind has that name. */
+  periodNamed(name: string): CalendarPeriod | undefined;
+}
+
+/** A zone's calendar of a kind of period. Throws UsageError for a name that is no time zone, `UTC` and IANA names are. */
+export function calendarOf(kind: PeriodKind, timeZone = 'UTC'): Calendar {
+  const zone = zoneOf(timeZone);
+  function periodOf(day: LocalDay): CalendarPeriod {
+    const start = firstDay(kind, day);
+    const end = kind === 'daily' ? start + dayMs : kind === 'weekly' ? start + 7 * dayMs : laterMonths(kind, start);
+    return { start: beginOf(zone, start, kind), end: beginOf(zone, end, kind), name: nameOf(kind, start) };
+  }
+  return {
+    periodAt: (instant) => periodOf(floorDay(instant + zone.offsetAt(instant))),
+    periodNamed(name) {
+      const day = dayWithin(kind, name);
+      const period = day === undefined ? undefined : periodOf(day);
+      return period?.name === name ? period : undefined;
+    },
+  };
+}
+
+/** A day of some calendar on a wall: its midnight, as if the wall were in UTC. */
+type LocalDay = number;
+
+function laterMonths(kind: PeriodKind, start: LocalDay): LocalDay {
+  return addCalendarMonths(start, kind === 'monthly' ? 1 : kind === 'quarterly' ? 3 : 12);
+}
+
+function firstDay(kind: PeriodKind, day: LocalDay): LocalDay {
+  const date = new UTCDate(day);
+  switch (kind) {
+    case 'daily':
+      return floorDay(day);
+    case 'weekly':
+      return startOfISOWeek(date, { in: utc }).getTime();
+    case 'monthly':
+      return floorMonth(day);
+    case 'quarterly':
+      return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - (date.getUTCMonth() % 3), 1);
+    case 'yearly':
+      return Date.UTC(date.getUTCFullYear(), 0, 1);
+  }
+}
+
+function nameOf(kind: PeriodKind, start: LocalDay): string {
+  const date = new UTCDate(start);
+  const text = formatInstant(start);
+  switch (kind) {
+    case 'daily':
+      return text.slice(0, 10);
+    case 'weekly':
+      return `${getISOWeekYear(date, { in: utc })}-W${String(getISOWeek(date, { in: utc })).padStart(2, '0')}`;
+    case 'monthly':
+      return text.slice(0, 7);
+    case 'quarterly':
+      return `${text.slice(0, 4)}-Q${date.getUTCMonth() / 3 + 1}`;
+    case 'yearly':
+      return text.slice(0, 4);
+  }
+}
+
+const periodNames: Readonly<Record<PeriodKind, RegExp>> = {
+  daily: /^(\d{4})-(\d{2})-(\d{2})$/,
+  weekly: /^(\d{4})-W(\d{2})$/,
+  monthly: /^(\d{4})-(\d{2})$/,
+  quarterly: /^(\d{4})-Q([1-4])$/,
+  yearly: /^(\d{4})$/,
+};
+
+/** Any day of the period that a name of this form means, where it means one. */
+function dayWithin(kind: PeriodKind, name: string): LocalDay | undefined {
+  const match = periodNames[kind].exec(name);
+  if (!match) return undefined;
+  const [year = 0, second = 1, third = 1] = match.slice(1).map(Number);
+  if (year < 1000) return undefined; // Date.UTC takes 26 for 1926
+  // The fourth of January is always in the first week.
+  if (kind === 'weekly') return Date.UTC(year, 0, 4 + 7 * (second - 1));
+  return Date.UTC(year, kind === 'quarterly' ? 3 * (second - 1) : second - 1, third);
+}
+
+interface Zone {
+  readonly name: string;
+  /** Milliseconds by which the zone's clocks are ahead of UTC. */
+  offsetAt(instant: Instant): number;
+}
+
+function zoneOf(name: string): Zone {
+  if (name === 'UTC') return { name, offsetAt: () => 0 };
+  let format: Intl.DateTimeFormat;
+  try {
+    // An offset such as +05:30 is no name of a zone; some versions of Node take it for one.
+    if (!/^[A-Za-z]/.test(name)) throw new RangeError(name);
+    format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
+  } catch (error) {
+    const guess = nearest(name, Intl.supportedValuesOf('timeZone'));
+    const hint = guess === undefined ? '' : `; did you mean ${guess}?`;
+    throw new UsageError(`found ${JSON.stringify(name)}, expected a time zone such as UTC or Europe/Berlin${hint}`, {
+      cause: error,
+    });
+  }
+  return {
+    name,
+    offsetAt(instant) {
+      const text = format.formatToParts(instant).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+      const [, sign, hours = 0, minutes = 0, seconds = 0] =
+        /^GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text) ?? [];
+      const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
+      return sign === '-' ? -ms : ms;
+    },
+  };
+}
+
+/**
+ * The first instant of a local day. Where the clocks are turned at midnight that is the earlier of two midnights, or,
+ * where midnight is left out, the instant at which it would have been.
+ */
+function beginOf(zone: Zone, day: LocalDay, kind: PeriodKind): Instant {
+  const before = zone.offsetAt(day - dayMs);
+  const midnights = [before, zone.offsetAt(day + dayMs)]
+    .map((offset) => ({ instant: day - offset, offset }))
+    .filter(({ instant, offset }) => zone.offsetAt(instant) === offset)
+    .map(({ instant }) => instant);
+  const begin = midnights.length > 0 ? Math.min(...midnights) : day - before;
+  if (floorHour(begin) !== begin) {
+    throw new UsageError(
+      `the ${nameOf(kind, firstDay(kind, day))} of ${zone.name} begins ${formatInstant(begin)}, within an hour of UTC, and the books ` +
+        'count in hours: expected a time zone whose clocks differ from UTC by whole hours; choose another, such as UTC',
+    );
+  }
+  return begin;
 }

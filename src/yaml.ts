@@ -312,6 +312,32 @@ export function keysOf(given: Given, rule: MappingRule, problems: Problems): Rea
   return keys;
 }
 
+/**
+ * The entries of a mapping whose keys are the file's own: names of periods, of labels. A number as a key is the text that
+ * was written. Repeated keys, and those that are no text, are reported; so is what is no mapping, or an empty one.
+ */
+export function entriesOf(given: Given, expected: string, problems: Problems): ReadonlyMap<string, Given> {
+  const { value: mapping } = given;
+  if (typeof mapping !== 'object' || mapping?.kind !== 'mapping') {
+    reportKind(given, expected, problems);
+    return new Map();
+  }
+  if (mapping.entries.length === 0) problems.report(given, `found nothing in it, expected ${expected}`);
+  const entries = new Map<string, Given>();
+  for (const { key, value } of mapping.entries) {
+    const name = typeof key.value === 'number' ? (key.source ?? String(key.value)) : key.value;
+    if (typeof name !== 'string' || name === '') {
+      problems.report(key, `found ${kindOf(key.value)} as a key, expected ${expected}`);
+    } else if (entries.has(name)) {
+      problems.report({ ...key, key: name }, 'found a second time; keep one');
+    } else {
+      entries.set(name, { ...value, key: name });
+      if (value.fault !== undefined) problems.report(value, value.fault);
+    }
+  }
+  return entries;
+}
+
 function unknownKeyHint(name: string, { keys, elsewhere }: MappingRule): string {
   const home = elsewhere?.find((other) => other.keys.includes(name));
   if (home) return `it belongs to ${home.place}; move it there`;

@@ -1,3 +1,4 @@
+import { budgetsCommand } from './budgets.ts';
 import { checkCommand } from './check.ts';
 import { closeCommand } from './close.ts';
 import type { Command } from './command.ts';
@@ -24,6 +25,7 @@ export const commands: readonly Command[] = [
   sqlCommand,
   checkCommand,
   statusCommand,
+  budgetsCommand,
   restatementsCommand,
   closeCommand,
   reopenCommand,

@@ -1,4 +1,29 @@
 export { openWitness } from './ask-again.ts';
+export {
+  amountIn,
+  type Budget,
+  type BudgetScope,
+  budgetsFile,
+  loadBudgets,
+  parseBudgets,
+  type Severity,
+  severities,
+  type Threshold,
+  usdDecimals,
+} from './budget-file.ts';
+export { type Replay, type ReplayEvent, replayBudget } from './budget-replay.ts';
+export { type BurnRate, namesNotFound, readSpends, type SpendNow, type SpendsAsked } from './budget-spends.ts';
+export {
+  type BudgetFact,
+  type BudgetState,
+  budgetCalendar,
+  evaluateBudgets,
+  rounded,
+  type Spend,
+  shareOf,
+  stateOf,
+  watchedPeriods,
+} from './budgets.ts';
 export * from './check.ts';
 export * from './close.ts';
 export * from './completeness.ts';

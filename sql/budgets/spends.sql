@@ -1,0 +1,58 @@
+--! about: What was spent on each budget in each of its stretches of time, which lie on whole hours: $scopes and $stretches
+--! about: are lists of JSON. Amounts are added up once, by series and by what lies between two boundaries.
+--! grain: stretch
+with scopes as (
+  select unnest(
+    from_json(
+      $scopes,
+      '[{"budget": "INTEGER", "account": ["VARCHAR"], "workspace": ["VARCHAR"], "resource_type": ["VARCHAR"],
+        "resource_name": ["VARCHAR"], "billing_dimension": ["VARCHAR"]}]'
+    )
+  ) as scope
+),
+stretches as (
+  select
+    stretch.stretch as stretch,
+    stretch.budget as budget,
+    cast(stretch.start as timestamp) as stretch_start,
+    cast(stretch.end as timestamp) as stretch_end
+  from (
+    select unnest(
+      from_json($stretches, '[{"stretch": "INTEGER", "budget": "INTEGER", "start": "VARCHAR", "end": "VARCHAR"}]')
+    ) as stretch
+  )
+),
+members as (
+  select scope.budget as budget, series.series_id
+  from scopes
+  join series
+    on (scope.account is null or list_contains(scope.account, series.account))
+    and (scope.workspace is null or list_contains(scope.workspace, series.workspace))
+    and (scope.resource_type is null or list_contains(scope.resource_type, series.resource_type))
+    and (scope.billing_dimension is null or list_contains(scope.billing_dimension, series.billing_dimension))
+    and (
+      scope.resource_name is null
+      or len(list_filter(scope.resource_name, lambda pattern: series.resource_name like pattern escape '\')) > 0
+    )
+),
+boundaries as (
+  select stretch_start as boundary from stretches
+  union
+  select stretch_end from stretches
+),
+pieces as (
+  select amounts.series_id, boundaries.boundary, sum(amounts.cost) as cost
+  from amounts
+  asof join boundaries on amounts.bucket_start >= boundaries.boundary
+  where amounts.bucket_start >= cast($from as timestamp) and amounts.bucket_start < cast($to as timestamp)
+  group by amounts.series_id, boundaries.boundary
+)
+select stretches.stretch, cast(sum(pieces.cost) as decimal(38, 12)) as cost
+from stretches
+join members using (budget)
+join pieces
+  on pieces.series_id = members.series_id
+  and pieces.boundary >= stretches.stretch_start
+  and pieces.boundary < stretches.stretch_end
+group by stretches.stretch
+order by stretches.stretch

@@ -1,0 +1,342 @@
+import { resolve } from 'node:path';
+import { loadConfig } from '../config.ts';
+import { decimalOfWhole } from '../decimals.ts';
+import { nearest } from '../did-you-mean.ts';
+import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
+import {
+  amountIn,
+  type Budget,
+  type BudgetState,
+  budgetCalendar,
+  budgetsFile,
+  type CompletenessState,
+  completenessOf,
+  describeCompleteness,
+  evaluateBudgets,
+  formatTable,
+  loadBudgets,
+  namesNotFound,
+  type Replay,
+  readSpends,
+  replayBudget,
+  rounded,
+  type SpendNow,
+  shareOf,
+  stateOf,
+  usdDecimals,
+} from '../reports/index.ts';
+import { dayMs, formatInstant, formatWindow, hoursIn, type Instant } from '../time.ts';
+import { openBooks } from '../warehouse/index.ts';
+import type { Command, CommandContext, CommandInput } from './command.ts';
+import { optionReader } from './options.ts';
+
+export const budgetsCommand: Command = {
+  name: 'budgets',
+  summary: 'Say what of each budget is spent, or try one on what the books knew each day (budgets test <name>).',
+  arguments: [
+    { name: '[action]', summary: 'test, to try a budget; without it every budget is told' },
+    { name: '[name]', summary: 'the budget to try' },
+  ],
+  options: [
+    { flags: '--exit-code', summary: 'exit 6 where a budget is exceeded, 4 where nothing is known of what was spent' },
+    { flags: '--over <duration>', summary: 'of test: how far back, in days; 400d by default' },
+    { flags: '--file <file>', summary: 'another file than jobs/budgets.yaml, such as a draft' },
+  ],
+  examples: [
+    'costbook budgets',
+    'costbook budgets --json --exit-code',
+    'costbook budgets test everything --over 400d',
+    'costbook budgets test everything --file draft.yaml',
+  ],
+  async run(input, context) {
+    const [action] = input.arguments;
+    if (action === undefined) return tellAll(input, context);
+    if (action === 'test') return tryOne(input, context);
+    throw new UsageError(`budgets: "${action}" is no action; expected test, or nothing to see every budget`);
+  },
+};
+
+/** The budgets of the file that is asked for. Throws UsageError where there is none. */
+function budgetsAsked(given: string | undefined, { dir, effects }: CommandContext): readonly Budget[] {
+  const file = given === undefined ? budgetsFile(dir) : resolve(given);
+  const budgets = loadBudgets(file, { now: effects.now() });
+  if (budgets !== undefined && budgets.length > 0) return budgets;
+  throw new UsageError(
+    `${file}: found ${budgets === undefined ? 'no such file' : 'no budget in it'}, expected budgets such as\n` +
+      'budgets:\n  - name: everything\n    period: monthly\n    amount: 5000 USD',
+  );
+}
+
+/** A budget's present period. */
+interface BudgetNow {
+  readonly budget: Budget;
+  readonly spend: SpendNow;
+  readonly state: BudgetState | undefined;
+}
+
+async function tellAll(input: CommandInput, context: CommandContext): Promise<number> {
+  const now = context.effects.now();
+  const options = optionReader(input, now);
+  if (options.text('over') !== undefined) options.problem('--over is for "costbook budgets test <name>"');
+  options.check();
+  const budgets = budgetsAsked(options.text('file'), context);
+  const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
+  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+  try {
+    const { connection } = books;
+    const asked = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
+    const spends = await readSpends(connection, asked, {
+      now,
+      freshnessHours: config.freshnessHours,
+      configured: config.accounts.flatMap(({ id }) => id ?? []),
+    });
+    const lines = asked.flatMap(({ budget, period }, index): BudgetNow[] => {
+      const spend = spends[index];
+      return spend === undefined ? [] : [{ budget, spend, state: stateOf(budget, period, spend.spent) }];
+    });
+    const state = await completenessOf(connection);
+    if (context.json) await context.write(`${JSON.stringify(toJson(lines, state, now))}\n`);
+    else await context.write(`${describe(lines, now)}\n${describeCompleteness(state)}\n`);
+    for (const { budget, spend } of lines) {
+      for (const sentence of spend.lacking) {
+        context.tell(`warning: budget ${budget.name}, ${spend.period.name} is not complete: ${sentence}`);
+      }
+    }
+    for (const sentence of await namesNotFound(connection, budgets)) context.tell(`warning: ${sentence}`);
+    return options.flag('exitCode') ? worstExitCode(lines.map(exitCodeOf)) : exitCodes.done;
+  } finally {
+    books.close();
+  }
+}
+
+function exitCodeOf({ state }: BudgetNow): number {
+  if (state === undefined) return exitCodes.unproven;
+  return state === 'EXCEEDED' ? exitCodes.overBudget : exitCodes.done;
+}
+
+function toJson(lines: readonly BudgetNow[], state: CompletenessState, now: Instant): Record<string, unknown> {
+  return {
+    now: formatInstant(now),
+    completeThrough: state.completeThrough,
+    settledThrough: state.settledThrough,
+    budgets: lines.map(({ budget, spend, state: ofBudget }) => {
+      const { period, spent, burnRate, completeThrough, lacking } = spend;
+      const facts = evaluateBudgets([budget], [{ ...spend, spent: spent ?? 0n }]);
+      return {
+        name: budget.name,
+        parent: budget.parent ?? null,
+        scope: budget.scope,
+        period: period.name,
+        periodStart: formatInstant(period.start),
+        periodEnd: formatInstant(period.end),
+        timeZone: budget.timeZone,
+        spent: spent === undefined ? null : decimalOfWhole(spent, usdDecimals),
+        amount: decimalOfWhole(amountIn(budget, period.name), usdDecimals),
+        /** Percent of the amount. */
+        share: spent === undefined ? null : shareOf(budget, period, spent),
+        daysLeft: daysLeft(period.end, now),
+        burnRate:
+          burnRate === undefined
+            ? null
+            : {
+                perDay: decimalOfWhole(burnRate.perDay, usdDecimals),
+                from: formatInstant(burnRate.start),
+                to: formatInstant(burnRate.end),
+                hours: hoursIn(burnRate),
+              },
+        state: ofBudget ?? null,
+        completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
+        lacking,
+        thresholds: facts.map(({ key, threshold, severity, limit, state: ofThreshold, notify }) => ({
+          key,
+          threshold,
+          severity,
+          limit,
+          isReached: spent === undefined ? null : ofThreshold === 'raised',
+          notify,
+        })),
+      };
+    }),
+  };
+}
+
+/** Days until a period ends, to a tenth. */
+function daysLeft(end: Instant, now: Instant): number {
+  return Math.floor(((end - now) / dayMs) * 10) / 10;
+}
+
+/** USD to the cent, for a person. */
+function cents(usd: bigint): string {
+  return decimalOfWhole(rounded(usd, 10n ** BigInt(usdDecimals - 2)), 2);
+}
+
+function describe(lines: readonly BudgetNow[], now: Instant): string {
+  const columns = [
+    'budget',
+    'period',
+    'USD spent',
+    'of USD',
+    '%',
+    'days left',
+    'USD a day',
+    'state',
+    'complete through',
+  ];
+  const table = formatTable(
+    columns.map((name) => ({
+      name,
+      type: ['budget', 'period', 'state', 'complete through'].includes(name) ? 'VARCHAR' : 'DECIMAL',
+    })),
+    lines.map(({ budget, spend: { period, spent, burnRate, completeThrough }, state }) => [
+      budget.name,
+      period.name,
+      spent === undefined ? 'not known' : cents(spent),
+      cents(amountIn(budget, period.name)),
+      spent === undefined ? undefined : shareOf(budget, period, spent),
+      daysLeft(period.end, now).toFixed(1),
+      burnRate === undefined ? 'not known' : cents(burnRate.perDay),
+      state ?? 'not known',
+      completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough),
+    ]),
+  );
+  const burning = new Map(
+    lines.flatMap(({ budget, spend: { burnRate } }) => {
+      if (burnRate === undefined) return [];
+      return [[budget.name, `${hoursIn(burnRate)} complete hours ${formatWindow(burnRate)}`] as const];
+    }),
+  );
+  const computed = [...new Set(burning.values())].map((hours) => {
+    const names = [...burning].filter(([, own]) => own === hours).map(([name]) => name);
+    return `USD a day${names.length === lines.length ? '' : ` of ${names.join(', ')}`}: of the last ${hours}`;
+  });
+  return [table, ...computed].join('\n');
+}
+
+const usualDays = 400;
+
+async function tryOne(input: CommandInput, context: CommandContext): Promise<number> {
+  const now = context.effects.now();
+  const options = optionReader(input, now);
+  const overMs = options.duration('over') ?? usualDays * dayMs;
+  if (overMs < dayMs || overMs > 36_500 * dayMs) options.problem('--over: expected from 1 to 36500 days, such as 400d');
+  if (options.flag('exitCode')) options.problem('--exit-code is for "costbook budgets" without test');
+  options.check();
+  const budget = budgetNamed(input.arguments[1], budgetsAsked(options.text('file'), context));
+  const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
+  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+  try {
+    const { connection } = books;
+    const asked = { from: now - overMs, now, lagHours: config.lagHours };
+    const replay = await replayBudget(connection, budget, asked);
+    const state = await completenessOf(connection);
+    if (context.json) await context.write(`${JSON.stringify(replayToJson(budget, replay, state, now))}\n`);
+    else await context.write(`${describeReplay(budget, replay, now)}\n${describeCompleteness(state)}\n`);
+    for (const sentence of await namesNotFound(connection, [budget])) context.tell(`warning: ${sentence}`);
+    return exitCodes.done;
+  } finally {
+    books.close();
+  }
+}
+
+/** The budget of a name; without one, the only one. Throws UsageError where there is none of it. */
+function budgetNamed(name: string | undefined, budgets: readonly Budget[]): Budget {
+  const names = budgets.map((budget) => budget.name);
+  const found =
+    name === undefined && budgets.length === 1 ? budgets[0] : budgets.find((budget) => budget.name === name);
+  if (found !== undefined) return found;
+  if (name === undefined) throw new UsageError(`name a budget: ${names.join(', ')}`);
+  const guess = nearest(name, names);
+  throw new UsageError(
+    `there is no budget "${name}"${guess ? ` (did you mean "${guess}"?)` : ''}: expected one of ${names.join(', ')}`,
+  );
+}
+
+/** The UTC day that ends at an instant, or in which it lies. */
+function dayOf(at: Instant): string {
+  return formatInstant(at - 1).slice(0, 10);
+}
+
+function replayToJson(
+  budget: Budget,
+  { from, keptSince, periods, events }: Replay,
+  state: CompletenessState,
+  now: Instant,
+): Record<string, unknown> {
+  return {
+    budget: budget.name,
+    from: formatInstant(from),
+    to: formatInstant(now),
+    keptSince: keptSince === undefined ? null : formatInstant(keptSince),
+    completeThrough: state.completeThrough,
+    settledThrough: state.settledThrough,
+    events: events.map(({ at, kind: _, ...event }) => ({
+      day: dayOf(at),
+      at: formatInstant(at),
+      ...event,
+      wasKept: wasKept(at, keptSince),
+    })),
+    periods: periods.map(({ period, spent, lacking }) => ({
+      period: period.name,
+      start: formatInstant(period.start),
+      end: formatInstant(period.end),
+      spent: spent === undefined ? null : decimalOfWhole(spent, usdDecimals),
+      amount: decimalOfWhole(amountIn(budget, period.name), usdDecimals),
+      share: spent === undefined ? null : shareOf(budget, period, spent),
+      state: stateOf(budget, period, spent) ?? null,
+      lacking,
+    })),
+  };
+}
+
+/** Whether what was known at an instant was kept then, and is not only what would have been known. */
+function wasKept(at: Instant, keptSince: Instant | undefined): boolean {
+  return keptSince !== undefined && at >= keptSince;
+}
+
+function describeReplay(budget: Budget, { from, keptSince, periods, events }: Replay, now: Instant): string {
+  const text = (name: string) => ({ name, type: 'VARCHAR' });
+  const number = (name: string) => ({ name, type: 'DECIMAL' });
+  const table = formatTable(
+    [
+      ...[text('day'), text('threshold'), text('severity'), text('what'), text('period')],
+      ...[number('USD then'), number('limit'), text('complete through')],
+    ],
+    events.map(({ at, threshold, severity, state, period, value, limit, completeThrough }) => [
+      `${dayOf(at)}${wasKept(at, keptSince) ? '' : ' *'}`,
+      threshold,
+      severity,
+      state === 'raised' ? 'fires' : 'resolves',
+      period,
+      shortUsd(value),
+      shortUsd(limit),
+      completeThrough ?? 'nothing yet',
+    ]),
+  );
+  const count = (state: string) => events.filter((event) => event.state === state).length;
+  const known = periods.filter(({ spent }) => spent !== undefined).length;
+  const over = periods.filter(({ period, spent }) => stateOf(budget, period, spent) === 'EXCEEDED').length;
+  const sentences = [
+    `${budget.name} over ${formatWindow({ start: from, end: now })}: fires ${times(count('raised'))}, resolves ` +
+      `${times(count('resolved'))}; exceeded in ${over} of ${known} periods with known costs.`,
+  ];
+  if (events.some(({ at }) => !wasKept(at, keptSince))) {
+    sentences.push(
+      `* The books were kept day by day from ${keptSince === undefined ? 'no day' : formatInstant(keptSince)} on; costs ` +
+        'before that count as known once their hour was over.',
+    );
+  }
+  for (const { period, spent, lacking } of periods) {
+    if (spent === undefined || lacking.length === 0) continue;
+    sentences.push(`${period.name} is not whole: ${lacking.join('; ')}.`);
+  }
+  return [...(events.length === 0 ? [] : [table]), ...sentences].join('\n');
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
+}
+
+/** USD as text to the cent. */
+function shortUsd(text: string): string {
+  return cents(BigInt(text.replace('.', '')));
+}

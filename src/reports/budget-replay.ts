@@ -1,0 +1,201 @@
+import { wholeOfDecimal } from '../decimals.ts';
+import { UsageError } from '../errors.ts';
+import { type CalendarPeriod, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
+import type { Connection, SqlRow } from '../warehouse/index.ts';
+import { type Budget, usdDecimals } from './budget-file.ts';
+import { budgetSql, scopeForSql } from './budget-spends.ts';
+import { type BudgetFact, budgetCalendar, evaluateBudgets } from './budgets.ts';
+
+/** A threshold that would have been told of: reached, or no longer reached. */
+export interface ReplayEvent extends BudgetFact {
+  /** The end of the UTC day on which the books knew it first; now, on the present one. */
+  readonly at: Instant;
+}
+
+/** What a period came to as the books know it at the end of the replay. */
+export interface ReplayedPeriod {
+  readonly period: CalendarPeriod;
+  /** Which books begin within it, a sentence each: what was spent before is not known. */
+  readonly lacking: readonly string[];
+  /** Trillionths of a USD; undefined where no cost of it is known. */
+  readonly spent: bigint | undefined;
+}
+
+export interface Replay {
+  /** The start of the first period. */
+  readonly from: Instant;
+  /**
+   * From here on the books were kept day by day in every account; undefined where nothing was ever loaded. What had
+   * happened before counts as known once its hour was over and the platform had had its lag.
+   */
+  readonly keptSince: Instant | undefined;
+  readonly periods: readonly ReplayedPeriod[];
+  /** In order of time, then of period and threshold. */
+  readonly events: readonly ReplayEvent[];
+}
+
+/** What a period came to as the books knew it from an instant on. */
+export interface KnownSpend {
+  readonly period: CalendarPeriod;
+  readonly knownFrom: Instant;
+  /** Trillionths of a USD. */
+  readonly spent: bigint;
+  readonly lacking: readonly string[];
+}
+
+/**
+ * What a budget would have told at each of these instants, each change of a threshold's state once. Spends of one period
+ * come in order of time. Pure.
+ */
+export function replayFacts(
+  budget: Budget,
+  spends: readonly KnownSpend[],
+  completeThroughAt: (instant: Instant) => Instant | undefined,
+): ReplayEvent[] {
+  const states = new Map<string, BudgetFact['state']>();
+  const events: (ReplayEvent & { readonly order: number })[] = [];
+  for (const { period, knownFrom, spent, lacking } of spends) {
+    const spend = { budget: budget.name, period, spent, completeThrough: completeThroughAt(knownFrom), lacking };
+    for (const fact of evaluateBudgets([budget], [spend])) {
+      // What was never raised has nothing to resolve.
+      if ((states.get(fact.key) ?? 'resolved') === fact.state) continue;
+      states.set(fact.key, fact.state);
+      events.push({ ...fact, at: knownFrom, order: period.start });
+    }
+  }
+  return events.sort((a, b) => a.at - b.at || a.order - b.order).map(({ order: _, ...event }) => event);
+}
+
+/**
+ * Replays a budget over the books of present and past, from the start of the period in which `from` lies up to now: what
+ * it would have told at the end of each UTC day with what was known then. Throws UsageError for scopes of owners or
+ * labels, whose past is not kept hour by hour, and where the time zone puts a boundary between two hours.
+ */
+export async function replayBudget(
+  connection: Connection,
+  budget: Budget,
+  { from, now, lagHours }: { readonly from: Instant; readonly now: Instant; readonly lagHours: number },
+): Promise<Replay> {
+  if (budget.scope.owner !== undefined || budget.scope.label !== undefined) {
+    throw new UsageError(
+      `${budget.where}: budget ${budget.name} is of ${budget.scope.owner ? 'owners' : 'labels'}: whose a cost was is known as of ` +
+        'now and not of each day, expected a scope of account, workspace, resourceType, resourceName or billingDimension; ' +
+        'try one of those with --file',
+    );
+  }
+  const periods = periodsFrom(budget, from, now);
+  const [first = { start: now, end: now }] = periods;
+  const names = new Map(periods.map((period) => [period.start, period]));
+  const rows = await connection.rows(await budgetSql('replay'), {
+    scope: JSON.stringify(scopeForSql(budget.scope)),
+    periods: JSON.stringify(periods.map(({ start }) => ({ start: formatInstant(start) }))),
+    from: formatInstant(first.start),
+    to: formatInstant(periods.at(-1)?.end ?? now),
+    now: formatInstant(now),
+    lag_hours: lagHours,
+  });
+  const history = await readHistory(connection, budget, lagHours);
+  const spends = rows.flatMap((row): KnownSpend[] => {
+    const period = names.get(Number(row['period_start']));
+    if (period === undefined) return [];
+    const spent = wholeOfDecimal(String(row['cost']), usdDecimals);
+    return [{ period, knownFrom: Number(row['known_day']), spent, lacking: history.lackingIn(period) }];
+  });
+  return {
+    from: first.start,
+    keptSince: history.keptSince,
+    periods: periods.map((period) => ({
+      period,
+      spent: spends.findLast((spend) => spend.period === period)?.spent,
+      lacking: history.lackingIn(period),
+    })),
+    events: replayFacts(budget, spends, history.completeThroughAt),
+  };
+}
+
+function periodsFrom(budget: Budget, from: Instant, now: Instant): CalendarPeriod[] {
+  const calendar = budgetCalendar(budget);
+  const periods = [calendar.periodAt(from)];
+  for (let last = periods[0]; last !== undefined && last.end <= now; ) {
+    last = calendar.periodAt(last.end);
+    periods.push(last);
+  }
+  return periods;
+}
+
+interface History {
+  readonly keptSince: Instant | undefined;
+  completeThroughAt(instant: Instant): Instant | undefined;
+  /** Which books begin within a period, by what is known now. */
+  lackingIn(period: CalendarPeriod): string[];
+}
+
+/** What was known at each instant of how far the books were, in the accounts that a budget is of. */
+async function readHistory(connection: Connection, budget: Budget, lagHours: number): Promise<History> {
+  const isOurs = (row: SqlRow) => budget.scope.account?.includes(String(row['account'])) ?? true;
+  const pieces = (await connection.rows(await budgetSql('coverage_known'))).filter(isOurs).map(toKnown);
+  const states = (await connection.rows(await budgetSql('accounts_known'))).filter(isOurs).map(toKnown);
+  const accounts = [...new Set(states.map(({ account }) => account))].map((account) => {
+    const own = pieces.filter((piece) => piece.account === account);
+    return {
+      pieces: own,
+      states: states.filter((state) => state.account === account),
+      keptSince:
+        own.length === 0 ? undefined : own.reduce((least, { knownFrom }) => Math.min(least, knownFrom), Infinity),
+    };
+  });
+  const kept = accounts.flatMap(({ keptSince }) => keptSince ?? []);
+  return {
+    keptSince: kept.length === 0 ? undefined : Math.max(...kept),
+    lackingIn: (period) =>
+      states.flatMap(({ account, start, knownUntil }) => {
+        if (knownUntil !== undefined || start === undefined || start <= period.start) return [];
+        return [`the books of ${account} begin ${formatInstant(start)}`];
+      }),
+    completeThroughAt(instant) {
+      const reached = accounts.map((account) => {
+        if (account.keptSince === undefined) return undefined;
+        // The first run made up for what had happened before it.
+        if (instant < account.keptSince) return floorHour(instant) - lagHours * hourMs;
+        const begin = account.states.find((state) => isKnownAt(state, instant))?.start;
+        return begin === undefined ? undefined : reachedFrom(begin, account.pieces, instant);
+      });
+      const known = reached.flatMap((through) => through ?? []);
+      return known.length === 0 || known.length < reached.length ? undefined : Math.min(...known);
+    },
+  };
+}
+
+interface Known {
+  readonly account: string;
+  readonly knownFrom: Instant;
+  readonly knownUntil: Instant | undefined;
+  readonly start: Instant | undefined;
+  readonly end: Instant | undefined;
+}
+
+function toKnown(row: SqlRow): Known {
+  const instant = (name: string) => (row[name] === null || row[name] === undefined ? undefined : Number(row[name]));
+  return {
+    account: String(row['account']),
+    knownFrom: Number(row['known_from']),
+    knownUntil: instant('known_until'),
+    start: instant('window_start') ?? instant('history_start'),
+    end: instant('claimed_end'),
+  };
+}
+
+function isKnownAt({ knownFrom, knownUntil }: Known, instant: Instant): boolean {
+  return knownFrom <= instant && (knownUntil === undefined || knownUntil > instant);
+}
+
+/** The end of the hours that are there without a hole from an instant on; undefined where not even the first one is. */
+function reachedFrom(begin: Instant, pieces: readonly Known[], instant: Instant): Instant | undefined {
+  let reached = begin;
+  for (const { start = reached, end = reached, ...known } of pieces) {
+    if (!isKnownAt({ ...known, start, end }, instant) || end <= reached) continue;
+    if (start > reached) break;
+    reached = end;
+  }
+  return reached > begin ? reached : undefined;
+}
