@@ -379,6 +379,9 @@ function readScope(given: Given | undefined, scopePlaces: Map<string, Place>, pr
     }
     scope[key] = read;
   }
+  if (owner !== undefined && label !== undefined) {
+    problems.report(label, 'found next to owner, expected one of the two; an allocation rule can be about labels');
+  }
   for (const [key, entry] of keys) scopePlaces.set(key, entry);
   return scope as BudgetScope;
 }

@@ -11,7 +11,7 @@ export {
   type Threshold,
   usdDecimals,
 } from './budget-file.ts';
-export { type Replay, type ReplayEvent, replayBudget } from './budget-replay.ts';
+export { type KnownSpend, type Replay, type ReplayEvent, replayBudget, replayFacts } from './budget-replay.ts';
 export { type BurnRate, namesNotFound, readSpends, type SpendNow, type SpendsAsked } from './budget-spends.ts';
 export {
   type BudgetFact,

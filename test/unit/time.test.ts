@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
 import {
   addCalendarMonths,
+  type CalendarPeriod,
+  calendarOf,
   dayMs,
   floorDay,
   floorHour,
@@ -17,6 +19,7 @@ import {
   parseInstant,
   parseMonth,
   parseRfc3339,
+  periodKinds,
   subtractWindows,
   unionWindows,
   type Window,
@@ -283,5 +286,99 @@ describe('windows as sets of instants', () => {
       { start: 5, end: 9 },
       { start: 1, end: 6 },
     ]);
+  });
+});
+
+describe('calendarOf', () => {
+  function told(period: CalendarPeriod | undefined): string {
+    return period === undefined ? 'none' : `${period.name} ${formatWindow(period)}`;
+  }
+
+  test.each([
+    ['daily', 'UTC', '2026-11-01T23:59:59Z', '2026-11-01 2026-11-01T00:00:00Z/2026-11-02T00:00:00Z'],
+    ['weekly', 'UTC', '2026-11-01T12:00:00Z', '2026-W44 2026-10-26T00:00:00Z/2026-11-02T00:00:00Z'],
+    ['weekly', 'UTC', '2027-01-03T00:00:00Z', '2026-W53 2026-12-28T00:00:00Z/2027-01-04T00:00:00Z'],
+    ['weekly', 'UTC', '2024-12-30T00:00:00Z', '2025-W01 2024-12-30T00:00:00Z/2025-01-06T00:00:00Z'],
+    ['monthly', 'UTC', '2026-11-01T00:00:00Z', '2026-11 2026-11-01T00:00:00Z/2026-12-01T00:00:00Z'],
+    ['quarterly', 'UTC', '2026-12-31T23:00:00Z', '2026-Q4 2026-10-01T00:00:00Z/2027-01-01T00:00:00Z'],
+    ['yearly', 'UTC', '2026-01-01T00:00:00Z', '2026 2026-01-01T00:00:00Z/2027-01-01T00:00:00Z'],
+    // Its clocks go back in the month, so that it has an hour more.
+    ['monthly', 'Europe/Berlin', '2026-09-30T22:00:00Z', '2026-10 2026-09-30T22:00:00Z/2026-10-31T23:00:00Z'],
+    ['monthly', 'Europe/Berlin', '2026-09-30T21:00:00Z', '2026-09 2026-08-31T22:00:00Z/2026-09-30T22:00:00Z'],
+    ['daily', 'Europe/Berlin', '2026-10-25T12:00:00Z', '2026-10-25 2026-10-24T22:00:00Z/2026-10-25T23:00:00Z'],
+    ['daily', 'Europe/Berlin', '2026-03-29T12:00:00Z', '2026-03-29 2026-03-28T23:00:00Z/2026-03-29T22:00:00Z'],
+    ['weekly', 'America/New_York', '2026-11-01T12:00:00Z', '2026-W44 2026-10-26T04:00:00Z/2026-11-02T05:00:00Z'],
+    ['yearly', 'Pacific/Auckland', '2026-07-01T00:00:00Z', '2026 2025-12-31T11:00:00Z/2026-12-31T11:00:00Z'],
+    // Its clocks leave midnight out on the last Friday of April: that day begins at one.
+    ['daily', 'Africa/Cairo', '2026-04-24T06:00:00Z', '2026-04-24 2026-04-23T22:00:00Z/2026-04-24T21:00:00Z'],
+    // Its clocks strike midnight twice on the first Sunday of November: the day begins with the first.
+    ['daily', 'America/Havana', '2026-11-01T12:00:00Z', '2026-11-01 2026-11-01T04:00:00Z/2026-11-02T05:00:00Z'],
+  ] as const)('the %s period in %s at %s is %s', (kind, zone, instant, expected) => {
+    const calendar = calendarOf(kind, zone);
+    const period = calendar.periodAt(Date.parse(instant));
+    expect(told(period)).toBe(expected);
+    expect(calendar.periodNamed(period.name)).toEqual(period);
+  });
+
+  test('every instant is in exactly one period, and periods follow each other, whatever the clocks do', () => {
+    const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Africa/Cairo', 'America/Havana', 'Asia/Tokyo'];
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...periodKinds),
+        fc.constantFrom(...zones),
+        fc.integer({ min: Date.UTC(2015, 0, 1), max: Date.UTC(2035, 0, 1) }),
+        (kind, zone, instant) => {
+          const calendar = calendarOf(kind, zone);
+          const period = calendar.periodAt(instant);
+          expect(period.start <= instant && instant < period.end).toBe(true);
+          expect(calendar.periodAt(period.start)).toEqual(period);
+          expect(calendar.periodAt(period.end - 1)).toEqual(period);
+          expect(calendar.periodAt(period.end).start).toBe(period.end);
+          expect(calendar.periodNamed(period.name)).toEqual(period);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  test.each([
+    ['daily', '2026-02-30'],
+    ['daily', '2026-10'],
+    ['weekly', '2026-W54'],
+    ['weekly', '2025-W53'],
+    ['weekly', '2026-W00'],
+    ['monthly', '2026-13'],
+    ['monthly', '2026-1'],
+    ['quarterly', '2026-Q5'],
+    ['yearly', '26'],
+    ['yearly', '0026'],
+    ['yearly', 'next'],
+  ] as const)('no %s period is named %s', (kind, name) => {
+    expect(calendarOf(kind).periodNamed(name)).toBeUndefined();
+  });
+
+  test('a zone that puts a boundary between two hours is refused with the reason', () => {
+    const act = () => calendarOf('monthly', 'Asia/Kolkata').periodAt(Date.UTC(2026, 9, 5));
+    expect(act).toThrow(UsageError);
+    expect(act).toThrow(
+      'the 2026-10 of Asia/Kolkata begins 2026-09-30T18:30:00Z, within an hour of UTC, and the books count in hours',
+    );
+  });
+
+  test('such a zone is taken where its clocks differ by whole hours', () => {
+    expect(told(calendarOf('monthly', 'Australia/Lord_Howe').periodAt(Date.UTC(2026, 11, 5)))).toBe(
+      '2026-12 2026-11-30T13:00:00Z/2026-12-31T13:00:00Z',
+    );
+    expect(() => calendarOf('monthly', 'Australia/Lord_Howe').periodAt(Date.UTC(2026, 6, 5))).toThrow(
+      '2026-06-30T13:30:00Z',
+    );
+  });
+
+  test.each([
+    ['Europe/Berln', 'did you mean Europe/Berlin?'],
+    ['+01:00', 'expected a time zone such as UTC or Europe/Berlin'],
+    ['', 'expected a time zone'],
+  ])('%j is no time zone', (zone, words) => {
+    expect(() => calendarOf('daily', zone)).toThrow(words);
   });
 });

@@ -1,0 +1,188 @@
+import { mkdir, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { budgetCalendar, parseBudgets, readSpends, replayBudget, replayFacts } from '../../src/reports/index.ts';
+import { calendarOf, dayMs, formatInstant, hourMs, type Instant } from '../../src/time.ts';
+import { openBooks, snapshotFile } from '../../src/warehouse/index.ts';
+import { type Given, givenBooks } from '../support/given-books.ts';
+import { newProject } from '../support/project.ts';
+
+const [budget] = parseBudgets({
+  file: 'jobs/budgets.yaml',
+  now: Date.UTC(2026, 8, 1),
+  text: `budgets:
+  - name: some
+    period: daily
+    timeZone: Europe/Berlin
+    amount: 10 USD
+    scope: { workspace: north }
+    thresholds: [{ at: 40% }, { at: 7 USD }, { at: 100% }]`,
+});
+if (budget === undefined) throw new Error('no budget');
+
+test('each crossing of a threshold is told once, and each falling back once, whatever the values are', () => {
+  const period = budgetCalendar(budget).periodAt(Date.UTC(2026, 8, 1));
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 12 }), { maxLength: 20 }), (values) => {
+      const spends = values.map((value, index) => ({
+        period,
+        knownFrom: index * dayMs,
+        spent: BigInt(value) * 10n ** 12n,
+        lacking: [],
+      }));
+      const events = replayFacts(budget, spends, () => undefined);
+      for (const [threshold, limit] of [
+        ['40%', 4],
+        ['7 USD', 7],
+        ['100%', 10],
+      ] as const) {
+        const crossings = values.flatMap((value, index) => {
+          const before = index > 0 && (values[index - 1] ?? 0) >= limit;
+          return value >= limit === before ? [] : [`${index} ${value >= limit ? 'raised' : 'resolved'} ${value}`];
+        });
+        const told = events.filter((event) => event.threshold === threshold);
+        expect(told.map(({ at, state, value }) => `${at / dayMs} ${state} ${Number(value)}`)).toEqual(crossings);
+      }
+      expect(events.map(({ at }) => at)).toEqual(events.map(({ at }) => at).sort((a, b) => a - b));
+    }),
+  );
+});
+
+/** One night: when its load sees the platform, how many hours it loads, and what they cost by then. */
+interface Night {
+  readonly afterHours: number;
+  /** Cents of each hour of each series; 0 is no row. */
+  readonly truth: readonly (readonly number[])[];
+}
+
+const begin = Date.UTC(2026, 8, 1);
+const hours = 60;
+const series = [
+  { workspace: 'north', resource_uuid: 'sbx-1' },
+  { workspace: 'north', resource_uuid: 'sbx-2' },
+  { workspace: 'south', resource_uuid: 'sbx-3' },
+];
+const anHour = fc.constantFrom(0, 0, 25, 50, 100);
+const aNight: fc.Arbitrary<Night> = fc.record({
+  afterHours: fc.constantFrom(1, 5, 14, 24, 30),
+  truth: fc.array(fc.array(anHour, { minLength: hours, maxLength: hours }), { minLength: 3, maxLength: 3 }),
+});
+
+/** The ledger after nights that each load what is over by then; only what differs is written, as a load does. */
+function ledgerOf(nights: readonly Night[]): { given: Given; seen: Instant[] } {
+  const seen: Instant[] = [];
+  const now = new Map<string, { cents: number; load: number }>();
+  const restatements: Record<string, string | number | null>[] = [];
+  const loads: Record<string, string | number>[] = [];
+  const covered: Record<string, string | number | null>[] = [];
+  let clock = begin;
+  let loaded = 0;
+  for (const [index, { afterHours, truth }] of nights.entries()) {
+    clock += afterHours * hourMs;
+    const load = index + 1;
+    const count = Math.min(hours, Math.floor((clock - begin) / hourMs));
+    const end = formatInstant(begin + count * hourMs);
+    seen.push(clock);
+    loads.push({ load_number: load, seen_at: formatInstant(clock), window_end: end, claimed_end: end });
+    const last = covered.at(-1);
+    if (last) last['replaced_by'] = load;
+    covered.push({ window_end: end, claimed_end: end, load_number: load, since_load: load, replaced_by: null });
+    for (const [which, dimensions] of series.entries()) {
+      for (let hour = 0; hour < count; hour += 1) {
+        const key = `${which}/${hour}`;
+        const before = now.get(key);
+        const cents = truth[which]?.[hour] ?? 0;
+        if ((before?.cents ?? 0) === cents) continue;
+        if (hour < loaded) {
+          restatements.push({
+            ...dimensions,
+            bucket_start: formatInstant(begin + hour * hourMs),
+            old_cost: before === undefined ? null : String(before.cents / 100),
+            new_cost: cents === 0 ? null : String(cents / 100),
+            old_load_number: before?.load ?? null,
+            load_number: load,
+            seen_at: formatInstant(clock),
+          });
+        }
+        if (cents === 0) now.delete(key);
+        else now.set(key, { cents, load });
+      }
+    }
+    loaded = count;
+  }
+  const costs = [...now].map(([key, { cents, load }]) => {
+    const [which = 0, hour = 0] = key.split('/').map(Number);
+    return {
+      ...series[which],
+      bucket_start: formatInstant(begin + hour * hourMs),
+      cost: String(cents / 100),
+      load_number: load,
+    };
+  });
+  const accounts = [{ history_start: formatInstant(begin), recorded_at: formatInstant(begin) }];
+  return { given: { accounts, loads, covered, costs, restatements }, seen };
+}
+
+test('a replay tells what books asked as of the end of each day would have told', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(aNight, { minLength: 2, maxLength: 5 }), async (nights) => {
+      const { given, seen } = ledgerOf(nights);
+      const dir = await newProject();
+      const file = join(dir, 'given.duckdb');
+      (await givenBooks(given, file)).close();
+      await mkdir(dirname(snapshotFile(dir)), { recursive: true });
+      await rename(file, snapshotFile(dir));
+      const [first = begin] = seen;
+      const now = (seen.at(-1) ?? begin) + hourMs / 2;
+
+      const present = await openBooks(dir, { lockedDown: true });
+      const replay = await replayBudget(present.connection, budget, { from: begin, now, lagHours: 2 });
+      present.close();
+
+      const states = new Map<string, string>();
+      const expected: string[] = [];
+      const instants: Instant[] = [];
+      for (let end = begin + dayMs; end < now; end += dayMs) instants.push(end);
+      const kept = (at: Instant) => at >= first;
+      for (const at of [...instants, now].filter(kept)) {
+        const books = await openBooks(dir, { lockedDown: true, asOf: at });
+        const calendar = calendarOf('daily', 'Europe/Berlin');
+        for (let period = calendar.periodAt(begin); period.start < at; period = calendar.periodAt(period.end)) {
+          const asked = [{ budget, period }];
+          const told = { now: at, freshnessHours: 26, configured: [] };
+          const [spend] = await readSpends(books.connection, asked, told);
+          for (const [threshold, limit] of [
+            ['40%', 4],
+            ['7 USD', 7],
+            ['100%', 10],
+          ] as const) {
+            const usd = Number(spend?.spent ?? 0n) / 1e12;
+            const state = usd >= limit ? 'raised' : 'resolved';
+            const key = `${period.name} ${threshold}`;
+            if ((states.get(key) ?? 'resolved') === state) continue;
+            states.set(key, state);
+            const through = spend?.completeThrough;
+            expected.push(`${at} ${key} ${state} ${usd} ${through === undefined ? null : formatInstant(through)}`);
+          }
+        }
+        books.close();
+      }
+      const told = replay.events.map(
+        ({ at, period, threshold, state, value, completeThrough }) =>
+          [at, `${at} ${period} ${threshold} ${state} ${Number(value)} ${completeThrough}`] as const,
+      );
+      // What had happened before the books were kept may have been told earlier; as of then nothing was known.
+      const early = new Set(told.filter(([at]) => !kept(at)).map(([, line]) => line.split(' ').slice(1, 3).join(' ')));
+      const isLater = (line: string) => !early.has(line.split(' ').slice(1, 3).join(' '));
+      expect(
+        told
+          .filter(([at]) => kept(at))
+          .map(([, line]) => line)
+          .filter(isLater)
+          .sort(),
+      ).toEqual(expected.filter(isLater).sort());
+    }),
+    { numRuns: 12 },
+  );
+}, 240_000);

@@ -1,0 +1,393 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type Budget,
+  budgetCalendar,
+  namesNotFound,
+  parseBudgets,
+  readSpends,
+  replayBudget,
+} from '../../src/reports/index.ts';
+import { formatInstant } from '../../src/time.ts';
+import type { Connection } from '../../src/warehouse/index.ts';
+import { type Given, givenBooks } from '../support/given-books.ts';
+
+const now = Date.parse('2026-09-20T12:00:00Z');
+
+/** Budgets of 10 USD in a month, each with these lines more. */
+function budgets(...each: string[][]): readonly Budget[] {
+  const entries = each.map((lines, index) => {
+    const has = (key: string) => lines.some((line) => line.startsWith(key));
+    return [
+      `- name: b${index}`,
+      ...(has('period') ? [] : ['period: monthly']),
+      ...(has('amount:') ? [] : ['amount: 10 USD']),
+      ...lines,
+    ].join('\n    ');
+  });
+  return parseBudgets({ text: `budgets:\n  ${entries.join('\n  ')}\n`, file: 'jobs/budgets.yaml', now });
+}
+
+/** Books of accounts that are complete from the first of September to the twentieth. */
+function complete(...accounts: string[]): Required<Pick<Given, 'accounts' | 'covered' | 'loads'>> {
+  const through = '2026-09-20 10:00:00';
+  return {
+    accounts: accounts.map((account) => ({ account })),
+    covered: accounts.map((account) => ({ account, window_end: through, claimed_end: through })),
+    loads: accounts.map((account) => ({
+      account,
+      window_end: through,
+      claimed_end: through,
+      seen_at: '2026-09-20 11:00:00',
+    })),
+  };
+}
+
+async function withBooks<T>(given: Given, work: (connection: Connection) => Promise<T>): Promise<T> {
+  const { connection, close } = await givenBooks(given);
+  try {
+    return await work(connection);
+  } finally {
+    close();
+  }
+}
+
+const usual = { now, freshnessHours: 26, configured: [] };
+
+/** What is spent of each budget in its present period, as plain decimal text. */
+async function spent(connection: Connection, asked: readonly Budget[]): Promise<(string | undefined)[]> {
+  const lines = asked.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
+  return (await readSpends(connection, lines, usual)).map((spend) => plain(spend.spent));
+}
+
+function plain(usd: bigint | undefined): string | undefined {
+  return usd === undefined ? undefined : String(Number(usd) / 1e12);
+}
+
+describe('what is spent', () => {
+  test('is of the series that fit the scope in every key, with any of its values', async () => {
+    const given: Given = {
+      ...complete('acc_one', 'acc_two'),
+      costs: [
+        { cost: '1' },
+        { cost: '2', workspace: 'south' },
+        { cost: '4', workspace: null },
+        { cost: '8', account: 'acc_two' },
+        { cost: '16', resource_type: 'volume', resource_name: '100%_disk', billing_dimension: 'volume_storage_gbs' },
+        { cost: '32', resource_name: null },
+        { cost: '64', resource_name: 'bo%' },
+      ],
+    };
+    const asked = budgets(
+      [],
+      ['scope: { account: acc_two }'],
+      ['scope: { workspace: [north, south], account: acc_one }'],
+      ['scope: { resourceType: volume }'],
+      ['scope: { resourceName: "b*x" }'],
+      ['scope: { resourceName: ["bo%", "100%_*"] }'],
+      ['scope: { resourceName: "*" }'],
+      ['scope: { billingDimension: volume_storage_gbs, workspace: north }'],
+      ['scope: { workspace: west }'],
+    );
+    expect(await withBooks(given, (connection) => spent(connection, asked))).toEqual([
+      '127',
+      '8',
+      String(1 + 2 + 16 + 32 + 64),
+      '16',
+      String(1 + 2 + 4 + 8),
+      String(16 + 64),
+      String(127 - 32),
+      '16',
+      '0',
+    ]);
+  });
+
+  test('is of the hours of the period, by the clocks of its zone', async () => {
+    const given: Given = {
+      ...complete('acc_one'),
+      costs: [
+        ['2026-08-31 21:00:00', '1'],
+        ['2026-08-31 22:00:00', '2'],
+        ['2026-08-31 23:00:00', '4'],
+        ['2026-09-19 21:00:00', '8'],
+        ['2026-09-19 22:00:00', '16'],
+        ['2026-09-20 00:00:00', '32'],
+        ['2026-09-20 22:00:00', '64'],
+        ['2026-09-30 21:00:00', '128'],
+        ['2026-09-30 22:00:00', '256'],
+      ].map(([bucket_start = '', cost = '']) => ({ bucket_start, cost })),
+    };
+    const asked = budgets(
+      ['timeZone: Europe/Berlin'],
+      [],
+      ['timeZone: Europe/Berlin', 'period: daily'],
+      ['period: daily'],
+      ['period: weekly'],
+      ['period: quarterly'],
+    );
+    expect(await withBooks(given, (connection) => spent(connection, asked))).toEqual([
+      String(2 + 4 + 8 + 16 + 32 + 64 + 128),
+      String(8 + 16 + 32 + 64 + 128 + 256),
+      String(16 + 32),
+      String(32 + 64),
+      String(8 + 16 + 32 + 64),
+      String(511),
+    ]);
+  });
+
+  test('is not known where no hour of the period is in the books of any account of the scope', async () => {
+    const given = {
+      ...complete('acc_one'),
+      accounts: [{ account: 'acc_one' }, { account: 'acc_two', history_start: null }],
+    };
+    const asked = budgets([], ['scope: { account: acc_two }'], ['scope: { account: acc_none }']);
+    const lines = asked.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
+    const spends = await withBooks(given, (connection) => readSpends(connection, lines, usual));
+    expect(spends.map(({ spent: of, completeThrough, lacking }) => [of, completeThrough, lacking])).toEqual([
+      [0n, undefined, ['acc_two is complete through nothing yet']],
+      [undefined, undefined, ['acc_two is complete through nothing yet']],
+      [undefined, undefined, ['account acc_none is not in the books']],
+    ]);
+  });
+
+  test('says which account lags behind or began within the period', async () => {
+    const given: Given = {
+      ...complete('acc_one', 'acc_two'),
+      accounts: [{ account: 'acc_one', history_start: '2026-09-05' }, { account: 'acc_two' }],
+    };
+    const lines = budgets([]).map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
+    const [spend] = await withBooks(given, (connection) =>
+      readSpends(connection, lines, { ...usual, freshnessHours: 1 }),
+    );
+    expect(spend?.lacking).toEqual([
+      'the books of acc_one begin 2026-09-05T00:00:00Z',
+      'acc_one is complete through 2026-09-20T10:00:00Z only',
+      'acc_two is complete through 2026-09-20T10:00:00Z only',
+    ]);
+  });
+
+  test('an account that is configured no longer counts, and nothing more is expected of it', async () => {
+    const old = { account: 'acc_old', window_end: '2026-09-08', claimed_end: '2026-09-08' };
+    const { accounts, covered, loads } = complete('acc_one');
+    const given: Given = {
+      accounts: [...accounts, { account: 'acc_old' }],
+      covered: [...covered, old],
+      loads,
+      costs: [{ cost: '1' }, { cost: '2', account: 'acc_old' }],
+    };
+    const lines = budgets([]).map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
+    const [spend] = await withBooks(given, (connection) =>
+      readSpends(connection, lines, { ...usual, configured: ['acc_one'] }),
+    );
+    expect([plain(spend?.spent), formatInstant(spend?.completeThrough ?? 0), spend?.lacking]).toEqual([
+      '3',
+      '2026-09-20T10:00:00Z',
+      [],
+    ]);
+  });
+
+  test('burns at the rate of the last complete week, also where that began before the period', async () => {
+    const given: Given = {
+      ...complete('acc_one'),
+      costs: [
+        { bucket_start: '2026-09-13 09:00:00', cost: '1000' },
+        { bucket_start: '2026-09-13 10:00:00', cost: '0.000000000010' },
+        { bucket_start: '2026-09-20 09:00:00', cost: '7' },
+        { bucket_start: '2026-09-20 10:00:00', cost: '1000' },
+      ],
+    };
+    const lines = budgets(['period: daily']).map((budget) => ({
+      budget,
+      period: budgetCalendar(budget).periodAt(now),
+    }));
+    const [spend] = await withBooks(given, (connection) => readSpends(connection, lines, usual));
+    expect(spend?.burnRate).toEqual({
+      start: Date.parse('2026-09-13T10:00:00Z'),
+      end: Date.parse('2026-09-20T10:00:00Z'),
+      perDay: 1_000_000_000_001n,
+    });
+  });
+});
+
+describe('labels and owners', () => {
+  const given: Given = { ...complete('acc_one'), costs: [{ cost: '1' }, { cost: '2', resource_name: 'crate' }] };
+  const labelled = budgets(
+    ['scope: { label: { tier: gold } }'],
+    ['scope: { label: { tier: [gold, silver], "a/b~c": x } }'],
+  );
+  const owned = budgets(
+    ['scope: { owner: { team: [search, ads] } }'],
+    ['scope: { owner: { team: search }, workspace: north }'],
+  );
+
+  test('are refused while the books know none', async () => {
+    await withBooks(given, async (connection) => {
+      await expect(spent(connection, labelled)).rejects.toThrow(
+        'jobs/budgets.yaml:2:5: budget b0: scope.label needs an inventory of resources with labels, and these books have none; run "costbook ingest"',
+      );
+      await expect(spent(connection, owned)).rejects.toThrow(
+        'jobs/budgets.yaml:2:5: budget b0: scope.owner needs an allocation, and in these books no cost has an owner; write jobs/allocation.yaml',
+      );
+    });
+  });
+
+  test('are those of the hour of the cost', async () => {
+    await withBooks(given, async (connection) => {
+      await connection.run(`
+        create or replace view costs_with_resources as
+        select costs.*, case resource_name when 'box' then '{"tier":"gold"}' else '{"tier":"silver","a/b~c":"x"}' end as labels
+        from costs
+      `);
+      await connection.run(`
+        create or replace view costs_allocated as
+        select costs.*, 'search' as team, null as product, null as environment from costs where resource_name = 'box'
+        union all
+        select costs.*, unnest(['ads', 'other']), null, null from costs where resource_name = 'crate'
+      `);
+      expect(await spent(connection, labelled)).toEqual(['1', '2']);
+      expect(await spent(connection, owned)).toEqual(['3', '1']);
+    });
+  });
+
+  test('have no past to be replayed over', async () => {
+    await withBooks(given, async (connection) => {
+      const asked = { from: now, now, lagHours: 2 };
+      for (const budget of [...labelled, ...owned]) {
+        await expect(replayBudget(connection, budget, asked)).rejects.toThrow(/budget b\d is of (owners|labels): /);
+      }
+    });
+  });
+});
+
+test('names that nothing in the books has are told, with what was probably meant', async () => {
+  const given: Given = { ...complete('acc_one'), costs: [{ cost: '1' }] };
+  const asked = budgets(
+    ['scope: { account: acc_uno, workspace: [north, nroth], resourceName: ["b*", "z*"], resourceType: sandbox }'],
+    ['scope: { billingDimension: b%, workspace: n_rth }'],
+  );
+  expect(await withBooks(given, (connection) => namesNotFound(connection, asked))).toEqual([
+    'budget b0: nothing in the books has the account "acc_uno"; did you mean "acc_one"?',
+    'budget b0: nothing in the books has the workspace "nroth"; did you mean "north"?',
+    'budget b0: nothing in the books has the resourceName "z*"',
+    'budget b1: nothing in the books has the workspace "n_rth"; did you mean "north"?',
+    'budget b1: nothing in the books has the billingDimension "b%"',
+  ]);
+});
+
+describe('the replay', () => {
+  const load = (load_number: number, seen_at: string) => ({ load_number, seen_at });
+
+  /** The events as `day threshold state value`, and complete through. */
+  async function replayed(given: Given, budget: Budget | undefined, over = '2026-09-01'): Promise<string[]> {
+    if (budget === undefined) throw new Error('no budget');
+    const asked = { from: Date.parse(`${over}T00:00:00Z`), now, lagHours: 2 };
+    const { events } = await withBooks(given, (connection) => replayBudget(connection, budget, asked));
+    return events.map(({ at, threshold, state, value, period, completeThrough }) =>
+      [formatInstant(at), period, threshold, state, Number(value), completeThrough].join(' '),
+    );
+  }
+
+  test('tells what each night knew: a restatement resolves what was reached, and reaches it again', async () => {
+    const given: Given = {
+      accounts: [{ history_start: '2026-09-01', recorded_at: '2026-09-02' }],
+      loads: [
+        load(1, '2026-09-02 02:15:00'),
+        load(2, '2026-09-03 02:15:00'),
+        load(3, '2026-09-04 02:15:00'),
+        load(4, '2026-09-06 00:00:00'),
+      ],
+      covered: [
+        {
+          window_start: '2026-09-01',
+          window_end: '2026-09-02',
+          claimed_end: '2026-09-02',
+          since_load: 1,
+          replaced_by: 3,
+        },
+        {
+          window_start: '2026-09-01',
+          window_end: '2026-09-02',
+          claimed_end: '2026-09-02',
+          since_load: 3,
+          load_number: 3,
+        },
+        {
+          window_start: '2026-09-02',
+          window_end: '2026-09-04',
+          claimed_end: '2026-09-03',
+          since_load: 2,
+          load_number: 2,
+        },
+      ],
+      costs: [
+        { bucket_start: '2026-09-01 05:00:00', cost: '6', load_number: 4 },
+        { bucket_start: '2026-09-02 05:00:00', cost: '5', load_number: 2 },
+      ],
+      restatements: [
+        { bucket_start: '2026-09-01 05:00:00', old_cost: '7', new_cost: '2', old_load_number: 1, load_number: 3 },
+        { bucket_start: '2026-09-01 05:00:00', old_cost: '2', new_cost: '6', old_load_number: 3, load_number: 4 },
+      ],
+    };
+    const [budget] = budgets(['thresholds: [{ at: 65% }, { at: 10 USD }]']);
+    expect(await replayed(given, budget)).toEqual([
+      '2026-09-02T00:00:00Z 2026-09 65% raised 7 2026-09-01T22:00:00Z',
+      '2026-09-04T00:00:00Z 2026-09 10 USD raised 12 2026-09-03T00:00:00Z',
+      '2026-09-05T00:00:00Z 2026-09 10 USD resolved 7 2026-09-03T00:00:00Z',
+      // What was seen at the very end of a day was known then.
+      '2026-09-06T00:00:00Z 2026-09 10 USD raised 11 2026-09-03T00:00:00Z',
+    ]);
+  });
+
+  test('counts what was made up for by the first load as known when its hour was over, and nothing else', async () => {
+    const given: Given = {
+      ...complete('acc_one'),
+      loads: [load(1, '2026-09-15 02:15:00'), load(2, '2026-09-18 02:15:00')],
+      covered: [
+        { window_start: '2026-09-01', window_end: '2026-09-15', claimed_end: '2026-09-15' },
+        {
+          window_start: '2026-09-15',
+          window_end: '2026-09-18',
+          claimed_end: '2026-09-18',
+          load_number: 2,
+          since_load: 2,
+        },
+      ],
+      costs: [
+        { bucket_start: '2026-09-03 20:00:00', cost: '6', load_number: 1 },
+        { bucket_start: '2026-09-05 22:00:00', cost: '6', load_number: 1 },
+        // In hours that had been loaded: told late, when the second load saw it.
+        { bucket_start: '2026-09-05 22:00:00', cost: '10', load_number: 2, resource_name: 'late' },
+        { bucket_start: '2026-09-15 04:00:00', cost: '10', load_number: 2 },
+      ],
+      restatements: [
+        {
+          bucket_start: '2026-09-05 22:00:00',
+          resource_name: 'late',
+          new_cost: '10',
+          old_load_number: null,
+          load_number: 2,
+        },
+      ],
+    };
+    const [budget] = budgets(['thresholds: [{ at: 60% }, { at: 120% }, { at: 121% }, { at: 222% }, { at: 320% }]']);
+    expect(await replayed(given, budget)).toEqual([
+      '2026-09-04T00:00:00Z 2026-09 60% raised 6 2026-09-03T22:00:00Z',
+      // Its hour was over at 23:00, and the platform's lag ended on the next day.
+      '2026-09-07T00:00:00Z 2026-09 120% raised 12 2026-09-06T22:00:00Z',
+      '2026-09-19T00:00:00Z 2026-09 121% raised 32 2026-09-18T00:00:00Z',
+      '2026-09-19T00:00:00Z 2026-09 222% raised 32 2026-09-18T00:00:00Z',
+      '2026-09-19T00:00:00Z 2026-09 320% raised 32 2026-09-18T00:00:00Z',
+    ]);
+  });
+
+  test('raises in each period anew, from the start of the period in which the range begins', async () => {
+    const given: Given = {
+      ...complete('acc_one'),
+      costs: ['2026-09-07', '2026-09-09', '2026-09-10'].map((day) => ({ bucket_start: `${day} 05:00:00`, cost: '10' })),
+    };
+    const [budget] = budgets(['period: daily'], []);
+    expect((await replayed(given, budget, '2026-09-08')).map((line) => line.slice(0, 31))).toEqual([
+      '2026-09-10T00:00:00Z 2026-09-09',
+      '2026-09-11T00:00:00Z 2026-09-10',
+    ]);
+  });
+});

@@ -1,0 +1,336 @@
+import { describe, expect, test } from 'vitest';
+import { UsageError } from '../../src/errors.ts';
+import { type Budget, evaluateBudgets, parseBudgets, stateOf, watchedPeriods } from '../../src/reports/index.ts';
+import { calendarOf, formatInstant } from '../../src/time.ts';
+
+const now = Date.parse('2026-11-05T10:30:00Z');
+
+function parse(text: string, sinks?: readonly string[]): readonly Budget[] {
+  return parseBudgets({ text, file: 'jobs/budgets.yaml', now, sinks });
+}
+
+/** The problems, one a line. */
+function problems(text: string, sinks?: readonly string[]): string {
+  try {
+    parse(text, sinks);
+  } catch (error) {
+    expect(error).toBeInstanceOf(UsageError);
+    return error instanceof Error ? error.message.replaceAll('jobs/budgets.yaml:', '') : '';
+  }
+  return 'none';
+}
+
+/** A budget of so many USD in a month, with these lines more. */
+function budget(name: string, amount: string, ...more: string[]): string {
+  return [`- name: ${name}`, 'period: monthly', `amount: ${amount}`, ...more].join('\n    ').replace(/^/, '  ');
+}
+
+function only(text: string): Budget {
+  const [first] = parse(`budgets:\n${text}`);
+  if (first === undefined) throw new Error('no budget');
+  return first;
+}
+
+const usd = 10n ** 12n;
+
+describe('parseBudgets', () => {
+  test('a budget with everything it may have', () => {
+    const text = `
+budgets:
+  - name: everything
+    period: quarterly
+    timeZone: Europe/Berlin
+    amount: 5000.25 USD
+    amounts: { 2026-Q4: 9000 USD }
+    thresholds:
+      - { at: 80% }
+      - { at: 82.50%, severity: info }
+      - { at: 4500.00 USD, severity: critical, notify: [oncall, finops] }
+    notify: finops
+  - name: research
+    parent: everything
+    period: quarterly
+    timeZone: Europe/Berlin
+    amount: 0.000000000001 USD
+    scope:
+      account: acc_one
+      workspace: [research, labs]
+      resourceType: sandbox
+      resourceName: ["agent-*", box]
+      billingDimension: sandbox_compute_runtime_gbs
+      label: { tier: [gold, silver], team: search }
+`;
+    expect(parse(text)).toEqual([
+      {
+        name: 'everything',
+        where: 'jobs/budgets.yaml:3:5',
+        scope: {},
+        period: 'quarterly',
+        timeZone: 'Europe/Berlin',
+        amount: (500025n * usd) / 100n,
+        amounts: new Map([['2026-Q4', 9000n * usd]]),
+        parent: undefined,
+        thresholds: [
+          { code: '80%', at: { percent: 800_000n }, severity: 'warning', notify: ['finops'] },
+          { code: '82.5%', at: { percent: 825_000n }, severity: 'info', notify: ['finops'] },
+          { code: '4500 USD', at: { usd: 4500n * usd }, severity: 'critical', notify: ['oncall', 'finops'] },
+        ],
+      },
+      {
+        name: 'research',
+        where: 'jobs/budgets.yaml:13:5',
+        scope: {
+          account: ['acc_one'],
+          workspace: ['research', 'labs'],
+          resourceType: ['sandbox'],
+          resourceName: ['agent-*', 'box'],
+          billingDimension: ['sandbox_compute_runtime_gbs'],
+          label: { tier: ['gold', 'silver'], team: ['search'] },
+        },
+        period: 'quarterly',
+        timeZone: 'Europe/Berlin',
+        amount: 1n,
+        amounts: new Map(),
+        parent: 'everything',
+        thresholds: [{ code: '100%', at: { percent: 1_000_000n }, severity: 'critical', notify: [] }],
+      },
+    ]);
+  });
+
+  test.each(['', '# nothing yet\n'])('%j holds no budget', (text) => {
+    expect(parse(text)).toEqual([]);
+  });
+
+  test('every mistake is told at once, with its place and what was probably meant', () => {
+    const text = `
+budgets:
+  - name: every thing
+    period: montly
+    amount: 5000
+    threshold: [{ at: 80% }]
+  - nmae: research
+    workspace: research
+    period: weekly
+    amount: 5,000 USD
+    amounts: { 2026-10: 10 USD }
+    timeZone: Asia/Kolkata
+    scope: { resourcetype: sandbox, workspace: "re*", team: search }
+    thresholds:
+      - { at: 80, severity: high }
+      - { severity: info }
+      - { at: 50% }
+      - { at: 50.0% }
+    notify: [finop]
+`;
+    expect(problems(text, ['finops', 'oncall'])).toBe(
+      [
+        '3:11: name: found "every thing", expected a name of letters, digits and . _ - without spaces',
+        '4:13: period: found "montly", expected daily, weekly, monthly, quarterly or yearly; did you mean monthly?',
+        '5:13: amount: found 5000, expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without signs between the digits',
+        '6:5: unknown key "threshold"; did you mean thresholds? rename or remove it',
+        '7:5: unknown key "nmae"; did you mean name? rename or remove it',
+        '7:5: found no name, expected a name such as name: everything; write it',
+        '8:5: unknown key "workspace"; it belongs to scope; move it there',
+        '10:13: amount: found "5,000 USD", expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without signs between the digits',
+        '11:25: found "2026-10" as a period, expected a week such as 2026-W40',
+        '12:15: timeZone: the 2026-W45 of Asia/Kolkata begins 2026-11-01T18:30:00Z, within an hour of UTC, and the books count in hours: expected a time zone whose clocks differ from UTC by whole hours; choose another, such as UTC',
+        '13:14: unknown key "resourcetype"; did you mean resourceType? rename or remove it',
+        '13:48: workspace: found "re*", expected a name without *, which only resourceName understands; list the names',
+        '13:55: unknown key "team"; it belongs to scope.owner; move it there',
+        '15:15: at: found "80", expected a share of the amount or an amount, above 0: 80%, 82.5% or 4500 USD',
+        '15:29: severity: found "high", expected info, warning or critical',
+        '16:9: thresholds: found no at, expected one such as at: 80% or at: 4500 USD; write it',
+        '18:15: at: found 50% a second time in this budget; keep one',
+        '19:14: notify: found the sink "finop", which costbook.yaml does not have; did you mean finops?',
+      ].join('\n'),
+    );
+  });
+
+  test.each(['0 USD', '-5 USD', '5 EUR', '1e3 USD', '0.0000000000001 USD', '5 usd', '1_000 USD', 'true'])(
+    'the amount %s is refused',
+    (amount) => {
+      expect(problems(`budgets:\n${budget('one', amount)}`)).toMatch(/^4:13: amount: found /);
+    },
+  );
+
+  test('a name stands once', () => {
+    expect(problems(`budgets:\n${budget('one', '1 USD')}\n${budget('one', '1 USD')}`)).toBe(
+      '5:11: name: found "one" a second time, first on line 2; rename one',
+    );
+  });
+
+  test('owner and label contradict each other', () => {
+    expect(problems(`budgets:\n${budget('one', '1 USD', 'scope: { owner: { team: a }, label: { b: c } }')}`)).toBe(
+      '5:41: label: found next to owner, expected one of the two; an allocation rule can be about labels',
+    );
+  });
+});
+
+describe('parent and child', () => {
+  test('a child is of what its parents are of', () => {
+    const text = [
+      budget('all', '10 USD', 'scope: { account: [acc_one, acc_two], resourceName: "agent-*" }'),
+      budget('north', '5 USD', 'parent: all', 'scope: { workspace: [north, south] }'),
+      budget(
+        'box',
+        '1 USD',
+        'parent: north',
+        'scope: { account: acc_one, workspace: south, resourceName: "agent-x*" }',
+      ),
+    ].join('\n');
+    expect(parse(`budgets:\n${text}`).map(({ scope }) => scope)).toEqual([
+      { account: ['acc_one', 'acc_two'], resourceName: ['agent-*'] },
+      { account: ['acc_one', 'acc_two'], resourceName: ['agent-*'], workspace: ['north', 'south'] },
+      { account: ['acc_one'], workspace: ['south'], resourceName: ['agent-x*'] },
+    ]);
+  });
+
+  test('what a child names and a parent does not have is refused', () => {
+    const text = [
+      budget('all', '10 USD', 'scope: { account: acc_one, resourceName: "agent-*" }'),
+      budget('north', '5 USD', 'parent: all', 'scope: { workspace: north }'),
+      budget('box', '1 USD', 'parent: north', 'scope: { account: acc_two, resourceName: "age*" }'),
+    ].join('\n');
+    expect(problems(`budgets:\n${text}`)).toBe(
+      [
+        '15:23: account: found "acc_two", which the parent "all" does not have, expected a part of "acc_one"; a child\'s costs are among its parent\'s',
+        '15:46: resourceName: found "age*", which the parent "all" does not have, expected a part of "agent-*"; a child\'s costs are among its parent\'s',
+      ].join('\n'),
+    );
+  });
+
+  test('children may have as much together as their parent, and no more, in every period that one of them names', () => {
+    const family = (amounts: string) =>
+      [
+        budget('all', '10 USD', 'amounts: { 2026-12: 12 USD }'),
+        budget('a', '6 USD', 'parent: all', `amounts: { ${amounts} }`),
+        budget('b', '4 USD', 'parent: all'),
+      ].join('\n');
+    expect(problems(`budgets:\n${family('2026-12: 8 USD, 2026-01: 5 USD')}`)).toBe('none');
+    expect(problems(`budgets:\n${family('2026-12: 8.01 USD, 2026-01: 6.01 USD')}`)).toBe(
+      [
+        '4:13: amount: found 10 USD in 2026-01, expected at least 10.01 USD, which its children have together (a, b); raise it, or lower theirs',
+        '5:25: 2026-12: found 12 USD in 2026-12, expected at least 12.01 USD, which its children have together (a, b); raise it, or lower theirs',
+      ].join('\n'),
+    );
+  });
+
+  test('other periods, an unknown parent and a circle are refused', () => {
+    const text = [
+      budget('all', '10 USD'),
+      budget('week', '1 USD', 'parent: all').replace('monthly', 'weekly'),
+      budget('lost', '1 USD', 'parent: al'),
+      budget('a', '1 USD', 'parent: b'),
+      budget('b', '1 USD', 'parent: a'),
+      budget('c', '1 USD', 'parent: c'),
+    ].join('\n');
+    expect(problems(`budgets:\n${text}`)).toBe(
+      [
+        '8:13: parent: found weekly in UTC below "all", which is monthly in UTC, expected the same periods; only then can amounts be compared',
+        '12:13: parent: found "al", which is no budget of this file; expected one of all, week, lost, a, b or c',
+        '16:13: parent: found a circle of parents: a, b; remove one of them',
+        '20:13: parent: found a circle of parents: b, a; remove one of them',
+        '24:13: parent: found a circle of parents: c; remove one of them',
+      ].join('\n'),
+    );
+  });
+});
+
+describe('evaluateBudgets', () => {
+  const november = calendarOf('monthly').periodAt(now);
+  const some = only(
+    budget(
+      'some',
+      '3 USD',
+      'scope: { account: "acc/one" }',
+      'thresholds: [{ at: 33.3333% }, { at: 2 USD, severity: critical }]',
+    ),
+  );
+
+  function states(spent: bigint | undefined): string[] {
+    const spend = { budget: 'some', period: november, spent, completeThrough: undefined, lacking: [] };
+    return evaluateBudgets([some], [spend]).map(({ threshold, state }) => `${threshold} ${state}`);
+  }
+
+  test('a threshold is reached at its limit and not a trillionth of a dollar before', () => {
+    const third = 999_999_000_000n;
+    expect(states(third - 1n)).toEqual(['33.3333% resolved', '2 USD resolved']);
+    expect(states(third)).toEqual(['33.3333% raised', '2 USD resolved']);
+    expect(states(2n * usd - 1n)).toEqual(['33.3333% raised', '2 USD resolved']);
+    expect(states(2n * usd)).toEqual(['33.3333% raised', '2 USD raised']);
+    expect(states(-usd)).toEqual(['33.3333% resolved', '2 USD resolved']);
+  });
+
+  test('of what is not known there is no fact: it is neither reached nor resolved', () => {
+    expect(states(undefined)).toEqual([]);
+  });
+
+  test('a fact says all that a reader needs, by a key that is always the same', () => {
+    const completeThrough = now - (now % 3_600_000);
+    const spend = { budget: 'some', period: november, spent: usd, completeThrough, lacking: ['a sentence'] };
+    expect(evaluateBudgets([some], [spend])[0]).toEqual({
+      key: 'budget/acc%2Fone/some/2026-11/33.3333%',
+      kind: 'budget',
+      account: 'acc/one',
+      budget: 'some',
+      period: '2026-11',
+      periodStart: '2026-11-01T00:00:00Z',
+      periodEnd: '2026-12-01T00:00:00Z',
+      threshold: '33.3333%',
+      severity: 'warning',
+      notify: [],
+      state: 'raised',
+      value: '1.000000000000',
+      limit: '0.999999000000',
+      amount: '3.000000000000',
+      completeThrough: '2026-11-05T10:00:00Z',
+      lacking: ['a sentence'],
+    });
+    expect(evaluateBudgets([{ ...some, scope: {} }], [spend]).map(({ key, account }) => [key, account])).toEqual([
+      ['budget/@all/some/2026-11/33.3333%', null],
+      ['budget/@all/some/2026-11/2USD', null],
+    ]);
+  });
+
+  test('a period that has an amount of its own is measured by it', () => {
+    const more = only(budget('some', '3 USD', 'amounts: { 2026-11: 30 USD }'));
+    const december = calendarOf('monthly').periodAt(november.end);
+    expect(stateOf(more, november, 3n * usd)).toBe('OK');
+    expect(stateOf(more, december, 3n * usd)).toBe('EXCEEDED');
+  });
+
+  test('the state is that of the amount, of a threshold, or not known', () => {
+    const told = [usd / 2n, 2n * usd, 3n * usd, undefined].map((spent) => stateOf(some, november, spent));
+    expect(told).toEqual(['OK', 'WARNING', 'EXCEEDED', undefined]);
+  });
+});
+
+describe('watchedPeriods', () => {
+  const days = only(budget('days', '1 USD').replace('monthly', 'daily'));
+  const months = only(budget('months', '1 USD'));
+  const names = (of: Budget, settled: string | undefined, also: string[] = []) =>
+    watchedPeriods(of, now, settled === undefined ? undefined : Date.parse(settled), also).map(({ name }) => name);
+
+  test('the current one, the one before it, and all that are not settled', () => {
+    expect(names(months, '2026-11-02T00:00:00Z')).toEqual(['2026-10', '2026-11']);
+    expect(names(months, '2026-08-31T23:00:00Z')).toEqual(['2026-08', '2026-09', '2026-10', '2026-11']);
+    expect(names(days, '2026-11-02T08:00:00Z')).toEqual(['2026-11-02', '2026-11-03', '2026-11-04', '2026-11-05']);
+    expect(names(days, undefined)).toEqual(['2026-11-04', '2026-11-05']);
+  });
+
+  test('and those that were asked for by name', () => {
+    expect(names(months, '2026-11-02T00:00:00Z', ['2026-03', '2026-10', '2026-W40'])).toEqual([
+      '2026-03',
+      '2026-10',
+      '2026-11',
+    ]);
+  });
+
+  test('by the clocks of its zone', () => {
+    const tokyo = only(budget('tokyo', '1 USD', 'timeZone: Asia/Tokyo'));
+    expect(watchedPeriods(tokyo, now, now).map(({ start }) => formatInstant(start))).toEqual([
+      '2026-09-30T15:00:00Z',
+      '2026-10-31T15:00:00Z',
+    ]);
+  });
+});
