@@ -1,0 +1,210 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Ended, ingest, newProject, runCli } from '../support/project.ts';
+import { type Fact, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+
+const box = {
+  type: 'sandbox',
+  workspace: 'north',
+  name: 'box',
+  uuid: 'sbx-1',
+  dimension: 'sandbox_compute_runtime_gbs',
+};
+const disk = { ...box, type: 'volume', workspace: 'south', name: 'disk', uuid: null, dimension: 'volume_storage_gbs' };
+
+/** The platform's truth as it is told on a day of October; on the eighth the fourth is another than before. */
+function truth(day: number): Fact[] {
+  return [
+    ...series(box, '2026-10-02T05', [45]),
+    ...series(box, '2026-10-03T05', [10]),
+    ...series(box, '2026-10-04T05', [day < 8 ? 30 : 5]),
+    ...series(disk, '2026-10-06T05', [9]),
+  ].filter(({ hour }) => hour < `2026-10-0${day}`);
+}
+
+const budgets = `budgets:
+  - name: everything
+    period: monthly
+    amount: 100 USD
+    thresholds: [{ at: 50% }, { at: 80 USD, severity: critical }]
+  - name: north
+    parent: everything
+    scope: { workspace: north }
+    period: monthly
+    amount: 60 USD
+`;
+
+let dir = '';
+beforeAll(async () => {
+  dir = await newProject();
+  const platform = await startScriptedPlatform([]);
+  for (const day of [4, 6, 8]) {
+    platform.facts = truth(day);
+    const night = `2026-10-0${day}T02:15:00Z`;
+    const { exitCode, stderr } = await ingest(dir, platform, { now: night, env: { COSTBOOK_SINCE: '2026-10-01' } });
+    expect(exitCode, stderr).toBe(0);
+  }
+  await mkdir(join(dir, 'jobs'));
+  await writeFile(join(dir, 'jobs', 'budgets.yaml'), budgets);
+}, 300_000);
+
+const now = '2026-10-08T03:00:00Z';
+
+async function run(...args: string[]): Promise<Ended> {
+  return runCli(['budgets', ...args, '--dir', dir, '--now', now]);
+}
+
+/** The project with another budgets file. */
+async function draft(text: string): Promise<string> {
+  const file = join(await newProject(), 'draft.yaml');
+  await writeFile(file, text);
+  return file;
+}
+
+describe('budgets', () => {
+  test('tells what is spent of each, how fast, and through when that is complete', async () => {
+    const { exitCode, stdout, stderr } = await run();
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout).toBe(
+      `budget      period   USD spent  of USD       %  days left  USD a day  state     complete through
+──────────  ───────  ─────────  ──────  ──────  ─────────  ─────────  ────────  ────────────────────
+everything  2026-10      69.00  100.00   69.00       23.8       9.86  WARNING   2026-10-08T00:00:00Z
+north       2026-10      60.00   60.00  100.00       23.8       8.57  EXCEEDED  2026-10-08T00:00:00Z
+USD a day: of the last 168 complete hours 2026-10-01T00:00:00Z/2026-10-08T00:00:00Z
+complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
+`,
+    );
+  });
+
+  test('as JSON with exact decimals', async () => {
+    const { stdout } = await run('--json');
+    const answer = JSON.parse(stdout) as { budgets: Record<string, unknown>[] };
+    expect(answer).toMatchObject({ completeThrough: '2026-10-08T00:00:00Z', settledThrough: '2026-10-05T00:00:00Z' });
+    expect(answer.budgets[1]).toEqual({
+      name: 'north',
+      parent: 'everything',
+      scope: { workspace: ['north'] },
+      period: '2026-10',
+      periodStart: '2026-10-01T00:00:00Z',
+      periodEnd: '2026-11-01T00:00:00Z',
+      timeZone: 'UTC',
+      spent: '60.000000000000',
+      amount: '60.000000000000',
+      share: '100.00',
+      daysLeft: 23.8,
+      burnRate: {
+        perDay: '8.571428571429',
+        from: '2026-10-01T00:00:00Z',
+        to: '2026-10-08T00:00:00Z',
+        hours: 168,
+      },
+      state: 'EXCEEDED',
+      completeThrough: '2026-10-08T00:00:00Z',
+      lacking: [],
+      thresholds: [
+        {
+          key: 'budget/@all/north/2026-10/100%',
+          threshold: '100%',
+          severity: 'critical',
+          limit: '60.000000000000',
+          isReached: true,
+          notify: [],
+        },
+      ],
+    });
+  });
+
+  test('--exit-code ends with 6 where one is exceeded, and with 0 where none is', async () => {
+    expect((await run('--exit-code')).exitCode).toBe(6);
+    const enough = await draft('budgets:\n  - { name: enough, period: monthly, amount: 69.01 USD }\n');
+    expect((await run('--exit-code', '--file', enough)).exitCode).toBe(0);
+  });
+
+  test('of what nothing is known nothing is told, and --exit-code ends with 4', async () => {
+    const file = await draft(
+      'budgets:\n  - { name: other, period: daily, amount: 5 USD, scope: { account: acc_two } }\n' +
+        '  - { name: today, period: monthly, amount: 5 USD, scope: { workspace: noth } }\n',
+    );
+    const { exitCode, stdout, stderr } = await run('--exit-code', '--file', file);
+    expect(stdout).toMatch(/^other +2026-10-08 +not known +5.00 +0.8 +not known +not known +nothing yet$/m);
+    expect(stderr).toBe(
+      'warning: budget other, 2026-10-08 is not complete: account acc_two is not in the books\n' +
+        'warning: budget other: nothing in the books has the account "acc_two"; did you mean "acc_one"?\n' +
+        'warning: budget today: nothing in the books has the workspace "noth"; did you mean "north"?\n',
+    );
+    expect(exitCode).toBe(4);
+  });
+
+  test('books that are too old are said to be, and so is a later now', async () => {
+    const { stderr } = await runCli(['budgets', '--dir', dir, '--now', '2026-10-13T03:00:00Z']);
+    expect(stderr).toContain(
+      'warning: budget everything, 2026-10 is not complete: acc_one is complete through 2026-10-08T00:00:00Z only',
+    );
+  });
+
+  test('wrong files, names and options are usage errors', async () => {
+    const nothing = await newProject();
+    const asked: [string[], string][] = [
+      [['--file', join(nothing, 'no.yaml')], 'found no such file, expected budgets such as'],
+      [
+        ['--file', await draft('budgets:\n  - { name: a, period: monthly, amount: 5 }\n')],
+        'draft.yaml:2:40: amount: found 5,',
+      ],
+      [
+        ['test', 'evrything'],
+        'there is no budget "evrything" (did you mean "everything"?): expected one of everything, north',
+      ],
+      [['test'], 'name a budget: everything, north'],
+      [['show'], 'budgets: "show" is no action; expected test, or nothing to see every budget'],
+      [['test', 'north', '--over', '3h'], '--over: expected from 1 to 36500 days, such as 400d'],
+      [['--over', '3d'], '--over is for "costbook budgets test <name>"'],
+    ];
+    for (const [args, words] of asked) {
+      const { exitCode, stdout, stderr } = await run(...args);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+      expect(stderr).toContain(words);
+    }
+  });
+});
+
+describe('budgets test', () => {
+  test('tells when it would have fired, and resolved by a restatement, each with the value then', async () => {
+    const { exitCode, stdout, stderr } = await run('test', 'everything');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    // What the first night made up for counts as known two hours after it had happened.
+    expect(stdout).toBe(
+      `day           threshold  severity  what      period   USD then  limit  complete through
+────────────  ─────────  ────────  ────────  ───────  ────────  ─────  ────────────────────
+2026-10-03 *  50%        warning   fires     2026-10     55.00  50.00  2026-10-03T22:00:00Z
+2026-10-06    80 USD     critical  fires     2026-10     85.00  80.00  2026-10-06T00:00:00Z
+2026-10-08    80 USD     critical  resolves  2026-10     69.00  80.00  2026-10-08T00:00:00Z
+everything over 2025-09-01T00:00:00Z/2026-10-08T03:00:00Z: fires 2 times, resolves once; exceeded in 0 of 1 periods with known costs.
+* The books were kept day by day from 2026-10-04T02:15:00Z on; costs before that count as known once their hour was over.
+complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
+`,
+    );
+  });
+
+  test('of a draft, as JSON', async () => {
+    const file = await draft('budgets:\n  - { name: less, period: monthly, amount: 70 USD }\n');
+    const { stdout } = await run('test', 'less', '--file', file, '--over', '8d', '--json');
+    const { events, periods, ...answer } = JSON.parse(stdout) as Record<string, Record<string, unknown>[]>;
+    expect(events?.map(({ day, state, value, wasKept, key }) => [day, state, value, wasKept, key])).toEqual([
+      ['2026-10-06', 'raised', '85.000000000000', true, 'budget/@all/less/2026-10/100%'],
+      ['2026-10-08', 'resolved', '69.000000000000', true, 'budget/@all/less/2026-10/100%'],
+    ]);
+    expect(periods?.map(({ period, spent, state }) => [period, spent, state])).toEqual([
+      ['2026-09', null, null],
+      ['2026-10', '69.000000000000', 'OK'],
+    ]);
+    expect(answer).toEqual({
+      budget: 'less',
+      from: '2026-09-01T00:00:00Z',
+      to: '2026-10-08T03:00:00Z',
+      keptSince: '2026-10-04T02:15:00Z',
+      completeThrough: '2026-10-08T00:00:00Z',
+      settledThrough: '2026-10-05T00:00:00Z',
+    });
+  });
+});
