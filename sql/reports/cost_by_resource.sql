@@ -11,7 +11,6 @@ with added_up as (
   from amounts
   where bucket_start >= cast($month as timestamp)
     and bucket_start < cast($month as timestamp) + interval 1 month
-    and ($account is null or account = $account)
   group by series_id
 ),
 resources as (
@@ -26,6 +25,7 @@ resources as (
     cast(max(added_up.last_bucket) as date) as last_cost_date
   from added_up
   join series using (series_id)
+  where $account is null or series.account = $account
   group by
     series.account,
     series.workspace,

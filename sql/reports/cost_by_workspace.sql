@@ -7,7 +7,6 @@ with added_up as (
   from amounts
   where bucket_start >= cast($month as timestamp)
     and bucket_start < cast($month as timestamp) + interval 1 month
-    and ($account is null or account = $account)
   group by series_id
 )
 select
@@ -21,7 +20,8 @@ select
   cast(sum(added_up.cost) as decimal(38, 12)) as cost
 from added_up
 join series using (series_id)
-where $workspace is null or series.workspace = $workspace
+where ($account is null or series.account = $account)
+  and ($workspace is null or series.workspace = $workspace)
 group by
   series.account,
   series.workspace,

@@ -16,7 +16,6 @@ with added_up as (
   from amounts
   where bucket_start >= cast($from as timestamp) - interval 8 day
     and bucket_start < cast($to as timestamp)
-    and ($account is null or account = $account)
   group by series_id, cast(bucket_start as date)
 ),
 of_workspaces as (
@@ -33,7 +32,8 @@ of_workspaces as (
     sum(added_up.metered_cost) >= cast($floor as decimal(38, 12)) and sum(added_up.usage) > 0 as is_telling
   from added_up
   join series using (series_id)
-  where $workspace is null or series.workspace = $workspace
+  where ($account is null or series.account = $account)
+    and ($workspace is null or series.workspace = $workspace)
   group by
     series.account,
     series.billing_dimension,

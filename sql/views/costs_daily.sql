@@ -3,12 +3,12 @@
 create or replace view costs_daily as
 -- Added up by number before the names stand beside it: the names are long, and a series has them once.
 with days as (
-  select series_id, account, cast(bucket_start as date) as usage_date, sum(cost) as cost, sum(usage) as usage
+  select series_id, cast(bucket_start as date) as usage_date, sum(cost) as cost, sum(usage) as usage
   from ledger.amounts
-  group by series_id, account, usage_date
+  group by series_id, usage_date
 )
 select
-  days.account,
+  series.account,
   days.usage_date,
   series.workspace,
   series.resource_type,

@@ -3,12 +3,12 @@
 create or replace view costs_monthly as
 -- Added up by number before the names stand beside it: the names are long, and a series has them once.
 with months as (
-  select series_id, account, cast(date_trunc('month', bucket_start) as date) as usage_month, sum(cost) as cost, sum(usage) as usage
+  select series_id, cast(date_trunc('month', bucket_start) as date) as usage_month, sum(cost) as cost, sum(usage) as usage
   from ledger.amounts
-  group by series_id, account, usage_month
+  group by series_id, usage_month
 )
 select
-  months.account,
+  series.account,
   months.usage_month,
   series.workspace,
   series.resource_type,

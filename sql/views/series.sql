@@ -1,13 +1,6 @@
 --! about: Every series: what its number stands for, and in which unit its usage is counted.
 --! grain: series_id
 create or replace view series as
-with suffixed as (
-  -- A unit by its own, once for each dimension: there are few of them, and many series.
-  select named.billing_dimension, min(unit_suffixes.unit) as unit
-  from (select distinct billing_dimension from ledger.series) as named
-  join ledger.unit_suffixes as unit_suffixes on ends_with(named.billing_dimension, unit_suffixes.suffix)
-  group by named.billing_dimension
-)
 select
   series.series_id,
   series.account,
@@ -16,10 +9,9 @@ select
   series.resource_name,
   series.resource_uuid,
   series.billing_dimension,
-  coalesce(listed.unit, suffixed.unit) as unit
+  units.unit
 from ledger.series as series
-left join ledger.billing_dimensions as listed using (billing_dimension)
-left join suffixed using (billing_dimension);
+left join ledger.units as units using (billing_dimension);
 comment on view series is 'Every combination of account and the five dimensions that ever had cost or usage, and the unit of that usage';
 comment on column series.series_id is 'Number of the series, the same in every warehouse';
 comment on column series.account is 'Account that pays';

@@ -113,14 +113,12 @@ test('amounts and series: an hour by the number of its series, and what the numb
   };
   expect(await answer(given, 'select * from amounts order by series_id')).toEqual([
     {
-      account: 'acc_one',
       series_id: '1',
       bucket_start: '2026-09-01 00:00:00',
       cost: '1.000000000000',
       usage: '2.000000',
     },
     {
-      account: 'acc_two',
       series_id: '2',
       bucket_start: '2026-09-01 01:00:00',
       cost: '3.000000000000',
