@@ -108,10 +108,9 @@ with kept as (
   where closed_at = (select max(closed_at) from ledger.closed_units)
 )
 select
-  units.series_id,
+  units.billing_dimension,
   case when kept.billing_dimension is null then units.unit else kept.unit end as unit
 from present.ledger.units as units
-join ledger.series as series using (series_id)
 left join kept using (billing_dimension);
 
 -- There is no ledger.journal, which is of the present file alone, and no ledger.unproven

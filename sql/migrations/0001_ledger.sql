@@ -208,12 +208,17 @@ create table ledger.unit_suffixes (
   unit varchar not null
 );
 
--- The unit of each series' usage; null where it is not known.
+-- The unit of each billing dimension's usage; null where it is not known.
 create view ledger.units as
+with named as (
+  select distinct billing_dimension
+  from ledger.series
+  where billing_dimension is not null
+)
 select
-  series.series_id,
-  coalesce(billing_dimensions.unit, min(unit_suffixes.unit)) as unit
-from ledger.series as series
+  named.billing_dimension,
+  coalesce(min(billing_dimensions.unit), min(unit_suffixes.unit)) as unit
+from named
 left join ledger.billing_dimensions as billing_dimensions using (billing_dimension)
-left join ledger.unit_suffixes as unit_suffixes on ends_with(series.billing_dimension, unit_suffixes.suffix)
-group by series.series_id, billing_dimensions.unit;
+left join ledger.unit_suffixes as unit_suffixes on ends_with(named.billing_dimension, unit_suffixes.suffix)
+group by named.billing_dimension;

@@ -1,22 +1,30 @@
 --! about: What did each workspace spend this month, on what?
 --! grain: account, month, workspace, resource_type, billing_dimension, unit
---! params: month month = last-complete
+--! params: month month = last-complete, account text = *, workspace text = *
 --! formats: csv, parquet
+with added_up as (
+  select series_id, sum(cost) as cost, sum(usage) as usage
+  from amounts
+  where bucket_start >= cast($month as timestamp)
+    and bucket_start < cast($month as timestamp) + interval 1 month
+  group by series_id
+)
 select
-  account,
-  usage_month as month,
-  workspace,
-  resource_type,
-  billing_dimension,
-  unit,
-  cast(sum(usage) as decimal(38, 6)) as usage,
-  cast(sum(cost) as decimal(38, 12)) as cost
-from costs_monthly
-where usage_month = cast($month as date)
+  series.account,
+  cast($month as date) as month,
+  series.workspace,
+  series.resource_type,
+  series.billing_dimension,
+  series.unit,
+  cast(sum(added_up.usage) as decimal(38, 6)) as usage,
+  cast(sum(added_up.cost) as decimal(38, 12)) as cost
+from added_up
+join series using (series_id)
+where ($account is null or series.account = $account)
+  and ($workspace is null or series.workspace = $workspace)
 group by
-  account,
-  usage_month,
-  workspace,
-  resource_type,
-  billing_dimension,
-  unit
+  series.account,
+  series.workspace,
+  series.resource_type,
+  series.billing_dimension,
+  series.unit

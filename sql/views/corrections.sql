@@ -23,12 +23,11 @@ select
   series.resource_name,
   series.resource_uuid,
   series.billing_dimension,
-  units.unit,
+  series.unit,
   netted.cost,
   netted.usage
 from netted
-join ledger.series as series using (series_id)
-join ledger.units as units using (series_id)
+join series using (series_id)
 where netted.cost <> 0 or netted.usage <> 0;
 comment on view corrections is 'By how much hours of closed months changed after the close, one row a series, hour and month in which the change is delivered; closed months and their corrections together are what the platform tells';
 comment on column corrections.account is 'Account that pays';

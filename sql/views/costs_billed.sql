@@ -42,12 +42,11 @@ select
   series.resource_name,
   series.resource_uuid,
   series.billing_dimension,
-  units.unit,
+  series.unit,
   cast(incurred.cost as decimal(38, 12)) as cost,
   cast(incurred.usage as decimal(38, 6)) as usage
 from incurred
-join ledger.series as series using (series_id)
-join ledger.units as units using (series_id)
+join series using (series_id)
 union all
 select
   account,

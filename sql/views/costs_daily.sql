@@ -1,27 +1,25 @@
 --! about: Cost and usage by day.
 --! grain: account, usage_date, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 create or replace view costs_daily as
+-- Added up by number before the names stand beside it: the names are long, and a series has them once.
+with days as (
+  select series_id, cast(bucket_start as date) as usage_date, sum(cost) as cost, sum(usage) as usage
+  from ledger.amounts
+  group by series_id, usage_date
+)
 select
-  account,
-  cast(bucket_start as date) as usage_date,
-  workspace,
-  resource_type,
-  resource_name,
-  resource_uuid,
-  billing_dimension,
-  unit,
-  sum(cost) as cost,
-  sum(usage) as usage
-from costs_v1
-group by
-  account,
-  usage_date,
-  workspace,
-  resource_type,
-  resource_name,
-  resource_uuid,
-  billing_dimension,
-  unit;
+  series.account,
+  days.usage_date,
+  series.workspace,
+  series.resource_type,
+  series.resource_name,
+  series.resource_uuid,
+  series.billing_dimension,
+  series.unit,
+  days.cost,
+  days.usage
+from days
+join series using (series_id);
 comment on view costs_daily is 'Cost and usage by day, one row a series and day';
 comment on column costs_daily.account is 'Account that pays';
 comment on column costs_daily.usage_date is 'Day, UTC';

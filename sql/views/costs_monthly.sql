@@ -1,27 +1,25 @@
 --! about: Cost and usage by month.
 --! grain: account, usage_month, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 create or replace view costs_monthly as
+-- Added up by number before the names stand beside it: the names are long, and a series has them once.
+with months as (
+  select series_id, cast(date_trunc('month', bucket_start) as date) as usage_month, sum(cost) as cost, sum(usage) as usage
+  from ledger.amounts
+  group by series_id, usage_month
+)
 select
-  account,
-  cast(date_trunc('month', bucket_start) as date) as usage_month,
-  workspace,
-  resource_type,
-  resource_name,
-  resource_uuid,
-  billing_dimension,
-  unit,
-  sum(cost) as cost,
-  sum(usage) as usage
-from costs_v1
-group by
-  account,
-  usage_month,
-  workspace,
-  resource_type,
-  resource_name,
-  resource_uuid,
-  billing_dimension,
-  unit;
+  series.account,
+  months.usage_month,
+  series.workspace,
+  series.resource_type,
+  series.resource_name,
+  series.resource_uuid,
+  series.billing_dimension,
+  series.unit,
+  months.cost,
+  months.usage
+from months
+join series using (series_id);
 comment on view costs_monthly is 'Cost and usage by month, one row a series and month';
 comment on column costs_monthly.account is 'Account that pays';
 comment on column costs_monthly.usage_month is 'First day of the month, UTC';

@@ -10,12 +10,11 @@ select
   series.resource_name,
   series.resource_uuid,
   series.billing_dimension,
-  units.unit,
+  series.unit,
   amounts.cost,
   amounts.usage
 from ledger.amounts as amounts
-join ledger.series as series using (series_id)
-join ledger.units as units using (series_id);
+join series using (series_id);
 comment on view costs_v1 is 'Cost and usage by hour; this form never changes';
 comment on column costs_v1.account is 'Account that pays';
 comment on column costs_v1.bucket_start is 'Start of the hour, UTC';

@@ -73,13 +73,7 @@ export async function closedMonths(connection: Connection): Promise<ClosedMonth[
 
 /** The units of all billing dimensions in the books, by name. */
 export async function knownUnits(connection: Connection): Promise<KnownUnit[]> {
-  const rows = await connection.rows(
-    `select distinct series.billing_dimension, units.unit
-    from ledger.series as series
-    join ledger.units as units using (series_id)
-    where series.billing_dimension is not null
-    order by series.billing_dimension`,
-  );
+  const rows = await connection.rows('select billing_dimension, unit from ledger.units order by billing_dimension');
   return rows.map((row) => ({
     billingDimension: String(row['billing_dimension']),
     unit: row['unit'] === null ? undefined : String(row['unit']),

@@ -1,6 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname } from 'node:path';
+import { constrainedMemory } from 'node:process';
 import {
   DECIMAL,
   type DuckDBAppender,
@@ -121,7 +122,7 @@ async function open(file: string, options: OpenOptions): Promise<Database> {
   const instance = await DuckDBInstance.create(':memory:', {
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
-    memory_limit: `${memoryLimitMb()}MB`,
+    memory_limit: `${memoryLimitMb(readOnly)}MB`,
     threads: String(threadsFor(readOnly)),
     temp_directory: spillFolder(folder, readOnly),
     max_temp_directory_size: `${await maxSpillMb(folder)}MB`,
@@ -463,9 +464,19 @@ function threadsFor(readOnly: boolean): number {
   return Math.max(1, Math.min(4, readOnly ? cores : Math.floor(cores / 2)));
 }
 
-/** A third of the machine's memory, at most 2 GB: DuckDB spills to disk beyond it. */
-function memoryLimitMb(): number {
-  return Math.max(256, Math.min(2048, Math.floor(totalmem() / 3 / 1024 / 1024)));
+/**
+ * What DuckDB may hold; it spills to disk beyond it. A reader may take a third of the memory, at most 2 GB. A writer takes
+ * less: what it has written it would keep in memory as long as there is room, and a load needs little of that.
+ */
+function memoryLimitMb(readOnly: boolean): number {
+  const third = Math.floor(memoryBytes() / 3 / 1024 / 1024);
+  return readOnly ? Math.max(256, Math.min(2048, third)) : Math.max(192, Math.min(384, third));
+}
+
+/** The memory of the machine, or of the container where that has less. */
+function memoryBytes(): number {
+  const constrained = constrainedMemory();
+  return constrained > 0 ? Math.min(totalmem(), constrained) : totalmem();
 }
 
 async function exists(file: string): Promise<boolean> {
@@ -506,7 +517,7 @@ function asOurError(file: string, readOnly: boolean): (error: unknown) => never 
     }
     if (/^Out of Memory Error/.test(message)) {
       throw new MachineError(
-        `this needs more than the ${memoryLimitMb()} MB of memory, and the disk space below ${dirname(file)}, that one ` +
+        `this needs more than the ${memoryLimitMb(readOnly)} MB of memory, and the disk space below ${dirname(file)}, that one ` +
           `command may use: ask for less at once (fewer rows or columns, sums instead of rows), or free memory and disk ` +
           `(${firstLine})`,
         { cause: error },

@@ -196,6 +196,8 @@ describe.concurrent('costbook sql', () => {
       'restatements',
       'runs',
       'accounts',
+      'amounts',
+      'series',
     ];
     const { stdout } = await sql(
       `select ${views.map((view) => `(select count(*) from ${view}) as ${view}`).join(', ')}`,
@@ -212,6 +214,8 @@ describe.concurrent('costbook sql', () => {
         restatements: 0,
         runs: 1,
         accounts: 1,
+        amounts: 4,
+        series: 3,
       },
     ]);
   });

@@ -67,7 +67,18 @@ const anyStory = fc.array(
 );
 
 const relations = [
-  ...['costs', 'costs_v1', 'costs_daily', 'costs_monthly', 'coverage', 'restatements', 'proofs', 'accounts', 'runs'],
+  ...[
+    'amounts',
+    'costs',
+    'costs_v1',
+    'costs_daily',
+    'costs_monthly',
+    'coverage',
+    'restatements',
+    'proofs',
+    'accounts',
+    'runs',
+  ],
   ...['ledger.amounts', 'ledger.loads', 'ledger.covered', 'ledger.accounts', 'ledger.restatements'],
   'ledger.account_runs',
 ];

@@ -104,6 +104,41 @@ test('costs_monthly: hours from the first of the month to the next, added up exa
   ]);
 });
 
+test('amounts and series: an hour by the number of its series, and what the number stands for', async () => {
+  const given = {
+    costs: [
+      { bucket_start: '2026-09-01 00:00:00', cost: '1', usage: '2' },
+      { bucket_start: '2026-09-01 01:00:00', cost: '3', account: 'acc_two', workspace: null, billing_dimension: null },
+    ],
+  };
+  expect(await answer(given, 'select * from amounts order by series_id')).toEqual([
+    {
+      series_id: '1',
+      bucket_start: '2026-09-01 00:00:00',
+      cost: '1.000000000000',
+      usage: '2.000000',
+    },
+    {
+      series_id: '2',
+      bucket_start: '2026-09-01 01:00:00',
+      cost: '3.000000000000',
+      usage: '0.000000',
+    },
+  ]);
+  const box = { resource_type: 'sandbox', resource_name: 'box', resource_uuid: 'sbx-1' };
+  expect(await answer(given, 'select * from series order by series_id')).toEqual([
+    {
+      ...box,
+      series_id: '1',
+      account: 'acc_one',
+      workspace: 'north',
+      billing_dimension: 'sandbox_compute_runtime_gbs',
+      unit: 'GB-seconds',
+    },
+    { ...box, series_id: '2', account: 'acc_two', workspace: null, billing_dimension: null, unit: null },
+  ]);
+});
+
 test.each(['costs_daily', 'costs_monthly'])('%s: no amount is a double on its way', async (view) => {
   const many = Array.from({ length: 30 }, (_, hour) => ({
     bucket_start: `2026-09-01 ${String(hour % 24).padStart(2, '0')}:00:00`,
@@ -340,6 +375,7 @@ test('every public view and every column of it has a comment', async () => {
       expect.arrayContaining([
         ...[
           'accounts',
+          'amounts',
           'costs',
           'costs_daily',
           'costs_monthly',
@@ -348,6 +384,7 @@ test('every public view and every column of it has a comment', async () => {
           'proofs',
           'restatements',
           'runs',
+          'series',
         ],
       ]),
     );

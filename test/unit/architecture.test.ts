@@ -163,7 +163,7 @@ describe('the process', () => {
       const text = readFileSync(join(root, path), 'utf8');
       const imported = /import\s+(.+?)\s+from 'node:process'/.exec(text)?.[1];
       return (
-        (imported !== undefined && imported !== '{ kill }') ||
+        (imported !== undefined && !['{ kill }', '{ constrainedMemory }'].includes(imported)) ||
         /globalThis\.process|console\./.test(withoutComments(text))
       );
     });

@@ -1,0 +1,55 @@
+--! about: What did each resource cost this month, which share of the account is that, and from when to when?
+--! grain: account, month, workspace, resource_type, resource_name, resource_uuid
+--! params: month month = last-complete, account text = *, workspace text = *
+--! formats: csv, parquet
+with added_up as (
+  select
+    series_id,
+    sum(cost) as cost,
+    min(bucket_start) filter (where cost <> 0) as first_bucket,
+    max(bucket_start) filter (where cost <> 0) as last_bucket
+  from amounts
+  where bucket_start >= cast($month as timestamp)
+    and bucket_start < cast($month as timestamp) + interval 1 month
+  group by series_id
+),
+resources as (
+  select
+    series.account,
+    series.workspace,
+    series.resource_type,
+    series.resource_name,
+    series.resource_uuid,
+    cast(sum(added_up.cost) as decimal(38, 12)) as cost,
+    cast(min(added_up.first_bucket) as date) as first_cost_date,
+    cast(max(added_up.last_bucket) as date) as last_cost_date
+  from added_up
+  join series using (series_id)
+  where $account is null or series.account = $account
+  group by
+    series.account,
+    series.workspace,
+    series.resource_type,
+    series.resource_name,
+    series.resource_uuid
+),
+totals as (
+  select account, sum(cost) as cost
+  from resources
+  group by account
+)
+select
+  resources.account,
+  cast($month as date) as month,
+  resources.workspace,
+  resources.resource_type,
+  resources.resource_name,
+  resources.resource_uuid,
+  resources.cost,
+  -- Of the whole account, also where one workspace is asked for; a share of nothing is none.
+  cast(resources.cost / nullif(totals.cost, 0) as decimal(18, 6)) as share_of_account,
+  resources.first_cost_date,
+  resources.last_cost_date
+from resources
+join totals using (account)
+where $workspace is null or resources.workspace = $workspace

@@ -1,0 +1,102 @@
+--! about: What did each day cost, against the day before, the same weekday a week before and the last seven days?
+--! grain: account, workspace, usage_date
+--! params: from date = -30d, to date = complete-through, account text = *, workspace text = *
+--! params: by_workspace boolean = false
+--! formats: csv, parquet
+-- A day that is not complete has no cost: what is known of it so far stands in a column of its own. workspace is null
+-- where all are added up, and by workspace where the cost belongs to none.
+with books as (
+  -- An account that is configured no longer has amounts and is never complete.
+  select named.account, accounts.history_start, accounts.complete_through
+  from (select account from series union select account from accounts) as named
+  left join accounts using (account)
+  where $account is null or named.account = $account
+),
+added_up as (
+  select series_id, cast(bucket_start as date) as usage_date, sum(cost) as cost
+  from amounts
+  where bucket_start >= cast($from as timestamp) - interval 7 day
+    and bucket_start < cast($to as timestamp)
+  group by series_id, cast(bucket_start as date)
+),
+costs_of_days as (
+  select
+    series.account,
+    case when $by_workspace or $workspace is not null then series.workspace end as workspace,
+    added_up.usage_date,
+    sum(added_up.cost) as cost
+  from added_up
+  join series using (series_id)
+  where ($account is null or series.account = $account)
+    and ($workspace is null or series.workspace = $workspace)
+  group by all
+),
+lines as (
+  select distinct account, workspace
+  from costs_of_days
+  where $by_workspace
+  union all
+  select account, $workspace
+  from books
+  where not $by_workspace
+),
+calendar as (
+  select cast(usage_date as date) as usage_date
+  from generate_series(
+    cast($from as timestamp) - interval 7 day, cast($to as timestamp) - interval 1 day, interval 1 day
+  ) as days(usage_date)
+),
+days as (
+  select
+    lines.account,
+    lines.workspace,
+    calendar.usage_date,
+    coalesce(
+      books.history_start <= calendar.usage_date
+      and books.complete_through >= calendar.usage_date + interval 1 day,
+      false
+    ) as is_complete,
+    -- A complete day without amounts cost nothing; of any other day nothing is known but what is there.
+    case when is_complete then cast(coalesce(costs_of_days.cost, 0) as decimal(38, 12)) end as cost,
+    case when not is_complete then cast(costs_of_days.cost as decimal(38, 12)) end as cost_so_far
+  from lines
+  join books using (account)
+  cross join calendar
+  left join costs_of_days
+    on costs_of_days.account = lines.account
+    and costs_of_days.workspace is not distinct from lines.workspace
+    and costs_of_days.usage_date = calendar.usage_date
+),
+compared as (
+  select
+    account,
+    workspace,
+    usage_date,
+    is_complete,
+    cost,
+    cost_so_far,
+    lag(cost) over by_date as cost_day_before,
+    lag(cost, 7) over by_date as cost_week_before,
+    case when count(cost) over last_week = 7 then sum(cost) over last_week end as cost_of_seven_days
+  from days
+  window
+    by_date as (partition by account, workspace order by usage_date),
+    last_week as (partition by account, workspace order by usage_date rows between 6 preceding and current row)
+)
+select
+  account,
+  workspace,
+  usage_date,
+  is_complete,
+  cost,
+  cost_so_far,
+  cast(cost - cost_day_before as decimal(38, 12)) as change_to_day_before,
+  cast(cost - cost_week_before as decimal(38, 12)) as change_to_week_before,
+  -- Whole trillionths of a dollar are divided, to the nearest: a quotient of decimals would be a DOUBLE.
+  cast(
+    cast(
+      (cast(cost_of_seven_days * 1000000000000 as hugeint) + 3 * sign(cost_of_seven_days)) // 7 as decimal(38, 0)
+    ) * 0.000000000001 as decimal(38, 12)
+  ) as average_of_seven_days
+from compared
+where usage_date >= cast($from as date)

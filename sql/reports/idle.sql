@@ -1,0 +1,155 @@
+--! about: Which storage is paid for although its resource has not been used for days, since when, and at what cost a month?
+--! grain: account, state, workspace, resource_type, resource_name, resource_uuid
+--! params: until date = complete-through, days integer = 14, account text = *, workspace text = *
+--! formats: csv, parquet
+-- A month is one of 730 hours at the rate of the last 24 complete ones. unused_since is null where a resource type is
+-- never used by itself, as volumes: nothing tells whether they are in use.
+with books as (
+  -- An hour that is not known to be complete may yet have usage.
+  select account, least(complete_through, cast($until as timestamp)) as known_until
+  from accounts
+  where complete_through is not null
+    and ($account is null or account = $account)
+),
+known_series as (
+  select series.series_id, books.known_until
+  from series
+  join books using (account)
+),
+lives as (
+  select
+    amounts.series_id,
+    known_series.known_until,
+    min(amounts.bucket_start) as first_bucket,
+    max(amounts.bucket_start) filter (where amounts.usage > 0) as last_used_bucket,
+    sum(amounts.cost) filter (where amounts.bucket_start >= known_series.known_until - interval 24 hour) as cost_of_last_day
+  from amounts
+  join known_series using (series_id)
+  where amounts.bucket_start < cast($until as timestamp)
+    and amounts.bucket_start < known_series.known_until
+  group by amounts.series_id, known_series.known_until
+),
+named as (
+  select
+    series.series_id,
+    series.account,
+    series.workspace,
+    series.resource_type,
+    series.resource_name,
+    series.resource_uuid,
+    coalesce(contains(series.billing_dimension, 'storage'), false) as is_storage,
+    lives.known_until,
+    lives.first_bucket,
+    lives.last_used_bucket,
+    lives.cost_of_last_day
+  from lives
+  join series using (series_id)
+),
+used_types as (
+  select distinct account, resource_type
+  from named
+  where not is_storage
+),
+by_uuid as (
+  select
+    account,
+    workspace,
+    resource_type,
+    resource_name,
+    resource_uuid,
+    known_until,
+    min(first_bucket) filter (where is_storage) as storage_start,
+    max(last_used_bucket) filter (where not is_storage) + interval 1 hour as last_used_end,
+    sum(cost_of_last_day) filter (where is_storage) as storage_cost_of_last_day
+  from named
+  group by account, workspace, resource_type, resource_name, resource_uuid, known_until
+),
+resources as (
+  select
+    account,
+    workspace,
+    resource_type,
+    resource_name,
+    resource_uuid,
+    known_until,
+    storage_start,
+    -- Storage that comes without uuid is that of whatever has its name.
+    case
+      when resource_uuid is null
+        then max(last_used_end) over (partition by account, workspace, resource_type, resource_name)
+      else last_used_end
+    end as last_used_end,
+    storage_cost_of_last_day
+  from by_uuid
+),
+unused as (
+  select
+    resources.account,
+    case
+      when used_types.account is null then 'storage only'
+      when resources.last_used_end is null then 'never used'
+      else 'used before'
+    end as state,
+    resources.workspace,
+    resources.resource_type,
+    resources.resource_name,
+    resources.resource_uuid,
+    resources.known_until,
+    resources.storage_start,
+    case when used_types.account is not null then coalesce(resources.last_used_end, resources.storage_start) end
+      as unused_since,
+    cast(resources.storage_cost_of_last_day as decimal(38, 12)) as storage_cost_of_last_day
+  from resources
+  left join used_types
+    on used_types.account = resources.account
+    and used_types.resource_type is not distinct from resources.resource_type
+  where resources.storage_cost_of_last_day > 0
+    and coalesce(resources.last_used_end, resources.storage_start) <= resources.known_until - to_days($days)
+    and ($workspace is null or resources.workspace = $workspace)
+),
+spent as (
+  select
+    unused.account,
+    unused.workspace,
+    unused.resource_type,
+    unused.resource_name,
+    unused.resource_uuid,
+    sum(amounts.cost) as cost
+  from unused
+  join named
+    on named.account = unused.account
+    and named.workspace is not distinct from unused.workspace
+    and named.resource_type is not distinct from unused.resource_type
+    and named.resource_name is not distinct from unused.resource_name
+    and named.resource_uuid is not distinct from unused.resource_uuid
+  join amounts on amounts.series_id = named.series_id
+  where named.is_storage
+    and amounts.bucket_start >= unused.unused_since
+    and amounts.bucket_start < unused.known_until
+  group by unused.account, unused.workspace, unused.resource_type, unused.resource_name, unused.resource_uuid
+)
+select
+  unused.account,
+  unused.state,
+  unused.workspace,
+  unused.resource_type,
+  unused.resource_name,
+  unused.resource_uuid,
+  unused.storage_start,
+  unused.unused_since,
+  cast(date_diff('hour', unused.unused_since, unused.known_until) // 24 as integer) as unused_days,
+  cast(spent.cost as decimal(38, 12)) as storage_cost_since,
+  -- 730 hours of 24, in whole trillionths of a dollar: a quotient of decimals would be a DOUBLE.
+  cast(
+    cast(
+      (cast(unused.storage_cost_of_last_day * 1000000000000 as hugeint) * 365 + 6) // 12 as decimal(38, 0)
+    ) * 0.000000000001 as decimal(38, 12)
+  ) as storage_cost_per_month,
+  unused.known_until
+from unused
+left join spent
+  on spent.account = unused.account
+  and spent.workspace is not distinct from unused.workspace
+  and spent.resource_type is not distinct from unused.resource_type
+  and spent.resource_name is not distinct from unused.resource_name
+  and spent.resource_uuid is not distinct from unused.resource_uuid

@@ -1,0 +1,224 @@
+--! about: How much of the change from one month to another is price, how much volume, how much new or gone?
+--! grain: account, workspace, resource_type, resource_name, resource_uuid, billing_dimension
+--! params: month month = last-complete, base month = month-before, account text = *, workspace text = *
+--! formats: csv, parquet
+-- For each dimension of each resource (rate - base_rate) * usage is price and base_rate * (usage - base_usage) is volume.
+-- All parts add up to the change, to the last decimal: what rounding the two effects to twelve decimals leaves stands in
+-- rounding, and nowhere else. Of a month that is not over the same hours of the base month are compared.
+with months as (
+  select
+    cast($month as timestamp) as month_start,
+    cast($base as timestamp) as base_start,
+    date_diff('hour', month_start, month_start + interval 1 month) as month_hours,
+    date_diff('hour', base_start, base_start + interval 1 month) as base_hours
+),
+books as (
+  -- Hours of each month that are in the books: from where they begin, to where they are complete. An account that is
+  -- configured no longer tells neither: what is there is compared as it is.
+  select
+    named.account,
+    greatest(
+      0,
+      coalesce(date_diff('hour', months.month_start, accounts.history_start), 0),
+      coalesce(date_diff('hour', months.base_start, accounts.history_start), 0)
+    ) as hours_before,
+    case
+      when accounts.account is null then months.month_hours
+      else least(months.month_hours, coalesce(date_diff('hour', months.month_start, accounts.complete_through), 0))
+    end as month_hours_known,
+    case
+      when accounts.account is null then months.base_hours
+      else least(months.base_hours, coalesce(date_diff('hour', months.base_start, accounts.complete_through), 0))
+    end as base_hours_known
+  from (select account from series union select account from accounts) as named
+  cross join months
+  left join accounts using (account)
+  where $account is null or named.account = $account
+),
+compared as (
+  -- Whole months are compared as they are, however long; of any other the part that both have, hour by hour.
+  select
+    books.account,
+    months.month_start + to_hours(books.hours_before) as compared_start,
+    months.month_start + to_hours(
+      case when is_whole then months.month_hours else least(books.month_hours_known, books.base_hours_known) end
+    ) as compared_end,
+    months.base_start + to_hours(books.hours_before) as base_start,
+    months.base_start + to_hours(
+      case when is_whole then months.base_hours else least(books.month_hours_known, books.base_hours_known) end
+    ) as base_end
+  from (
+    select
+      books.account,
+      books.hours_before,
+      books.month_hours_known,
+      books.base_hours_known,
+      books.hours_before = 0
+      and books.month_hours_known = months.month_hours
+      and books.base_hours_known = months.base_hours as is_whole
+    from books
+    cross join months
+  ) as books
+  cross join months
+  where least(books.month_hours_known, books.base_hours_known) > books.hours_before
+),
+compared_series as (
+  select
+    series.series_id,
+    compared.compared_start,
+    compared.compared_end,
+    compared.base_start,
+    compared.base_end
+  from series
+  join compared using (account)
+),
+sides as (
+  -- Only hours with usage have a price. Cost without usage (credits, fees) is told by itself.
+  select
+    amounts.series_id,
+    sum(amounts.usage) as usage,
+    sum(amounts.cost) filter (where amounts.usage <> 0) as metered_cost,
+    sum(amounts.cost) as cost,
+    null as base_usage,
+    null as base_metered_cost,
+    null as base_cost
+  from amounts
+  join compared_series as compared using (series_id)
+  where amounts.bucket_start >= cast($month as timestamp)
+    and amounts.bucket_start < cast($month as timestamp) + interval 1 month
+    and amounts.bucket_start >= compared.compared_start
+    and amounts.bucket_start < compared.compared_end
+  group by amounts.series_id
+  union all
+  select
+    amounts.series_id,
+    null,
+    null,
+    null,
+    sum(amounts.usage),
+    sum(amounts.cost) filter (where amounts.usage <> 0),
+    sum(amounts.cost)
+  from amounts
+  join compared_series as compared using (series_id)
+  where amounts.bucket_start >= cast($base as timestamp)
+    and amounts.bucket_start < cast($base as timestamp) + interval 1 month
+    and amounts.bucket_start >= compared.base_start
+    and amounts.bucket_start < compared.base_end
+  group by amounts.series_id
+),
+lines as (
+  select
+    series_id,
+    cast(coalesce(sum(usage), 0) as decimal(38, 6)) as usage,
+    cast(coalesce(sum(metered_cost), 0) as decimal(38, 12)) as metered_cost,
+    cast(coalesce(sum(cost), 0) as decimal(38, 12)) as cost,
+    cast(coalesce(sum(base_usage), 0) as decimal(38, 6)) as base_usage,
+    cast(coalesce(sum(base_metered_cost), 0) as decimal(38, 12)) as base_metered_cost,
+    cast(coalesce(sum(base_cost), 0) as decimal(38, 12)) as base_cost
+  from sides
+  group by series_id
+),
+-- Both rates as whole numbers of 10^-18 USD per unit, to the nearest: a quotient of decimals would be a DOUBLE.
+whole_numbers as (
+  select
+    series_id,
+    cast(metered_cost * 1000000000000 as hugeint) * 1000000000000 as cost_number,
+    cast(usage * 1000000 as hugeint) as usage_number,
+    cast(base_metered_cost * 1000000000000 as hugeint) * 1000000000000 as base_cost_number,
+    cast(base_usage * 1000000 as hugeint) as base_usage_number
+  from lines
+),
+rates as (
+  select
+    series_id,
+    case
+      when usage_number > 0 then cast(
+        (cost_number + sign(cost_number) * (usage_number // 2)) // usage_number as decimal(38, 0)
+      ) * 0.000000000000000001
+    end as rate,
+    case
+      when base_usage_number > 0 then cast(
+        (base_cost_number + sign(base_cost_number) * (base_usage_number // 2)) // base_usage_number as decimal(38, 0)
+      ) * 0.000000000000000001
+    end as base_rate
+  from whole_numbers
+),
+priced as (
+  select
+    lines.series_id,
+    lines.usage,
+    lines.metered_cost,
+    lines.cost,
+    lines.base_usage,
+    lines.base_metered_cost,
+    lines.base_cost,
+    rates.rate,
+    rates.base_rate,
+    -- Next to no usage with a cost makes a rate that means nothing, times the other month's usage more than there is
+    -- room for: such a change is cost without usage.
+    greatest(
+      abs(cast(rates.rate as double)), abs(cast(rates.base_rate as double))
+    ) * greatest(cast(lines.usage as double), cast(lines.base_usage as double)) < 1e12 as is_priced
+  from lines
+  join rates using (series_id)
+),
+effects as (
+  select
+    series_id,
+    usage,
+    cost,
+    rate,
+    base_usage,
+    base_cost,
+    base_rate,
+    case
+      when rate is not null and base_rate is not null and is_priced
+        then cast((rate - base_rate) * usage as decimal(38, 12))
+      else 0
+    end as price_effect,
+    case
+      when rate is not null and base_rate is not null and is_priced
+        then cast(base_rate * (usage - base_usage) as decimal(38, 12))
+      else 0
+    end as volume_effect,
+    case when rate is not null and base_rate is null then metered_cost - base_metered_cost else 0 end as new_cost,
+    case when rate is null and base_rate is not null then metered_cost - base_metered_cost else 0 end as gone_cost,
+    (cost - metered_cost) - (base_cost - base_metered_cost) + case
+      when (rate is null and base_rate is null) or (rate is not null and base_rate is not null and not is_priced)
+        then metered_cost - base_metered_cost
+      else 0
+    end as without_usage
+  from priced
+)
+select
+  series.account,
+  series.workspace,
+  series.resource_type,
+  series.resource_name,
+  series.resource_uuid,
+  series.billing_dimension,
+  series.unit,
+  effects.base_usage,
+  effects.usage,
+  effects.base_rate,
+  effects.rate,
+  effects.base_cost,
+  effects.cost,
+  cast(effects.cost - effects.base_cost as decimal(38, 12)) as change,
+  cast(effects.price_effect as decimal(38, 12)) as price_effect,
+  cast(effects.volume_effect as decimal(38, 12)) as volume_effect,
+  cast(effects.new_cost as decimal(38, 12)) as new_cost,
+  cast(effects.gone_cost as decimal(38, 12)) as gone_cost,
+  cast(effects.without_usage as decimal(38, 12)) as without_usage,
+  cast(
+    effects.cost - effects.base_cost - effects.price_effect - effects.volume_effect - effects.new_cost
+    - effects.gone_cost - effects.without_usage as decimal(38, 12)
+  ) as rounding,
+  compared.compared_start,
+  compared.compared_end,
+  compared.base_start,
+  compared.base_end
+from effects
+join series using (series_id)
+join compared using (account)
+where $workspace is null or series.workspace = $workspace

@@ -1,0 +1,165 @@
+--! about: Which resources cost most more or less this month than in the month before?
+--! grain: account, rank
+--! params: month month = last-complete, limit integer = 20, account text = *, workspace text = *
+--! formats: csv, parquet
+-- Of a month that is not over the same hours of the month before are compared: compared_start, compared_end, base_start
+-- and base_end say what was. The limit is that of each account.
+with months as (
+  select
+    cast($month as timestamp) as month_start,
+    cast($month as timestamp) - interval 1 month as base_start,
+    date_diff('hour', month_start, month_start + interval 1 month) as month_hours,
+    date_diff('hour', base_start, month_start) as base_hours
+),
+books as (
+  -- Hours of each month that are in the books: from where they begin, to where they are complete. An account that is
+  -- configured no longer tells neither: what is there is compared as it is.
+  select
+    named.account,
+    greatest(
+      0,
+      coalesce(date_diff('hour', months.month_start, accounts.history_start), 0),
+      coalesce(date_diff('hour', months.base_start, accounts.history_start), 0)
+    ) as hours_before,
+    case
+      when accounts.account is null then months.month_hours
+      else least(months.month_hours, coalesce(date_diff('hour', months.month_start, accounts.complete_through), 0))
+    end as month_hours_known,
+    case
+      when accounts.account is null then months.base_hours
+      else least(months.base_hours, coalesce(date_diff('hour', months.base_start, accounts.complete_through), 0))
+    end as base_hours_known
+  from (select account from series union select account from accounts) as named
+  cross join months
+  left join accounts using (account)
+  where $account is null or named.account = $account
+),
+compared as (
+  -- Whole months are compared as they are, however long; of any other the part that both have, hour by hour.
+  select
+    books.account,
+    months.month_start + to_hours(books.hours_before) as compared_start,
+    months.month_start + to_hours(
+      case when is_whole then months.month_hours else least(books.month_hours_known, books.base_hours_known) end
+    ) as compared_end,
+    months.base_start + to_hours(books.hours_before) as base_start,
+    months.base_start + to_hours(
+      case when is_whole then months.base_hours else least(books.month_hours_known, books.base_hours_known) end
+    ) as base_end
+  from (
+    select
+      books.account,
+      books.hours_before,
+      books.month_hours_known,
+      books.base_hours_known,
+      books.hours_before = 0
+      and books.month_hours_known = months.month_hours
+      and books.base_hours_known = months.base_hours as is_whole
+    from books
+    cross join months
+  ) as books
+  cross join months
+  where least(books.month_hours_known, books.base_hours_known) > books.hours_before
+),
+compared_series as (
+  select
+    series.series_id,
+    compared.compared_start,
+    compared.compared_end,
+    compared.base_start,
+    compared.base_end
+  from series
+  join compared using (account)
+),
+sides as (
+  -- That a resource is new or gone is told by the whole of the other month, also by hours that are not compared.
+  select
+    amounts.series_id,
+    sum(amounts.cost) filter (
+      where amounts.bucket_start >= compared.compared_start and amounts.bucket_start < compared.compared_end
+    ) as cost,
+    null as base_cost,
+    true as is_in_month,
+    false as is_in_base
+  from amounts
+  join compared_series as compared using (series_id)
+  where amounts.bucket_start >= cast($month as timestamp)
+    and amounts.bucket_start < cast($month as timestamp) + interval 1 month
+  group by amounts.series_id
+  union all
+  select
+    amounts.series_id,
+    null,
+    sum(amounts.cost) filter (
+      where amounts.bucket_start >= compared.base_start and amounts.bucket_start < compared.base_end
+    ),
+    false,
+    true
+  from amounts
+  join compared_series as compared using (series_id)
+  where amounts.bucket_start >= cast($month as timestamp) - interval 1 month
+    and amounts.bucket_start < cast($month as timestamp)
+  group by amounts.series_id
+),
+resources as (
+  select
+    series.account,
+    series.workspace,
+    series.resource_type,
+    series.resource_name,
+    series.resource_uuid,
+    cast(coalesce(sum(sides.base_cost), 0) as decimal(38, 12)) as base_cost,
+    cast(coalesce(sum(sides.cost), 0) as decimal(38, 12)) as cost,
+    case when not bool_or(sides.is_in_base) then 'new' when not bool_or(sides.is_in_month) then 'gone' end as standing
+  from sides
+  join series using (series_id)
+  where $workspace is null or series.workspace = $workspace
+  group by
+    series.account,
+    series.workspace,
+    series.resource_type,
+    series.resource_name,
+    series.resource_uuid
+),
+ranked as (
+  select
+    account,
+    workspace,
+    resource_type,
+    resource_name,
+    resource_uuid,
+    base_cost,
+    cost,
+    cast(cost - base_cost as decimal(38, 12)) as change,
+    standing,
+    row_number() over (
+      partition by account
+      order by
+        abs(cost - base_cost) desc,
+        workspace nulls last,
+        resource_type nulls last,
+        resource_name nulls last,
+        resource_uuid nulls last
+    ) as rank
+  from resources
+  where cost <> base_cost
+)
+select
+  ranked.account,
+  cast(ranked.rank as integer) as rank,
+  ranked.workspace,
+  ranked.resource_type,
+  ranked.resource_name,
+  ranked.resource_uuid,
+  ranked.base_cost,
+  ranked.cost,
+  ranked.change,
+  cast(ranked.change / nullif(abs(ranked.base_cost), 0) as decimal(38, 6)) as change_share,
+  ranked.standing,
+  compared.compared_start,
+  compared.compared_end,
+  compared.base_start,
+  compared.base_end
+from ranked
+join compared using (account)
+where ranked.rank <= $limit
