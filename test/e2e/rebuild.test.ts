@@ -173,10 +173,10 @@ describe.concurrent('rebuild', () => {
       stderr: '',
     });
     expect(answer?.identical).toBe(true);
-    // The story has all that books can have: no table is identical for being empty.
-    expect(
-      answer?.tables.filter(({ table, rows }) => rows === 0 && !['unproven', 'contradictions'].includes(table)),
-    ).toEqual([]);
+    // The story has all that books can have, but for closed months, which have one of their own: no table is identical
+    // for being empty.
+    const mayBeEmpty = ['unproven', 'contradictions', 'closes', 'closed_units'];
+    expect(answer?.tables.filter(({ table, rows }) => rows === 0 && !mayBeEmpty.includes(table))).toEqual([]);
     expect(exitCodes).toEqual([4, 0, 0, 0, 0, 0, 0]);
     const said = `select
       count(*) filter (outcome = 'unchanged') > 0 as unchanged,
