@@ -60,6 +60,8 @@ export interface LocalConfig {
   readonly proofTolerance: string | undefined;
   /** Which answers stay in the landing folder, and for how long; undefined days are for ever. */
   readonly landing: { readonly keep: 'changed' | 'all'; readonly keepDays: number | undefined }; // changed
+  /** Who is named in a FOCUS export: the provider, and the account where its own name is not meant. */
+  readonly focus: { readonly provider: string; readonly accountName: string | undefined }; // Cloud Workload Platform
   readonly apiVersion: string; // the earliest version, as the platform itself has it
   readonly authorizationHeader: string; // Authorization
   readonly versionHeader: string; // Service-Version
@@ -105,8 +107,15 @@ const plainSettings = [
 const groups = [
   { name: 'proof', keys: ['tolerance'], expected: 'a key such as tolerance: 0.01; write one or remove it' },
   { name: 'landing', keys: ['keep', 'keepDays'], expected: 'a key such as keep: all; write one or remove it' },
+  { name: 'focus', keys: ['provider', 'accountName'], expected: 'a key such as provider: …; write one or remove it' },
 ] as const;
-const groupedSettings = ['proof.tolerance', 'landing.keep', 'landing.keepDays'] as const;
+const groupedSettings = [
+  'proof.tolerance',
+  'landing.keep',
+  'landing.keepDays',
+  'focus.provider',
+  'focus.accountName',
+] as const;
 const settingKeys = [...plainSettings, ...groupedSettings];
 const topKeys = ['accounts', 'account', ...sharedKeys, ...plainSettings, ...groups.map(({ name }) => name)];
 const entryKeys = ['id', 'name', ...sharedKeys];
@@ -276,6 +285,13 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
     const given = layer.get('versionHeader') ?? layer.get('authorizationHeader');
     if (given) reading.problems.report(given, 'found the same name for both headers, expected two; change one of them');
   }
+  const accountName = layer.get('focus.accountName');
+  if (accountName && accounts.length > 1) {
+    reading.problems.report(
+      accountName,
+      `found one name for ${accounts.length} accounts, expected one for each; remove it and write name in their entries`,
+    );
+  }
   return {
     accounts,
     concurrency: setting('concurrency', integerParser(1, 32)) ?? 4,
@@ -290,6 +306,10 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
     landing: {
       keep: setting('landing.keep', parseKeep) ?? 'changed',
       keepDays: setting('landing.keepDays', integerParser(1, maxDays)),
+    },
+    focus: {
+      provider: setting('focus.provider', parseName) ?? 'Cloud Workload Platform',
+      accountName: setting('focus.accountName', parseName),
     },
     apiVersion: setting('apiVersion', parseApiVersion) ?? earliestVersion,
     authorizationHeader,

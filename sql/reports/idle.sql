@@ -6,28 +6,24 @@
 -- never used by itself, as volumes: nothing tells whether they are in use.
 with books as (
   -- An hour that is not known to be complete may yet have usage.
-  select account, least(complete_through, cast($until as timestamp)) as known_until
-  from accounts
-  where complete_through is not null
-    and ($account is null or account = $account)
-),
-known_series as (
-  select series.series_id, books.known_until
+  select series.series_id, least(accounts.complete_through, cast($until as timestamp)) as known_until
   from series
-  join books using (account)
+  join accounts using (account)
+  where accounts.complete_through is not null
+    and ($account is null or accounts.account = $account)
 ),
 lives as (
   select
     amounts.series_id,
-    known_series.known_until,
+    books.known_until,
     min(amounts.bucket_start) as first_bucket,
     max(amounts.bucket_start) filter (where amounts.usage > 0) as last_used_bucket,
-    sum(amounts.cost) filter (where amounts.bucket_start >= known_series.known_until - interval 24 hour) as cost_of_last_day
+    sum(amounts.cost) filter (where amounts.bucket_start >= books.known_until - interval 24 hour) as cost_of_last_day
   from amounts
-  join known_series using (series_id)
+  join books using (series_id)
   where amounts.bucket_start < cast($until as timestamp)
-    and amounts.bucket_start < known_series.known_until
-  group by amounts.series_id, known_series.known_until
+    and amounts.bucket_start < books.known_until
+  group by amounts.series_id, books.known_until
 ),
 named as (
   select

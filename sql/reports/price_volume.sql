@@ -62,13 +62,8 @@ compared as (
   cross join months
   where least(books.month_hours_known, books.base_hours_known) > books.hours_before
 ),
-compared_series as (
-  select
-    series.series_id,
-    compared.compared_start,
-    compared.compared_end,
-    compared.base_start,
-    compared.base_end
+of_series as (
+  select series.series_id, compared.compared_start, compared.compared_end, compared.base_start, compared.base_end
   from series
   join compared using (account)
 ),
@@ -83,11 +78,11 @@ sides as (
     null as base_metered_cost,
     null as base_cost
   from amounts
-  join compared_series as compared using (series_id)
+  join of_series using (series_id)
   where amounts.bucket_start >= cast($month as timestamp)
     and amounts.bucket_start < cast($month as timestamp) + interval 1 month
-    and amounts.bucket_start >= compared.compared_start
-    and amounts.bucket_start < compared.compared_end
+    and amounts.bucket_start >= of_series.compared_start
+    and amounts.bucket_start < of_series.compared_end
   group by amounts.series_id
   union all
   select
@@ -99,11 +94,11 @@ sides as (
     sum(amounts.cost) filter (where amounts.usage <> 0),
     sum(amounts.cost)
   from amounts
-  join compared_series as compared using (series_id)
+  join of_series using (series_id)
   where amounts.bucket_start >= cast($base as timestamp)
     and amounts.bucket_start < cast($base as timestamp) + interval 1 month
-    and amounts.bucket_start >= compared.base_start
-    and amounts.bucket_start < compared.base_end
+    and amounts.bucket_start >= of_series.base_start
+    and amounts.bucket_start < of_series.base_end
   group by amounts.series_id
 ),
 lines as (

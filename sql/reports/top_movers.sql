@@ -61,28 +61,23 @@ compared as (
   cross join months
   where least(books.month_hours_known, books.base_hours_known) > books.hours_before
 ),
-compared_series as (
-  select
-    series.series_id,
-    compared.compared_start,
-    compared.compared_end,
-    compared.base_start,
-    compared.base_end
+of_series as (
+  select series.series_id, compared.compared_start, compared.compared_end, compared.base_start, compared.base_end
   from series
   join compared using (account)
 ),
 sides as (
-  -- That a resource is new or gone is told by the whole of the other month, also by hours that are not compared.
+  -- That a resource is new or gone is told by the whole of the other month, also by hours that are not of_series.
   select
     amounts.series_id,
     sum(amounts.cost) filter (
-      where amounts.bucket_start >= compared.compared_start and amounts.bucket_start < compared.compared_end
+      where amounts.bucket_start >= of_series.compared_start and amounts.bucket_start < of_series.compared_end
     ) as cost,
     null as base_cost,
     true as is_in_month,
     false as is_in_base
   from amounts
-  join compared_series as compared using (series_id)
+  join of_series using (series_id)
   where amounts.bucket_start >= cast($month as timestamp)
     and amounts.bucket_start < cast($month as timestamp) + interval 1 month
   group by amounts.series_id
@@ -91,12 +86,12 @@ sides as (
     amounts.series_id,
     null,
     sum(amounts.cost) filter (
-      where amounts.bucket_start >= compared.base_start and amounts.bucket_start < compared.base_end
+      where amounts.bucket_start >= of_series.base_start and amounts.bucket_start < of_series.base_end
     ),
     false,
     true
   from amounts
-  join compared_series as compared using (series_id)
+  join of_series using (series_id)
   where amounts.bucket_start >= cast($month as timestamp) - interval 1 month
     and amounts.bucket_start < cast($month as timestamp)
   group by amounts.series_id

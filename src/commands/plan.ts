@@ -7,6 +7,7 @@ import {
   daysQueries,
   detailQuery,
   everyDay,
+  monthsQueries,
   type PlannedWindow,
   type Purpose,
   planWindows,
@@ -17,15 +18,17 @@ import {
   residualQuery,
   settledDays,
   typesQuery,
+  wholeMonths,
 } from '../fetch/index.ts';
 import { tonightsSeries } from '../ingest/index.ts';
 import { historyParameters, operations, requestPath } from '../platform/index.ts';
-import { floorHour, formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
+import { floorHour, formatInstant, formatWindow, hourMs, type Instant, type Window } from '../time.ts';
 import {
   accountLedger,
   type Connection,
   completeness,
   coveredPieces,
+  dueMonths,
   groupsByWorkspace,
   type LoadedQuery,
   lastQueries,
@@ -188,6 +191,7 @@ async function planAccount(
   }
   const isWhole = asked.from === undefined && asked.to === undefined && !asked.refetch;
   const verify = books && isWhole ? await verifyingRequests(books, { account, role, covered, now }, config) : [];
+  if (isWhole && start !== undefined) verify.push(...(await monthRequests(books, account, start, now, config)));
   const all = [...first, ...verify, ...windows.flatMap((window) => window.requests)];
   return {
     account: asked.account ?? null,
@@ -208,6 +212,7 @@ const purposes: Readonly<Record<Purpose, string>> = {
   days: 'daily totals, to find the days of the past that changed',
   series: 'totals of every series, to find what moved between resources',
   names: 'totals by name, to find what moved among rows without uuid',
+  months: 'monthly totals, which whole months have to add up to',
 };
 
 /** What the ingest asks to verify the settled past, whatever of it then turns out to have changed. */
@@ -222,13 +227,31 @@ async function verifyingRequests(
   const past = settledDays(covered, { lastHour, settleDays, verifyDays: everyDay });
   const byDay = days.length === 0 ? [] : daysQueries(days, role, await groupsByWorkspace(books, account, days)).queries;
   const bySeries = past.length === 0 ? [] : await tonightsSeries(books, account, past, deepVerifyPages, role);
-  return [...byDay, ...bySeries].map((query) => ({
+  return [...byDay, ...bySeries].map((query) => toPlannedRequest(account, query));
+}
+
+/** What the ingest asks of the months that are complete once it has loaded what is planned, and are not proven yet. */
+async function monthRequests(
+  books: Connection | undefined,
+  account: string,
+  start: Instant,
+  now: Instant,
+  { lagHours }: LocalConfig,
+): Promise<PlannedRequest[]> {
+  const months = wholeMonths({ start, end: floorHour(now) - lagHours * hourMs });
+  if (months === undefined) return [];
+  const due = books === undefined ? [months] : await dueMonths(books, account, months);
+  return monthsQueries(due).map((query) => toPlannedRequest(account, query));
+}
+
+function toPlannedRequest(account: string, query: Query): PlannedRequest {
+  return {
     purpose: query.purpose,
     why: purposes[query.purpose],
     request: requestOf(account, queryParameters(account, query)),
     pages: 1,
     pagesAre: 'at least',
-  }));
+  };
 }
 
 /** The queries of a window: detail and control for certain, those that light the blind spots where they were asked last time. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute, join, relative, resolve } from 'node:path';
+import { loadConfig } from '../config.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import {
@@ -12,12 +13,18 @@ import {
   type ExportedFile,
   exportFile,
   exportFormats,
+  exportText,
+  type FocusAsked,
   factsOf,
+  focusAsked,
+  focusMetadata,
+  focusVersions,
   formatTable,
   type GivenParameter,
   incompleteness,
   instantOf,
   momentOf,
+  newestLoad,
   orderedQuery,
   type ParameterValue,
   parameterOption,
@@ -29,6 +36,7 @@ import {
   readReports,
   saidParameters,
   settleParameters,
+  withFocusNames,
 } from '../reports/index.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import { completeness, openBooks, type SqlColumn, toCellText, toJsonValue } from '../warehouse/index.ts';
@@ -59,6 +67,14 @@ export const reportCommand: Command = {
     { flags: '--out <dir>', summary: 'where the files go; by default exports/<report> in the project folder' },
     { flags: '--raw', summary: 'in CSV, leave text that looks like a formula as it is' },
     { flags: '--parquet-decimals <type>', summary: 'exact, or double for readers that have no decimals' },
+    {
+      flags: '--focus-version <version>',
+      summary: `of the report focus: ${focusVersions.join(' or ')}; ${focusVersions[0]} by default`,
+    },
+    {
+      flags: '--with-deprecated-columns',
+      summary: 'of the report focus: also the columns that the version has deprecated, for older readers',
+    },
     { flags: '--require-complete', summary: 'exit 4, writing nothing, where what the report is about is not complete' },
     { flags: '--list', summary: 'name the reports with their parameters' },
   ],
@@ -67,6 +83,7 @@ export const reportCommand: Command = {
     'costbook report cost_by_workspace --month 2026-10',
     'costbook report cost_by_workspace --month 2026-10 --format csv,arrow --out /srv/finance',
     'costbook report cost_by_workspace --as-of 2026-11-03 --require-complete',
+    'costbook report focus --month 2026-10 --focus-version 1.2 --format parquet',
   ],
   async run(input, context) {
     const now = context.effects.now();
@@ -77,7 +94,8 @@ export const reportCommand: Command = {
       return exitCodes.done;
     }
     const [name] = input.arguments;
-    const report = reports.find((candidate) => candidate.name === name);
+    const found = reports.find((candidate) => candidate.name === name);
+    const report = found && withConfiguredNames(found, context);
     if (report === undefined) options.problem(unknownReport(name, reports));
     const formats = options.choices('format', exportFormats) ?? report?.formats ?? [];
     const parquetDecimals = options.choice('parquetDecimals', ['exact', 'double']) ?? 'exact';
@@ -86,6 +104,11 @@ export const reportCommand: Command = {
       const text = options.text(option);
       return text === undefined ? [] : [{ name: option, text, what: `--${option}` }];
     });
+    const version = options.text('focusVersion');
+    if (version !== undefined) given.push({ name: 'focus_version', text: version, what: '--focus-version' });
+    if (options.flag('withDeprecatedColumns')) {
+      given.push({ name: 'deprecated_columns', text: 'true', what: '--with-deprecated-columns' });
+    }
     for (const text of options.texts('param')) {
       const [, parameter, value] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
       if (parameter === undefined || value === undefined) {
@@ -104,6 +127,7 @@ export const reportCommand: Command = {
     try {
       let state = await completenessOf(books.connection, asOf);
       const values = settle(read, state, isRequired);
+      const focus = focusAsked(values);
       const periods = periodsOf(values);
       const moment = await momentOf(books.connection, asked, periods);
       if (moment !== asOf) {
@@ -121,10 +145,12 @@ export const reportCommand: Command = {
       if (isRequired && lacking.length > 0) throw new UnprovenError(`${lacking.join('\n')}\nnothing was written`);
       for (const sentence of lacking) context.tell(`warning: ${sentence}`);
 
+      refuseOneNameForSeveral(values, accounts);
       const parameters = boundParameters(values);
       return await blamingReport(report, async () => {
-        const columns = await checkReport(connection, report, parameters);
-        const question: Question = { connection, query: orderedQuery(report), parameters };
+        const answered = await checkReport(connection, report, parameters);
+        const columns = chosenColumns(answered, focus);
+        const question: Question = { connection, query: orderedQuery(report, focus?.columns), parameters };
         const folder = resolve(options.text('out') ?? join(context.dir, 'exports', report.name));
         const stem = fileStem(report, values, instantOf(asked));
         const files: ExportedFile[] = [];
@@ -132,6 +158,11 @@ export const reportCommand: Command = {
           const path = join(folder, `${stem}.${format}`);
           const told = { raw: options.flag('raw'), parquetDecimals, facts: factsOf(state) };
           files.push(await exportFile(question, { ...told, format, path }));
+        }
+        if (focus !== undefined) {
+          const createdAt = await newestLoad(connection, String(parameters['month']));
+          const text = focusMetadata(focus.version, columns, createdAt);
+          files.push(await exportText(join(folder, `${stem}-metadata.json`), 'metadata', text));
         }
         const answer = { report, values, state, columns, files };
         await (context.json ? writeJson(context, question, answer) : writeTable(context, question, answer));
@@ -142,6 +173,33 @@ export const reportCommand: Command = {
     }
   },
 };
+
+/** A report that is told in FOCUS names provider and account as the configuration does; others do without it. */
+function withConfiguredNames(report: Report, { dir, env, effects }: CommandContext): Report {
+  if (!report.parameters.some(({ name }) => name === 'focus_version')) return report;
+  return withFocusNames(report, loadConfig({ dir, env, now: effects.now(), requireAccounts: false }).focus);
+}
+
+/** One name of an account cannot be that of several: each has its own in the configuration. */
+function refuseOneNameForSeveral(values: readonly ParameterValue[], accounts: readonly { account: string }[]): void {
+  const name = values.find((value) => value.name === 'account_name')?.bound ?? null;
+  if (name === null || accounts.length < 2) return;
+  const ids = accounts.map(({ account }) => account).join(', ');
+  throw new UsageError(
+    `focus.accountName is "${name}", and the books have ${accounts.length} accounts: ${ids}; ` +
+      'remove it and write name in each entry of accounts, which the next ingest puts into the books',
+  );
+}
+
+/** The columns that are answered with: those of FOCUS in its order, or all. Throws UsageError where the SQL lacks one. */
+function chosenColumns(answered: readonly SqlColumn[], focus: FocusAsked | undefined): readonly SqlColumn[] {
+  if (focus === undefined) return answered;
+  const missing = focus.columns.filter((name) => !answered.some((column) => column.name === name));
+  if (missing.length > 0) {
+    throw new UsageError(`the report lacks columns of FOCUS ${focus.version}: ${missing.join(', ')}`);
+  }
+  return focus.columns.flatMap((name) => answered.filter((column) => column.name === name));
+}
 
 /** A report that was answered, and where it was written to. */
 interface Answer {

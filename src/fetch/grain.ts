@@ -15,8 +15,9 @@ export type Role = 'admin' | 'member';
  * - `days`: daily totals of the past, to find the days that changed.
  * - `series`: totals of every series over the past, to find what moved between resources.
  * - `names`: totals by name instead of uuid, to find what moved among rows without uuid, which "best effort" may leave out.
+ * - `months`: monthly totals, which whole months have to add up to.
  */
-export type Purpose = 'detail' | 'control' | 'residual' | 'repair' | 'types' | 'days' | 'series' | 'names';
+export type Purpose = 'detail' | 'control' | 'residual' | 'repair' | 'types' | 'days' | 'series' | 'names' | 'months';
 
 /** One grouped question about one window, answered in pages. */
 export interface Query {
@@ -84,6 +85,11 @@ export function daysQuery(window: Window, byWorkspace: boolean): Query {
     resolution: 'daily',
     groupBy: byWorkspace ? ['workspace', 'billing_dimension'] : ['billing_dimension'],
   };
+}
+
+/** Monthly totals by billing dimension: one page however long the window is. */
+export function monthsQuery(window: Window): Query {
+  return { purpose: 'months', window, resolution: 'monthly', groupBy: ['billing_dimension'] };
 }
 
 /** Totals of every series by month or by day, of all billing dimensions or of one. */

@@ -10,8 +10,13 @@ import {
   type Window,
 } from '../time.ts';
 import { splitAtMidnight } from './buckets.ts';
-import { daysQuery, namesQuery, type Query, type Role, seriesQuery } from './grain.ts';
+import { daysQuery, monthsQuery, namesQuery, type Query, type Role, seriesQuery } from './grain.ts';
 import { type CoveredPiece, coverWindows } from './plan.ts';
+
+/** The start of the first day with hours that are still expected to change. */
+export function settledUntil(lastHour: Instant, settleDays: number): Instant {
+  return floorDay(lastHour) - settleDays * dayMs;
+}
 
 /**
  * The stretches of hours that are claimed in the books and settled, at most `verifyDays` back: what daily totals can be
@@ -21,7 +26,7 @@ export function settledDays(
   covered: readonly CoveredPiece[],
   { lastHour, settleDays, verifyDays }: { lastHour: Instant; settleDays: number; verifyDays: number },
 ): Window[] {
-  const until = floorDay(lastHour) - settleDays * dayMs;
+  const until = settledUntil(lastHour, settleDays);
   const range = { start: until - verifyDays * dayMs, end: until };
   const claimed = unionWindows(
     covered.map(({ start, end, claimedEnd }) => ({ start, end: Math.min(end, claimedEnd) })),
@@ -43,6 +48,20 @@ export function daysQueries(
   const stretches = days.flatMap(splitAtMidnight).reverse();
   const windows = stretches.flatMap((stretch) => coverWindows([stretch], maxWindowDays.daily * dayMs));
   return { queries: windows.map((window) => daysQuery(window, byWorkspace)), byWorkspace };
+}
+
+/** The whole months of a stretch of hours: from the first day of the first one; undefined where it holds none. */
+export function wholeMonths({ start, end }: Window): Window | undefined {
+  const first = floorMonth(start);
+  const months = { start: first === start ? start : addCalendarMonths(first, 1), end: floorMonth(end) };
+  return months.start < months.end ? months : undefined;
+}
+
+/** The query of these months' totals: months have no window cap, so one answer holds all from the first to the last. */
+export function monthsQueries(months: readonly Window[]): Query[] {
+  if (months.length === 0) return [];
+  const start = Math.min(...months.map((month) => month.start));
+  return [monthsQuery({ start, end: Math.max(...months.map((month) => month.end)) })];
 }
 
 /** As `verifyDays`: however long ago. */

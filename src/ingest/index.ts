@@ -10,7 +10,7 @@ import {
 } from '../errors.ts';
 import { coverWindows, planWindows, type Role } from '../fetch/index.ts';
 import { type Client, discoverAccounts, discoverHistoryStart, metricsLimits } from '../platform/index.ts';
-import { floorHour, floorMonth, formatInstant, formatWindow, hourMs, type Instant } from '../time.ts';
+import { floorHour, floorMonth, formatInstant, formatWindow, hourMs, type Instant, type Window } from '../time.ts';
 import type { TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
 import { openPast, type PastVerification } from './verify.ts';
@@ -164,14 +164,17 @@ async function ingestAccount(
     for (const failure of result.failures) note(failure);
     if (role !== undefined) await warehouse.saveAccount({ ...facts, role, decimals: result.decimals }, now);
 
-    const moved = (await unlessPlatformFails(() => past?.series(), note)) ?? [];
-    if (moved.length > 0) {
-      const again = coverWindows(moved, metricsLimits.maxHourlyWindowMs);
+    const readAgain = async (days: readonly Window[] | undefined): Promise<void> => {
+      if (days === undefined || days.length === 0) return;
+      const again = coverWindows(days, metricsLimits.maxHourlyWindowMs);
       const planned = again.map((window) => ({ window, reason: 'repair' as const }));
       const repaired = await ingestWindows({ ...reading, planned, role });
       unproven.push(...repaired.unproven);
       for (const failure of repaired.failures) note(failure);
-    }
+    };
+    await readAgain(await unlessPlatformFails(() => past?.series(), note));
+    const end = (await warehouse.completeness(id))?.completeThrough ?? historyStart;
+    await readAgain(await unlessPlatformFails(() => past?.months({ start: historyStart, end }), note));
     await unlessPlatformFails(() => past?.confirm(), note);
     if (isWhole) unproven.push(...(await warehouse.contradictions(id)));
   } catch (error) {

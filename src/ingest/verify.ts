@@ -5,20 +5,26 @@ import {
   bucketsOf,
   type CoveredPiece,
   daysQueries,
+  daysQuery,
   everyDay,
+  monthsQueries,
   type PastStretch,
+  type Purpose,
   type Query,
   type Role,
   seriesQueries,
   seriesQuery,
   settledDays,
+  settledUntil,
   splitAtMidnight,
+  wholeMonths,
 } from '../fetch/index.ts';
 import type { Client, GroupByDimension } from '../platform/index.ts';
 import { floorHour, formatInstant, formatWindow, type Instant, unionWindows, type Window } from '../time.ts';
 import {
   type Connection,
   type Contradiction,
+  dueMonths,
   groupsByWorkspace,
   type PastComparison,
   type PastDifference,
@@ -44,6 +50,11 @@ export interface PastVerification {
   days(): Promise<Window[]>;
   /** Asks tonight's share of the totals of every series and returns the days that differ. */
   series(): Promise<Window[]>;
+  /**
+   * Asks the totals of the whole months of `complete` (from where the books begin to where they are complete) that
+   * changed since they last met them, and returns the days of settled ones that differ. Comes after all that is loaded.
+   */
+  months(complete: Window): Promise<Window[]>;
   /**
    * Compares everything that differed once more, now that it was read again, and asks anew where it still differs. What
    * differs even then goes on record: there the platform contradicts itself.
@@ -77,6 +88,7 @@ export async function openPast(options: {
   const { config, runNumber } = request;
   const lastHour = floorHour(options.now);
   const { settleDays, verifyDays, deepVerifyPages } = config;
+  const until = settledUntil(lastHour, settleDays);
   const everything = settledDays(options.covered, {
     lastHour,
     settleDays,
@@ -92,9 +104,10 @@ export async function openPast(options: {
     const has = (dimension: GroupByDimension) => query.groupBy.includes(dimension);
     const question: PastQuestion = {
       number: questions,
-      purpose: query.purpose === 'days' || query.purpose === 'names' ? query.purpose : 'series',
+      purpose: isPastPurpose(query.purpose) ? query.purpose : 'series',
       window: query.window,
       unit: query.resolution === 'monthly' ? 'month' : 'day',
+      buckets: bucketsOf(query.window, query.resolution ?? 'daily'),
       by: {
         workspace: has('workspace'),
         type: has('resource_type'),
@@ -104,8 +117,7 @@ export async function openPast(options: {
       billingDimension: query.billingDimension,
       resourceName: query.resourceName,
     };
-    const buckets = bucketsOf(query.window, query.resolution ?? 'daily');
-    const sink = await verification.addQuestion(question, buckets);
+    const sink = await verification.addQuestion(question);
     await askQuery({ account, query, client, landing: notLanded, sink, log: effects.log, signal });
     const comparison = await compare(question, reading);
     if (comparison.answerFault === undefined || reading > 1) return { question, query, comparison };
@@ -161,6 +173,20 @@ export async function openPast(options: {
     return days;
   }
 
+  /** What contradicts: the last hours of a young month may have changed since they were read, so it is asked again. */
+  function settledPart(question: PastQuestion, found: PastComparison): PastComparison {
+    if (question.purpose !== 'months') return found;
+    const young = question.buckets.filter(({ end }) => end > until).map(({ start }) => start);
+    const [first] = found.differences.filter(({ bucketStart }) => young.includes(bucketStart));
+    if (first !== undefined) {
+      effects.log.info('a month that is not settled does not meet its total yet; the next run asks again', {
+        account,
+        because: describe(question, first),
+      });
+    }
+    return { ...found, differences: found.differences.filter(({ bucketStart }) => !young.includes(bucketStart)) };
+  }
+
   /** A month in which series differ, asked for by day. */
   async function narrow({ query, comparison }: Asked): Promise<Asked[]> {
     const months = bucketsIn(query, comparison.differences).flatMap(splitAtMidnight);
@@ -214,6 +240,22 @@ export async function openPast(options: {
       return tell([...byDay, ...narrowed]);
     },
 
+    async months(complete) {
+      const months = wholeMonths(complete);
+      if (months === undefined) return [];
+      const due = await dueMonths(verification.connection, account, months);
+      const found = await askAll(monthsQueries(due));
+      asked.push(...found);
+      const differing = found.flatMap(({ question, comparison }) =>
+        question.buckets.filter(
+          ({ start, end }) => end <= until && comparison.differences.some(({ bucketStart }) => bucketStart === start),
+        ),
+      );
+      const byDay = await askAll(differing.map((month) => daysQuery(month, false)));
+      asked.push(...byDay);
+      return tell(byDay);
+    },
+
     async confirm() {
       for (const { question, query, comparison } of asked) {
         let after = comparison;
@@ -221,7 +263,7 @@ export async function openPast(options: {
         // The platform's numbers may have moved on since it was asked.
         if (after.differences.length > 0) after = (await ask(query, 3)).comparison;
         const seenAt = await warehouse.seenAt(effects.now());
-        const found = contradictionsOf(question, query, after).map((one) => ({
+        const found = contradictionsOf(question, query, settledPart(question, after)).map((one) => ({
           ...one,
           because: tools.redact(one.because),
         }));
@@ -273,6 +315,10 @@ function contradictionsOf(question: PastQuestion, query: Query, found: PastCompa
 
 /** Answers that only verify are not loaded: what stays of them is their proof. */
 const notLanded = { page: async () => undefined, restart: async () => undefined };
+
+function isPastPurpose(purpose: Purpose): purpose is PastQuestion['purpose'] {
+  return purpose === 'days' || purpose === 'names' || purpose === 'months';
+}
 
 /** The buckets of a question in which something differs, those that touch as one window. */
 function bucketsIn(query: Query, differences: readonly PastDifference[]): Window[] {

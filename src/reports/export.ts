@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -52,21 +52,37 @@ function streamed(load: () => Promise<AnswerPieces>): Writer {
   };
 }
 
-/**
- * Writes an answer as a file of the format: to a temporary name beside it, synced, then renamed, so that whoever
- * looks finds the old file or the new one and never a part. Throws SqlError and what the file system throws; then
- * nothing is left.
- */
+/** Writes an answer as a file of the format, whole or not at all. Throws SqlError and what the file system throws. */
 export async function exportFile(
   question: Question,
   { format, path, ...options }: FormatOptions & { readonly format: string; readonly path: string },
 ): Promise<ExportedFile> {
   const write = writers[format];
   if (write === undefined) throw new Error(`there is no format ${format}`);
+  return wholeFile(path, format, (part) => write(part, question, options));
+}
+
+/** Writes a text that goes with an answer's files, such as metadata, whole or not at all. It has no rows. */
+export function exportText(path: string, format: string, text: string): Promise<ExportedFile> {
+  return wholeFile(path, format, async (part) => {
+    await writeFile(part, text);
+    return 0;
+  });
+}
+
+/**
+ * Has a file written to a temporary name beside its own, synced, then renamed, so that whoever looks finds the old file
+ * or the new one and never a part. Where anything is thrown nothing is left.
+ */
+async function wholeFile(
+  path: string,
+  format: string,
+  write: (part: string) => Promise<number>,
+): Promise<ExportedFile> {
   const part = join(dirname(path), `.${process.pid}-${basename(path)}.part`);
   await mkdir(dirname(path), { recursive: true });
   try {
-    const rows = await write(part, question, options);
+    const rows = await write(part);
     const file = await open(part, 'r+');
     await file.sync();
     await file.close();

@@ -1,7 +1,8 @@
 export * from './check.ts';
 export * from './close.ts';
 export * from './completeness.ts';
-export { type ExportedFile, exportFile, exportFormats, factsOf } from './export.ts';
+export { type ExportedFile, exportFile, exportFormats, exportText, factsOf } from './export.ts';
+export * from './focus.ts';
 export { csvPieces } from './formats/csv.ts';
 export type { AnswerPieces, FormatOptions, Question } from './formats/format.ts';
 export { jsonPieces } from './formats/json.ts';

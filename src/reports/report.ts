@@ -54,12 +54,14 @@ export async function readReports(overlay: string): Promise<Report[]> {
 
 /**
  * The report's SELECT with its total order: by its grain, and rows that this does not tell apart by a hash of all they
- * hold, so that the same rows always come in the same order. (Sorting by every column would hold each row twice.)
+ * hold, so that the same rows always come in the same order. (Sorting by every column would hold each row twice.) With
+ * `columns` only those of its columns are answered, in that order.
  */
-export function orderedQuery(report: Report): string {
+export function orderedQuery(report: Report, columns?: readonly string[]): string {
+  const selected = columns?.map(quoted).join(', ') ?? '*';
   const order = [...report.grain.map((column) => `${quoted(column)} nulls last`), 'hash(*columns(*))'].join(', ');
   // The closing parenthesis stands on a line of its own: the file may end in a comment.
-  return `select * from (\n${selectOf(report)}\n) as report order by ${order}`;
+  return `select ${selected} from (\n${selectOf(report)}\n) as report order by ${order}`;
 }
 
 function selectOf(report: Report): string {

@@ -6,6 +6,9 @@ import type { SqlError, SqlFile } from '../warehouse/index.ts';
  * many lines stood before the file's first in what was run.
  */
 export function sqlProblem(file: SqlFile, error: SqlError | UsageError, linesBefore: number): UsageError {
+  // What a file calls an error itself, with file and line, is about a file of the user's that it reads.
+  const [, own] = /^Invalid Input Error: (\/[^\n]*:\d+: .*)$/s.exec(error.message.trim()) ?? [];
+  if (own !== undefined) return new UsageError(own, { cause: error });
   let place = file.path;
   const words = error.message.trim().replace(/LINE (\d+):/, (marker, told: string) => {
     const line = Math.max(1, Number(told) - linesBefore);

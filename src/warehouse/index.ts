@@ -45,6 +45,7 @@ export {
 } from './values.ts';
 export {
   type Contradiction,
+  dueMonths,
   groupsByWorkspace,
   type PastComparison,
   type PastDifference,

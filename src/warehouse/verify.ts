@@ -1,16 +1,26 @@
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
-import { openStage, proofsEvent, readProofs, type StagedPage, type TotalsKnown, toleranceParameters } from './load.ts';
+import {
+  openStage,
+  type Proof,
+  proofsEvent,
+  readProofs,
+  type StagedPage,
+  type TotalsKnown,
+  toleranceParameters,
+} from './load.ts';
 import { readSqlFolder } from './sql-files.ts';
 
 /** A question about the past whose answer is put beside the books. */
 export interface PastQuestion {
   /** Numbers the question within the verification. */
   readonly number: number;
-  readonly purpose: 'days' | 'series' | 'names';
+  readonly purpose: 'days' | 'series' | 'names' | 'months';
   readonly window: Window;
   readonly unit: 'day' | 'month';
+  /** The window's days or months. */
+  readonly buckets: readonly Window[];
   /** By which dimensions besides the billing dimension. */
   readonly by: { readonly workspace: boolean; readonly type: boolean; readonly name: boolean; readonly uuid: boolean };
   readonly billingDimension: string | undefined;
@@ -50,11 +60,8 @@ export interface Contradiction {
 
 /** Puts the platform's totals of the past beside the books; it owns its connection. */
 export interface Verification {
-  /** A sink for the pages of a question's answer; the buckets are those of its window. */
-  addQuestion(
-    question: PastQuestion,
-    buckets: readonly Window[],
-  ): Promise<{ page(page: StagedPage): Promise<void>; restart(): Promise<void> }>;
+  /** A sink for the pages of a question's answer. */
+  addQuestion(question: PastQuestion): Promise<{ page(page: StagedPage): Promise<void>; restart(): Promise<void> }>;
   /** Compares and records what was compared, as the numbered reading. */
   compare(
     question: PastQuestion,
@@ -85,6 +92,7 @@ const compared = {
   days: "days = the platform's daily totals",
   series: "series = the platform's totals of them",
   names: "names = the platform's totals of them",
+  months: "month of a billing dimension = the platform's total",
 } as const;
 
 /** Opens a verification of one account on a connection of its own. */
@@ -105,10 +113,10 @@ export async function openVerification(
   await connection.run(sql('tables'));
 
   return {
-    async addQuestion(question, buckets) {
+    async addQuestion(question) {
       await connection.appendRows(
         'asked_buckets',
-        buckets.map(({ start }, bucket) => [question.number, bucket, formatInstant(start).slice(0, 19)]),
+        question.buckets.map(({ start }, bucket) => [question.number, bucket, formatInstant(start).slice(0, 19)]),
       );
       return stage.addQuery(question.number, question.purpose, question.purpose);
     },
@@ -131,14 +139,27 @@ export async function openVerification(
         by_name: question.by.name,
         by_uuid: question.by.uuid,
       });
+      async function recordProofs(of: Window, proofs: readonly Proof[]): Promise<void> {
+        await recorder.record(proofsEvent({ account, window: of, runNumber, reading, seenAt }, proofs));
+      }
       await connection.run(sql('proofs'), { ...tolerance, ...filters, query, purpose, compared: compared[purpose] });
-      await recorder.record(proofsEvent({ account, window, runNumber, reading, seenAt }, await readProofs(connection)));
+      const proofs = await readProofs(connection);
       const [fault] = await connection.rows(
         `select compared, measure, ours, theirs, difference
         from window_proofs where not proven and compared <> $compared
         order by compared, measure limit 1`,
         { compared: compared[purpose] },
       );
+      if (purpose === 'months') {
+        const ofAnswer = proofs.filter((proof) => proof.compared !== compared.months);
+        await recordProofs(window, ofAnswer);
+        // An answer that contradicts itself proves no month.
+        for (const month of fault === undefined ? question.buckets : []) {
+          const month_start = formatInstant(month.start);
+          await connection.run(sql('month_proofs'), { query, month_start, agreed: tolerance['agreed'] ?? null });
+          await recordProofs(month, await readProofs(connection));
+        }
+      } else await recordProofs(window, proofs);
       const rows = await connection.rows(sql('differing'), { query });
       return {
         answerFault:
@@ -203,6 +224,16 @@ export async function openVerification(
     },
     close: () => stage.close(),
   };
+}
+
+/**
+ * The months of a stretch of whole, complete months that have to be put beside the platform's totals: whose last proof
+ * is older than a change of theirs, did not hold, or is not there.
+ */
+export async function dueMonths(connection: Connection, account: string, months: Window): Promise<Window[]> {
+  const text = (await readSqlFolder('verify')).find(({ name }) => name === 'due_months')?.text;
+  const rows = await connection.rows(text ?? '', parametersOf(account, months));
+  return rows.map((row) => ({ start: Number(row['month_start']), end: Number(row['month_end']) }));
 }
 
 /** How many workspaces times billing dimensions had cost in these windows. */

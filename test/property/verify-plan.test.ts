@@ -2,12 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   daysQueries,
+  monthsQueries,
   type SeriesLives,
   type SeriesVerified,
   seriesQueries,
   seriesSlices,
   settledDays,
   slicesOfTonight,
+  wholeMonths,
 } from '../../src/fetch/index.ts';
 import { dayMs, hourMs, type Window } from '../../src/time.ts';
 
@@ -179,5 +181,37 @@ describe('the days to verify', () => {
     expect(groupedBy('admin', 100)).toEqual(['workspace', 'billing_dimension']);
     expect(groupedBy('admin', 101)).toEqual(['billing_dimension']);
     expect(groupedBy('member', 4)).toEqual(['billing_dimension']);
+  });
+});
+
+describe('the months that are put beside monthly totals', () => {
+  const at = (text: string) => Date.parse(`${text}Z`);
+
+  test.each([
+    ['2026-07-01T00:00:00', '2026-09-10T00:00:00', '2026-07-01T00:00:00', '2026-09-01T00:00:00'],
+    ['2026-06-30T23:00:00', '2026-08-01T00:00:00', '2026-07-01T00:00:00', '2026-08-01T00:00:00'],
+    ['2026-07-01T01:00:00', '2026-08-31T23:00:00', '2026-08-01T00:00:00', undefined],
+    ['2026-08-01T00:00:00', '2026-08-31T23:00:00', '2026-08-01T00:00:00', undefined],
+    ['2026-08-01T00:00:00', '2026-08-01T00:00:00', '2026-08-01T00:00:00', undefined],
+  ])('are the whole ones of %s to %s', (start, end, first, last) => {
+    expect(wholeMonths({ start: at(start), end: at(end) })).toEqual(
+      last === undefined ? undefined : { start: at(first), end: at(last) },
+    );
+  });
+
+  test('are asked for at once, from the first to the last, by billing dimension alone', () => {
+    const months = [
+      { start: at('2026-03-01T00:00:00'), end: at('2026-04-01T00:00:00') },
+      { start: at('2025-11-01T00:00:00'), end: at('2025-12-01T00:00:00') },
+    ];
+    expect(monthsQueries(months)).toEqual([
+      {
+        purpose: 'months',
+        window: { start: at('2025-11-01T00:00:00'), end: at('2026-04-01T00:00:00') },
+        resolution: 'monthly',
+        groupBy: ['billing_dimension'],
+      },
+    ]);
+    expect(monthsQueries([])).toEqual([]);
   });
 });

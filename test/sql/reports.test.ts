@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { orderedQuery, readReports } from '../../src/reports/index.ts';
 import { givenBooks } from '../support/given-books.ts';
@@ -54,7 +55,12 @@ describe('cost_by_workspace', () => {
 });
 
 /** Values that fit every built-in report's period; what else it needs by name. */
-const period: Readonly<Record<string, string>> = { month: '2026-09', from: '2026-09-01', to: '2026-10-01' };
+const period: Readonly<Record<string, string>> = {
+  month: '2026-09',
+  from: '2026-09-01',
+  to: '2026-10-01',
+  metric: fileURLToPath(new URL('../support/metric.csv', import.meta.url)),
+};
 
 test('every report is ordered by columns that name its rows: no two rows are alike in them', async () => {
   const costs = ['north', 'south'].flatMap((workspace) =>

@@ -138,9 +138,9 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
   },
 };
 
-/** A warehouse of this program's own schema with these rows in it; the caller closes it. */
-export async function givenBooks(given: Given): Promise<{ connection: Connection; close(): void }> {
-  const database = await openDatabase(join(await newProject(), 'given.duckdb'), { readOnly: false });
+/** A warehouse of this program's own schema with these rows in it, in a file where one is named; the caller closes it. */
+export async function givenBooks(given: Given, file?: string): Promise<{ connection: Connection; close(): void }> {
+  const database = await openDatabase(file ?? join(await newProject(), 'given.duckdb'), { readOnly: false });
   const connection = await database.connect();
   await migrate(connection);
   const ids = new Map<string, number>();

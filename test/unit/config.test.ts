@@ -57,6 +57,7 @@ describe('parseConfig: what is resolved', () => {
       deepVerifyPages: 2,
       proofTolerance: undefined,
       landing: { keep: 'changed', keepDays: undefined },
+      focus: { provider: 'Cloud Workload Platform', accountName: undefined },
       apiVersion: '2026-04-16',
       authorizationHeader: 'Authorization',
       versionHeader: 'Service-Version',
@@ -81,6 +82,8 @@ describe('parseConfig: what is resolved', () => {
         COSTBOOK_PROOF_TOLERANCE: '0.005',
         COSTBOOK_LANDING_KEEP: 'all',
         COSTBOOK_LANDING_KEEP_DAYS: '730',
+        COSTBOOK_FOCUS_PROVIDER: 'Acme',
+        COSTBOOK_FOCUS_ACCOUNT_NAME: 'Ours',
         COSTBOOK_API_VERSION: '2026-04-28.preview',
         COSTBOOK_AUTHORIZATION_HEADER: 'X-Service-Authorization',
         COSTBOOK_VERSION_HEADER: 'X-Version',
@@ -106,6 +109,7 @@ describe('parseConfig: what is resolved', () => {
       deepVerifyPages: 10,
       proofTolerance: '0.005',
       landing: { keep: 'all', keepDays: 730 },
+      focus: { provider: 'Acme', accountName: 'Ours' },
       apiVersion: '2026-04-28.preview',
       authorizationHeader: 'X-Service-Authorization',
       versionHeader: 'X-Version',
@@ -121,6 +125,8 @@ describe('parseConfig: what is resolved', () => {
         "COSTBOOK_CLOSE_AFTER_DAYS": "closeAfterDays",
         "COSTBOOK_CONCURRENCY": "concurrency",
         "COSTBOOK_DEEP_VERIFY_PAGES": "deepVerifyPages",
+        "COSTBOOK_FOCUS_ACCOUNT_NAME": "focus.accountName",
+        "COSTBOOK_FOCUS_PROVIDER": "focus.provider",
         "COSTBOOK_FRESHNESS": "freshness",
         "COSTBOOK_LAG_HOURS": "lagHours",
         "COSTBOOK_LANDING_KEEP": "landing.keep",
@@ -187,6 +193,37 @@ accounts:
         since: Date.parse('2026-10-01T00:00:00Z'),
       },
     ]);
+  });
+
+  test('who is named in FOCUS stands together; one name is for one account', () => {
+    const two = `
+accounts:
+  - { id: a, token: tok-of-a }
+  - { id: b, token: tok-of-b }
+focus:
+  accountName: Ours
+`;
+    const { focus } = parse('focus: { provider: "Acme", accountName: Ours }', reach);
+    expect(focus).toEqual({ provider: 'Acme', accountName: 'Ours' });
+    const url = { COSTBOOK_URL: 'https://api.example.com', COSTBOOK_ACCOUNT: 'a' };
+    expect(problems(two, url)).toMatchInlineSnapshot(`
+      "costbook.yaml:4:5: account "b": found no url, expected the platform's address; write url in this entry or at the top level, or set COSTBOOK_ACCOUNT to "b" and COSTBOOK_URL
+      costbook.yaml:6:16: focus.accountName: found one name for 2 accounts, expected one for each; remove it and write name in their entries"
+    `);
+    expect(
+      problems(two.slice(0, two.indexOf('focus')), { ...url, COSTBOOK_FOCUS_ACCOUNT_NAME: 'Ours' }),
+    ).toMatchInlineSnapshot(`
+      "costbook.yaml:4:5: account "b": found no url, expected the platform's address; write url in this entry or at the top level, or set COSTBOOK_ACCOUNT to "b" and COSTBOOK_URL
+      COSTBOOK_FOCUS_ACCOUNT_NAME: found one name for 2 accounts, expected one for each; remove it and write name in their entries"
+    `);
+    expect(problems('focus:\n  provider: ""\n  accountname: x\n  region: eu\n', reach)).toMatchInlineSnapshot(`
+      "costbook.yaml:2:13: focus.provider: found an empty text, expected a value; write one or remove the key
+      costbook.yaml:3:3: unknown key "accountname"; did you mean accountName? rename or remove it
+      costbook.yaml:4:3: unknown key "region"; expected one of provider or accountName"
+    `);
+    expect(problems('provider: Acme', reach)).toMatchInlineSnapshot(
+      `"costbook.yaml:1:1: unknown key "provider"; it belongs to focus; move it there"`,
+    );
   });
 
   test('settings that belong together stand together', () => {
@@ -423,7 +460,7 @@ accounts: everybody
       "costbook.yaml:1:1: unknown key "token_file"; did you mean tokenFile? rename or remove it
       costbook.yaml:2:1: unknown key "lag-hours"; did you mean lagHours? rename or remove it
       costbook.yaml:3:1: unknown key "tokne"; did you mean token? rename or remove it
-      costbook.yaml:4:1: unknown key "colour"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, apiVersion, authorizationHeader, versionHeader, proof or landing
+      costbook.yaml:4:1: unknown key "colour"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, apiVersion, authorizationHeader, versionHeader, proof, landing or 1 more
       costbook.yaml:5:1: unknown key "id"; it belongs to an entry of accounts; move it there
       costbook.yaml:6:14: unknown key "lagHours"; it belongs to the top level; move it there"
     `);
@@ -500,7 +537,7 @@ accounts: everybody
       return `  l${level}: &l${level} [${Array(9).fill(inner).join(', ')}]`;
     });
     expect(problems(`x:\n${levels.join('\n')}\naccounts: *l7\n`, reach)).toMatchInlineSnapshot(`
-      "costbook.yaml:1:1: unknown key "x"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, apiVersion, authorizationHeader, versionHeader, proof or landing
+      "costbook.yaml:1:1: unknown key "x"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, apiVersion, authorizationHeader, versionHeader, proof, landing or 1 more
       costbook.yaml:10:11: accounts: found an alias of a list, expected a value or an alias of a single one; write it out"
     `);
   });
@@ -539,7 +576,7 @@ accounts: everybody
       problems('__proto__: { url: x }\nconstructor: x\naccounts: [{ toString: x }]\n', reach),
     ).toMatchInlineSnapshot(`
       "costbook.yaml:1:1: unknown key "__proto__"; did you mean proof? rename or remove it
-      costbook.yaml:2:1: unknown key "constructor"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, apiVersion, authorizationHeader, versionHeader, proof or landing
+      costbook.yaml:2:1: unknown key "constructor"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, apiVersion, authorizationHeader, versionHeader, proof, landing or 1 more
       costbook.yaml:3:14: unknown key "toString"; expected one of id, name, url, token, tokenFile, tokenCommand or since"
     `);
     expect(problems('account: ${__proto__}\nsince: ${constructor}\n', reach)).toMatchInlineSnapshot(`
@@ -663,7 +700,7 @@ landing:
 
   test('a key that is no name is told', () => {
     expect(problems('5: 1\n', reach)).toMatchInlineSnapshot(
-      `"costbook.yaml:1:1: found a number as a key, expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, apiVersion, authorizationHeader, versionHeader, proof or landing"`,
+      `"costbook.yaml:1:1: found a number as a key, expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, apiVersion, authorizationHeader, versionHeader, proof, landing or 1 more"`,
     );
     expect(problems('? [tok-1234]\n: 1\n', reach)).toContain('1:3: found a list as a key, expected one of accounts,');
   });
@@ -730,7 +767,7 @@ landing:
     expect(text).toMatchInlineSnapshot(`
       "costbook.yaml:2:8: since: found "***", expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)
       costbook.yaml:3:13: apiVersion: found "see ***", expected a version such as 2026-04-16 or 2026-04-28.preview
-      costbook.yaml:4:1: unknown key "***"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, apiVersion, authorizationHeader, versionHeader, proof or landing
+      costbook.yaml:4:1: unknown key "***"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, apiVersion, authorizationHeader, versionHeader, proof, landing or 1 more
       costbook.yaml: found no url, expected the platform's address; write url in costbook.yaml, or set COSTBOOK_URL
       COSTBOOK_LAG_HOURS: found "***", expected a whole number from 0 to 72"
     `);

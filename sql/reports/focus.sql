@@ -1,0 +1,127 @@
+--! about: What was billed for the month, hour by hour, in the FOCUS columns that finance tools read?
+--! grain: BillingAccountId, ChargePeriodStart, ChargeClass, SubAccountId, x_ResourceTypeRaw, x_ResourceName,
+--! grain: x_ResourceUuid, x_BillingDimension
+--! params: month month = last-complete, focus_version text = 1.4, deprecated_columns boolean = false,
+--! params: provider text = Cloud Workload Platform, account_name text = *
+--! formats: csv, parquet
+-- Every column of every version that can be asked for, in alphabetical order, then those of our own (x_). A version is
+-- a choice of these columns, which src/reports/focus.ts lists. What the platform does not tell is null, of the type that
+-- the column has.
+with charges as (
+  select
+    * replace (
+      -- As they are stored, and as the difference between two that are stored: the columns' types stay the same.
+      cast(cost as decimal(18, 12)) as cost,
+      cast(usage as decimal(18, 6)) as usage
+    ),
+    -- Names are unique in a workspace only; without uuid, workspace or name nobody can say which resource it was.
+    coalesce(resource_uuid, account || '/' || workspace || '/' || resource_type || '/' || resource_name) as resource_id
+  from costs_billed
+  -- Hours without cost and usage are padding, also as a correction.
+  where billing_month = cast($month as date) and (cost <> 0 or usage <> 0)
+),
+described as (
+  -- The one place for an inventory of resources, as it was in each hour: a left join by account, workspace, resource_type
+  -- and resource_name. The books keep none yet.
+  select
+    *,
+    cast(null as varchar) as display_name,
+    cast(null as varchar) as external_id,
+    cast(null as varchar) as labels,
+    cast(null as integer) as memory_mb,
+    cast(null as varchar) as region,
+    cast(null as varchar) as status
+  from charges
+)
+select
+  cast(null as varchar) as AllocatedMethodDetails,
+  cast(null as varchar) as AllocatedMethodId,
+  cast(null as varchar) as AllocatedResourceId,
+  cast(null as varchar) as AllocatedResourceName,
+  cast(null as varchar) as AllocatedTags,
+  cast(null as varchar) as AvailabilityZone,
+  described.cost as BilledCost,
+  described.account as BillingAccountId,
+  coalesce(cast($account_name as varchar), accounts.name) as BillingAccountName,
+  'Account' as BillingAccountType,
+  'USD' as BillingCurrency,
+  strftime(described.billing_month + interval 1 month, '%Y-%m-%dT%H:%M:%SZ') as BillingPeriodEnd,
+  strftime(described.billing_month, '%Y-%m-%dT%H:%M:%SZ') as BillingPeriodStart,
+  cast(null as varchar) as CapacityReservationId,
+  cast(null as varchar) as CapacityReservationStatus,
+  'Usage' as ChargeCategory,
+  described.charge_class as ChargeClass,
+  coalesce(focus_dimensions.meter, 'Other')
+    || coalesce(' - ' || described.resource_name, '')
+    || coalesce(' (' || described.workspace || ')', '') as ChargeDescription,
+  'Usage-Based' as ChargeFrequency,
+  strftime(described.bucket_end, '%Y-%m-%dT%H:%M:%SZ') as ChargePeriodEnd,
+  strftime(described.bucket_start, '%Y-%m-%dT%H:%M:%SZ') as ChargePeriodStart,
+  cast(null as varchar) as CommitmentDiscountCategory,
+  cast(null as varchar) as CommitmentDiscountId,
+  cast(null as varchar) as CommitmentDiscountName,
+  cast(null as decimal(38, 18)) as CommitmentDiscountQuantity,
+  cast(null as varchar) as CommitmentDiscountStatus,
+  cast(null as varchar) as CommitmentDiscountType,
+  cast(null as varchar) as CommitmentDiscountUnit,
+  cast(null as varchar) as CommitmentProgramEligibilityDetails,
+  case when described.billing_dimension is not null then described.usage end as ConsumedQuantity,
+  focus_dimensions.unit as ConsumedUnit,
+  cast(null as varchar) as ContractApplied,
+  described.cost as ContractedCost,
+  cast(null as decimal(38, 18)) as ContractedUnitPrice,
+  described.cost as EffectiveCost,
+  cast($provider as varchar) as HostProviderName,
+  cast(null as varchar) as InvoiceDetailId,
+  cast(null as varchar) as InvoiceId,
+  cast($provider as varchar) as InvoiceIssuerName,
+  described.cost as ListCost,
+  cast(null as decimal(38, 18)) as ListUnitPrice,
+  'Standard' as PricingCategory,
+  'USD' as PricingCurrency,
+  cast(null as decimal(38, 18)) as PricingCurrencyContractedUnitPrice,
+  described.cost as PricingCurrencyEffectiveCost,
+  cast(null as decimal(38, 18)) as PricingCurrencyListUnitPrice,
+  case when described.billing_dimension is not null then described.usage end as PricingQuantity,
+  focus_dimensions.unit as PricingUnit,
+  case when $focus_version = '1.2' or $deprecated_columns then cast($provider as varchar) end as ProviderName,
+  case when $focus_version = '1.2' or $deprecated_columns then cast($provider as varchar) end as PublisherName,
+  described.region as RegionId,
+  described.region as RegionName,
+  described.resource_id as ResourceId,
+  case when described.resource_id is not null then coalesce(described.display_name, described.resource_name) end
+    as ResourceName,
+  case
+    when described.resource_id is null then null
+    when described.resource_type = 'sandbox' then 'Sandbox'
+    when described.resource_type = 'agent' then 'Agent'
+    when described.resource_type = 'job' then 'Batch Job'
+    when described.resource_type = 'mcp_server' then 'MCP Server'
+    when described.resource_type = 'volume' then 'Volume'
+    when described.resource_type = 'custom_domain' then 'Custom Domain'
+    else described.resource_type
+  end as ResourceType,
+  coalesce(focus_dimensions.service_category, 'Other') as ServiceCategory,
+  coalesce(focus_dimensions.service_name, 'Other') as ServiceName,
+  cast($provider as varchar) as ServiceProviderName,
+  coalesce(focus_dimensions.service_subcategory, 'Other (Other)') as ServiceSubcategory,
+  described.billing_dimension as SkuId,
+  focus_dimensions.meter as SkuMeter,
+  cast(null as varchar) as SkuPriceDetails,
+  described.billing_dimension as SkuPriceId,
+  described.workspace as SubAccountId,
+  described.workspace as SubAccountName,
+  case when described.workspace is not null then 'Workspace' end as SubAccountType,
+  described.labels as Tags,
+  described.billing_dimension as x_BillingDimension,
+  described.display_name as x_DisplayName,
+  described.external_id as x_ExternalId,
+  described.memory_mb as x_MemoryMb,
+  'hourly' as x_Resolution,
+  described.resource_name as x_ResourceName,
+  described.status as x_ResourceStatus,
+  described.resource_type as x_ResourceTypeRaw,
+  described.resource_uuid as x_ResourceUuid
+from described
+left join focus_dimensions using (billing_dimension)
+left join accounts using (account)

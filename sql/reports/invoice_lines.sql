@@ -1,0 +1,94 @@
+--! about: What does the month's invoice consist of, and does it add up to the platform's own monthly total?
+--! grain: account, month, charge_class, incurred_month, billing_dimension, unit
+--! params: month month = last-complete
+--! formats: csv, parquet
+with billed as (
+  select
+    account,
+    billing_month as month,
+    charge_class,
+    cast(date_trunc('month', bucket_start) as date) as incurred_month,
+    billing_dimension,
+    unit,
+    cast(sum(usage) as decimal(38, 6)) as usage,
+    cast(sum(cost) as decimal(38, 12)) as cost
+  from costs_billed
+  where billing_month = cast($month as date)
+  group by account, billing_month, charge_class, incurred_month, billing_dimension, unit
+),
+-- What the platform told last; of a closed month, before its close: what it tells of it later is in corrections.
+readings as (
+  select
+    proofs.account,
+    proofs.billing_dimension,
+    proofs.theirs as platform_cost,
+    proofs.tolerance,
+    rank() over (partition by proofs.account order by proofs.run_number desc, proofs.reading desc) as newest
+  from proofs
+  left join closes
+    on closes.account = proofs.account and closes.billing_month = cast($month as date) and closes.is_closed
+  where proofs.window_start = cast($month as date)
+    and proofs.window_end = cast($month as date) + interval 1 month
+    and proofs.compared = 'month of a billing dimension = the platform''s total'
+    and proofs.measure = 'cost'
+    and (closes.closed_at is null or proofs.proven_at <= closes.closed_at)
+),
+platform_totals as (
+  select account, billing_dimension, platform_cost, tolerance
+  from readings
+  where newest = 1
+),
+own_lines as (
+  select
+    coalesce(billed.account, platform_totals.account) as account,
+    coalesce(billed.billing_dimension, platform_totals.billing_dimension) as billing_dimension,
+    billed.unit,
+    -- What the platform bills and a complete month of ours does not have is a line too, of nothing on our side.
+    coalesce(billed.usage, 0) as usage,
+    coalesce(billed.cost, 0) as cost,
+    platform_totals.platform_cost,
+    platform_totals.tolerance
+  from (from billed where charge_class is null) as billed
+  full join platform_totals
+    on platform_totals.account = billed.account
+    and platform_totals.billing_dimension is not distinct from billed.billing_dimension
+  where billed.account is not null or platform_totals.platform_cost <> 0
+),
+lines as (
+  select
+    account, cast($month as date) as month, null as charge_class, cast($month as date) as incurred_month,
+    billing_dimension, unit, usage, cost, platform_cost, tolerance
+  from own_lines
+  union all
+  select
+    account, month, charge_class, incurred_month, billing_dimension, unit, usage, cost, null, null
+  from billed
+  where charge_class is not null
+),
+-- A quotient of decimals is a double in SQL; of whole numbers (10^-24 USD by 10^-6 units) it is exact to 18 decimals.
+whole_numbers as (
+  select
+    *,
+    cast(cost * 1000000000000 as hugeint) * 1000000000000 * sign(usage) as cost_number,
+    cast(abs(usage) * 1000000 as hugeint) as usage_number
+  from lines
+)
+select
+  account,
+  month,
+  charge_class,
+  incurred_month,
+  billing_dimension,
+  unit,
+  cast(usage as decimal(38, 6)) as usage,
+  -- USD per unit, rounded half away from zero: times the usage it gives back the cost to the cent up to 10^15 units.
+  case
+    when usage_number > 0 then cast(
+      (cost_number + sign(cost_number) * (usage_number // 2)) // usage_number as decimal(38, 0)
+    ) * 0.000000000000000001
+  end as effective_rate,
+  cast(cost as decimal(38, 12)) as cost,
+  platform_cost,
+  cast(cost - platform_cost as decimal(38, 12)) as difference,
+  abs(cast(cost - platform_cost as double)) <= tolerance as proven
+from whole_numbers

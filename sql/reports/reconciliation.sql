@@ -1,0 +1,25 @@
+--! about: Which comparisons with the platform's own totals stand behind the month: what, ours, theirs, difference, tolerance?
+--! grain: account, window_start, window_end, compared, measure, billing_dimension, run_number, reading, load_number
+--! params: month month = last-complete
+--! formats: csv, parquet
+select
+  account,
+  window_start,
+  window_end,
+  compared,
+  measure,
+  billing_dimension,
+  run_number,
+  reading,
+  load_number,
+  proven_at,
+  amounts,
+  ours,
+  theirs,
+  difference,
+  -- Of groups, which are counted, none; of amounts, what rounding explains.
+  tolerance,
+  proven
+from proofs
+where window_start < cast($month as date) + interval 1 month
+  and window_end > cast($month as date)

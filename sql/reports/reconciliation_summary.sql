@@ -1,0 +1,124 @@
+--! about: Is the month complete, proven and what the platform bills? One row an account, to be signed.
+--! grain: account, month
+--! params: month month = last-complete
+--! formats: csv, parquet
+with period as (
+  select
+    cast($month as date) as month,
+    cast($month as timestamp) as month_start,
+    cast($month as timestamp) + interval 1 month as month_end
+),
+proven_hours as (
+  select
+    coverage.account,
+    sum(
+      date_diff(
+        'hour',
+        greatest(coverage.window_start, period.month_start),
+        least(coverage.claimed_end, period.month_end)
+      )
+    ) as hours_proven
+  from coverage
+  join period on coverage.window_start < period.month_end and coverage.claimed_end > period.month_start
+  group by coverage.account
+),
+billed as (
+  select
+    costs_billed.account,
+    sum(costs_billed.cost) filter (costs_billed.charge_class is null) as cost,
+    sum(costs_billed.cost) filter (costs_billed.charge_class is not null) as correction_cost
+  from costs_billed
+  join period on period.month = costs_billed.billing_month
+  group by costs_billed.account
+),
+closed as (
+  select closes.account, closes.closed_at, closes.invoiced, closes.invoice_difference
+  from closes
+  join period on period.month = closes.billing_month
+  where closes.is_closed
+),
+compared as (
+  select
+    proofs.account,
+    count(*) as comparisons,
+    count(*) filter (not proofs.proven) as comparisons_not_proven
+  from proofs
+  join period on proofs.window_start < period.month_end and proofs.window_end > period.month_start
+  group by proofs.account
+),
+-- What the platform told last of the whole month; of a closed month, before its close.
+readings as (
+  select
+    proofs.account,
+    proofs.compared,
+    proofs.theirs,
+    proofs.tolerance,
+    proofs.proven,
+    proofs.proven_at,
+    rank() over (partition by proofs.account order by proofs.run_number desc, proofs.reading desc) as newest
+  from proofs
+  join period on proofs.window_start = period.month_start and proofs.window_end = period.month_end
+  left join closed on closed.account = proofs.account
+  where proofs.compared in (
+      'month = the platform''s total', 'month of a billing dimension = the platform''s total'
+    )
+    and (closed.closed_at is null or proofs.proven_at <= closed.closed_at)
+),
+platform_totals as (
+  select
+    account,
+    max(theirs) filter (compared = 'month = the platform''s total') as platform_cost,
+    max(tolerance) filter (compared = 'month = the platform''s total') as tolerance,
+    bool_and(proven) as dimensions_proven,
+    max(proven_at) as compared_at
+  from readings
+  where newest = 1
+  group by account
+),
+summed as (
+  select
+    accounts.account,
+    period.month,
+    date_diff('hour', period.month_start, period.month_end) as hours,
+    coalesce(proven_hours.hours_proven, 0) as hours_proven,
+    -- No rows are no cost only where every hour is known.
+    coalesce(billed.cost, case when proven_hours.hours_proven = hours then 0 end) as cost,
+    platform_totals.platform_cost,
+    platform_totals.tolerance,
+    platform_totals.dimensions_proven,
+    platform_totals.compared_at,
+    coalesce(compared.comparisons, 0) as comparisons,
+    coalesce(compared.comparisons_not_proven, 0) as comparisons_not_proven,
+    billed.correction_cost,
+    closed.closed_at,
+    closed.invoiced,
+    closed.invoice_difference
+  from accounts
+  cross join period
+  left join proven_hours using (account)
+  left join billed using (account)
+  left join compared using (account)
+  left join platform_totals using (account)
+  left join closed using (account)
+)
+select
+  account,
+  month,
+  hours,
+  hours_proven,
+  cast(cost as decimal(38, 12)) as cost,
+  platform_cost,
+  cast(cost - platform_cost as decimal(38, 12)) as difference,
+  tolerance,
+  -- Every hour is loaded and proven, and month and dimensions are what the platform told last.
+  hours_proven = hours
+    and coalesce(dimensions_proven and abs(cast(cost - platform_cost as double)) <= tolerance, false) as proven,
+  compared_at,
+  comparisons,
+  -- Those too that found what was read again since, and met then.
+  comparisons_not_proven,
+  cast(correction_cost as decimal(38, 12)) as correction_cost,
+  closed_at,
+  invoiced,
+  invoice_difference
+from summed

@@ -1,0 +1,54 @@
+--! about: What did the platform change after it was first told: by how much, seen when, first told when?
+--! grain: account, usage_date, workspace, billing_dimension, seen_at
+--! params: month month = none, from date = none, to date = none
+--! formats: csv, parquet
+-- The month is that of the hours that changed; from and to are when the change was seen.
+with changes as (
+  select
+    account,
+    bucket_start,
+    workspace,
+    billing_dimension,
+    seen_at,
+    -- An hour in which a series had no row had been loaded all the same: it was nothing, not unknown.
+    coalesce(old_cost, 0) as old_cost,
+    coalesce(new_cost, 0) as new_cost,
+    coalesce(old_usage, 0) as old_usage,
+    coalesce(new_usage, 0) as new_usage
+  from restatements
+  where (
+      $month is null
+      or (
+        bucket_start >= cast($month as date) and bucket_start < cast($month as date) + interval 1 month
+      )
+    )
+    and ($from is null or seen_at >= cast($from as date))
+    and ($to is null or seen_at < cast($to as date))
+),
+first_told as (
+  select hours.account, hours.bucket_start, min(loads.seen_at) as first_told_at
+  from (select distinct account, bucket_start from changes) as hours
+  join ledger.loads as loads
+    on loads.account = hours.account
+    and loads.window_start <= hours.bucket_start
+    and loads.window_end > hours.bucket_start
+  group by hours.account, hours.bucket_start
+)
+select
+  changes.account,
+  cast(changes.bucket_start as date) as usage_date,
+  changes.workspace,
+  changes.billing_dimension,
+  changes.seen_at,
+  min(first_told.first_told_at) as first_told_at,
+  count(*) as changes,
+  cast(sum(changes.old_usage) as decimal(38, 6)) as old_usage,
+  cast(sum(changes.new_usage) as decimal(38, 6)) as new_usage,
+  cast(sum(changes.new_usage - changes.old_usage) as decimal(38, 6)) as usage_change,
+  cast(sum(changes.old_cost) as decimal(38, 12)) as old_cost,
+  cast(sum(changes.new_cost) as decimal(38, 12)) as new_cost,
+  cast(sum(changes.new_cost - changes.old_cost) as decimal(38, 12)) as cost_change
+from changes
+left join first_told
+  on first_told.account = changes.account and first_told.bucket_start = changes.bucket_start
+group by changes.account, usage_date, changes.workspace, changes.billing_dimension, changes.seen_at

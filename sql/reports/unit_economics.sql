@@ -1,0 +1,143 @@
+--! about: What does one unit of the business cost by day? The units are a CSV file of yours with the header date,value.
+--! grain: usage_date
+--! params: metric file, month month = none, from date = none, to date = none, account text = *, workspace text = *
+--! formats: csv, parquet
+with lines as (
+  select
+    unnest(string_split(replace(content, chr(13), ''), chr(10))) as line,
+    generate_subscripts(string_split(replace(content, chr(13), ''), chr(10)), 1) as line_number
+  from read_text($metric)
+),
+cells as (
+  select
+    line_number,
+    line,
+    -- A byte order mark and quotes are what spreadsheets write.
+    string_split(replace(replace(line, '"', ''), chr(65279), ''), ',') as cell
+  from lines
+  where trim(line) <> ''
+),
+read as (
+  select
+    line_number,
+    line,
+    len(cell) = 2 as has_two_cells,
+    try_cast(trim(cell[1]) as date) as usage_date,
+    regexp_full_match(trim(cell[1]), '\d{4}-\d{2}-\d{2}') as is_date_text,
+    trim(cell[2]) as value_text,
+    try_cast(trim(cell[2]) as decimal(38, 6)) as value,
+    regexp_full_match(trim(cell[2]), '[+-]?\d{1,18}(\.\d{1,6})?') as is_value_text
+  from cells
+  where line_number > 1
+),
+problems as (
+  select 1 as line_number, 'found "' || line || '", expected the header date,value' as problem
+  from (
+    select coalesce(any_value(line), '') as line, coalesce(any_value(cell), []) as cell
+    from cells
+    where line_number = 1
+  )
+  where list_transform(cell, lambda name: lower(trim(name))) <> ['date', 'value']
+  union all
+  select
+    line_number,
+    'found "' || line || '", expected a day and a number such as 2026-10-01,1250.5 (at most 18 digits before the point '
+      || 'and 6 after it), or no number for a day without one'
+  from read
+  where not coalesce(
+    has_two_cells and is_date_text and usage_date is not null and (value_text = '' or is_value_text), false
+  )
+  union all
+  select max(line_number), 'the day ' || usage_date || ' stands on line ' || min(line_number) || ' already'
+  from read
+  where usage_date is not null
+  group by usage_date
+  having count(*) > 1
+),
+first_problem as (
+  select min(line_number) as line_number, arg_min(problem, line_number) as problem, count(*) as problems
+  from problems
+),
+metric as (
+  select usage_date, value
+  from read
+  where (
+    select
+      case
+        when problems = 0 then true
+        else error(
+          $metric || ':' || line_number || ': ' || problem
+            || case when problems > 1 then '; ' || (problems - 1) || ' more lines are wrong' else '' end
+        )
+      end
+    from first_problem
+  )
+),
+days as (
+  select cast(unnest(generate_series(first_day, last_day, interval 1 day)) as date) as usage_date
+  from (
+    select
+      greatest(coalesce(cast($from as date), cast($month as date), min(usage_date)), cast($month as date)) as first_day,
+      least(
+        coalesce(
+          cast($to as date) - 1, cast(cast($month as date) + interval 1 month as date) - 1, max(usage_date)
+        ),
+        cast(cast($month as date) + interval 1 month as date) - 1
+      ) as last_day
+    from metric
+  )
+),
+-- A day is complete where it is complete in every account that is asked about.
+complete as (
+  select
+    max(coalesce(history_start, timestamp 'infinity')) as complete_from,
+    min(coalesce(complete_through, timestamp '-infinity')) as complete_through
+  from accounts
+  where $account is null or account = $account
+),
+spent as (
+  select usage_date, sum(cost) as cost
+  from costs_daily
+  where ($account is null or account = $account)
+    and ($workspace is null or workspace = $workspace)
+    and usage_date >= (select min(usage_date) from days)
+    and usage_date <= (select max(usage_date) from days)
+  group by usage_date
+),
+by_day as (
+  select
+    days.usage_date,
+    metric.value,
+    coalesce(
+      days.usage_date >= complete.complete_from and days.usage_date + interval 1 day <= complete.complete_through, false
+    ) as is_complete,
+    case when is_complete then coalesce(spent.cost, 0) end as cost
+  from days
+  cross join complete
+  left join metric using (usage_date)
+  left join spent using (usage_date)
+),
+-- As in invoice_lines: exact to 18 decimals.
+whole_numbers as (
+  select
+    *,
+    cast(cast(cost as decimal(38, 12)) * 1000000000000 as hugeint) * 1000000000000 * sign(value) as cost_number,
+    cast(abs(cast(value as decimal(38, 6))) * 1000000 as hugeint) as value_number
+  from by_day
+)
+select
+  usage_date,
+  cast(cost as decimal(38, 12)) as cost,
+  cast(value as decimal(38, 6)) as value,
+  case
+    when value_number > 0 then cast(
+      (cost_number + sign(cost_number) * (value_number // 2)) // value_number as decimal(38, 0)
+    ) * 0.000000000000000001
+  end as cost_per_unit,
+  case
+    when not is_complete and value is null then 'no metric, cost is not complete'
+    when not is_complete then 'cost is not complete'
+    when value is null then 'no metric'
+    when value = 0 then 'the metric is 0'
+  end as note
+from whole_numbers

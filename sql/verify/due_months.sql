@@ -1,0 +1,53 @@
+--! about: The months of a window of whole, complete months that are to be put beside the platform's monthly totals: never
+--! about: proven so far, not proven when asked last, changed since, or with totals that contradict themselves.
+with months as (
+  select unnest(
+    generate_series(
+      cast($window_start as timestamp), cast($window_end as timestamp) - interval 1 month, interval 1 month
+    )
+  ) as month_start
+),
+readings as (
+  select window_start as month_start, run_number, reading, bool_and(proven) as proven
+  from ledger.proofs
+  where account = $account
+    and window_start >= cast($window_start as timestamp)
+    and window_end <= cast($window_end as timestamp)
+    and compared in ('month = the platform''s total', 'month of a billing dimension = the platform''s total')
+  group by window_start, run_number, reading
+),
+-- A run asks for months after its loads: what it loaded, it compared.
+last_readings as (
+  select
+    month_start,
+    arg_max(proven, (run_number, reading)) as proven,
+    (
+      select coalesce(max(load_number), 0)
+      from ledger.loads
+      where loads.run_number <= max(readings.run_number)
+    ) as last_load
+  from readings
+  group by month_start
+),
+-- A complete month changes by restatements alone.
+changed as (
+  select distinct date_trunc('month', restatements.bucket_start) as month_start
+  from ledger.restatements as restatements
+  join last_readings on last_readings.month_start = date_trunc('month', restatements.bucket_start)
+  where restatements.account = $account and restatements.load_number > last_readings.last_load
+),
+contradicted as (
+  select distinct months.month_start
+  from months
+  join ledger.contradictions as contradictions
+    on contradictions.window_start < months.month_start + interval 1 month
+    and contradictions.window_end > months.month_start
+  where contradictions.account = $account and contradictions.question = 'months by month'
+)
+select epoch_ms(month_start) as month_start, epoch_ms(month_start + interval 1 month) as month_end
+from months
+left join last_readings using (month_start)
+where last_readings.proven is distinct from true
+  or month_start in (select month_start from changed)
+  or month_start in (select month_start from contradicted)
+order by month_start;

@@ -1,0 +1,235 @@
+import { createHash } from 'node:crypto';
+import { UsageError } from '../errors.ts';
+import type { Connection, SqlColumn } from '../warehouse/index.ts';
+import type { ParameterValue } from './parameters.ts';
+import type { Report } from './report.ts';
+
+/** The versions of FOCUS that can be asked for; the first is what is written where none is named. */
+export const focusVersions = ['1.4', '1.2'] as const;
+export type FocusVersion = (typeof focusVersions)[number];
+
+/**
+ * The version of the mapping in sql/reports/focus.sql: it grows when the same books are told otherwise. The program's
+ * own version is no part of an export: a newer program must give the same bytes.
+ */
+const mappingVersion = '1';
+
+/** Columns of the Cost and Usage dataset that every version has. */
+const sharedColumns = [
+  'AvailabilityZone',
+  'BilledCost',
+  'BillingAccountId',
+  'BillingAccountName',
+  'BillingAccountType',
+  'BillingCurrency',
+  'BillingPeriodEnd',
+  'BillingPeriodStart',
+  'CapacityReservationId',
+  'CapacityReservationStatus',
+  'ChargeCategory',
+  'ChargeClass',
+  'ChargeDescription',
+  'ChargeFrequency',
+  'ChargePeriodEnd',
+  'ChargePeriodStart',
+  'CommitmentDiscountCategory',
+  'CommitmentDiscountId',
+  'CommitmentDiscountName',
+  'CommitmentDiscountQuantity',
+  'CommitmentDiscountStatus',
+  'CommitmentDiscountType',
+  'CommitmentDiscountUnit',
+  'ConsumedQuantity',
+  'ConsumedUnit',
+  'ContractedCost',
+  'ContractedUnitPrice',
+  'EffectiveCost',
+  'InvoiceId',
+  'InvoiceIssuerName',
+  'ListCost',
+  'ListUnitPrice',
+  'PricingCategory',
+  'PricingCurrency',
+  'PricingCurrencyContractedUnitPrice',
+  'PricingCurrencyEffectiveCost',
+  'PricingCurrencyListUnitPrice',
+  'PricingQuantity',
+  'PricingUnit',
+  'RegionId',
+  'RegionName',
+  'ResourceId',
+  'ResourceName',
+  'ResourceType',
+  'ServiceCategory',
+  'ServiceName',
+  'ServiceSubcategory',
+  'SkuId',
+  'SkuMeter',
+  'SkuPriceDetails',
+  'SkuPriceId',
+  'SubAccountId',
+  'SubAccountName',
+  'SubAccountType',
+  'Tags',
+] as const;
+
+/** Columns that a version has beside the shared ones, and those that it gave up but its readers may still ask for. */
+const versionColumns: Readonly<Record<FocusVersion, { own: readonly string[]; deprecated: readonly string[] }>> = {
+  '1.4': {
+    own: [
+      'AllocatedMethodDetails',
+      'AllocatedMethodId',
+      'AllocatedResourceId',
+      'AllocatedResourceName',
+      'AllocatedTags',
+      'CommitmentProgramEligibilityDetails',
+      'ContractApplied',
+      'HostProviderName',
+      'InvoiceDetailId',
+      'ServiceProviderName',
+    ],
+    deprecated: ['ProviderName', 'PublisherName'],
+  },
+  '1.2': { own: ['ProviderName', 'PublisherName'], deprecated: [] },
+};
+
+/** What the platform itself tells and FOCUS has no column for, as it was told; FOCUS wants such names to begin with x_. */
+const customColumns = [
+  'x_BillingDimension',
+  'x_DisplayName',
+  'x_ExternalId',
+  'x_MemoryMb',
+  'x_Resolution',
+  'x_ResourceName',
+  'x_ResourceStatus',
+  'x_ResourceTypeRaw',
+  'x_ResourceUuid',
+] as const;
+
+const dateTimeColumns = new Set(['BillingPeriodEnd', 'BillingPeriodStart', 'ChargePeriodEnd', 'ChargePeriodStart']);
+const tagColumns = new Set(['AllocatedTags', 'Tags']);
+const jsonColumns = new Set([
+  ...tagColumns,
+  'AllocatedMethodDetails',
+  'CommitmentProgramEligibilityDetails',
+  'ContractApplied',
+  'SkuPriceDetails',
+]);
+
+/** What is asked of a report that is told in FOCUS. */
+export interface FocusAsked {
+  readonly version: FocusVersion;
+  /** Of all that the report's SQL answers with, in the order in which they are written. */
+  readonly columns: readonly string[];
+}
+
+/**
+ * What a report's parameters ask of FOCUS: a report with a parameter `focus_version` is told in it, others are not
+ * (undefined). Throws UsageError for a version that there is not, for deprecated columns of one that has none, and for
+ * no provider.
+ */
+export function focusAsked(values: readonly Pick<ParameterValue, 'name' | 'bound'>[]): FocusAsked | undefined {
+  const asked = values.find(({ name }) => name === 'focus_version');
+  if (asked === undefined) return undefined;
+  const version = focusVersions.find((candidate) => candidate === asked.bound);
+  if (version === undefined) {
+    throw new UsageError(`focus_version is ${asked.bound ?? 'none'}, expected ${focusVersions.join(' or ')}`);
+  }
+  if (values.some(({ name, bound }) => name === 'provider' && bound === null)) {
+    throw new UsageError('provider is *, expected a name: FOCUS wants one in every row');
+  }
+  const withDeprecated = values.some(({ name, bound }) => name === 'deprecated_columns' && bound === true);
+  if (withDeprecated && versionColumns[version].deprecated.length === 0) {
+    throw new UsageError(`FOCUS ${version} has deprecated no column: leave --with-deprecated-columns out`);
+  }
+  return { version, columns: focusColumns(version, { withDeprecated }) };
+}
+
+/** A report whose provider and account name are, where nobody says otherwise, those of the configuration. */
+export function withFocusNames(
+  report: Report,
+  { provider, accountName }: { readonly provider: string; readonly accountName: string | undefined },
+): Report {
+  const names: Readonly<Record<string, string | undefined>> = { provider, account_name: accountName };
+  return {
+    ...report,
+    parameters: report.parameters.map((parameter) => ({
+      ...parameter,
+      default: (Object.hasOwn(names, parameter.name) ? names[parameter.name] : undefined) ?? parameter.default,
+    })),
+  };
+}
+
+/** The columns of a version in the order in which they are written: FOCUS's own by the alphabet, then the custom ones. */
+export function focusColumns(
+  version: FocusVersion,
+  { withDeprecated }: { withDeprecated: boolean },
+): readonly string[] {
+  const { own, deprecated } = versionColumns[version];
+  return [...[...sharedColumns, ...own, ...(withDeprecated ? deprecated : [])].sort(), ...customColumns];
+}
+
+/** When the platform told the newest of what a month's export holds, `2026-11-04T02:00:00Z`; undefined where it told nothing. */
+export async function newestLoad(connection: Connection, month: string): Promise<string | undefined> {
+  // Corrections lie in hours of earlier months, and those were read again after the month was closed.
+  const [row] = await connection.rows(
+    `with hours as (
+      select
+        account,
+        cast($month as timestamp) as first_hour,
+        cast($month as timestamp) + interval 1 month as last_hour
+      from accounts
+      union all
+      select account, min(bucket_start), max(bucket_end)
+      from costs_billed
+      where billing_month = cast($month as date) and charge_class = 'Correction'
+      group by account
+    )
+    select strftime(max(coverage.seen_at), '%Y-%m-%dT%H:%M:%SZ') as seen_at
+    from coverage
+    join hours using (account)
+    where coverage.window_start < hours.last_hour and coverage.window_end > hours.first_hour`,
+    { month },
+  );
+  return typeof row?.['seen_at'] === 'string' ? row['seen_at'] : undefined;
+}
+
+/**
+ * The metadata that goes with an export of these columns, as one JSON text: FOCUS's data generator and schema objects
+ * in one. `createdAt` is the newest load in it, so that the same books give the same text; without any load it is left out.
+ */
+export function focusMetadata(
+  version: FocusVersion,
+  columns: readonly SqlColumn[],
+  createdAt: string | undefined,
+): string {
+  const definitions = columns.map(({ name, type }) => ({ ColumnName: name, ...definitionOf(name, type) }));
+  const hash = createHash('sha256')
+    .update(JSON.stringify([version, mappingVersion, definitions]))
+    .digest('hex');
+  const metadata = {
+    DataGenerator: 'Costbook',
+    SchemaId: `costbook-cost-and-usage-${version}-${hash.slice(0, 8)}`,
+    FocusVersion: version,
+    ...(createdAt === undefined ? {} : { CreationDate: createdAt }),
+    DataGeneratorVersion: mappingVersion,
+    DatasetInstanceId: 'costbook-cost-and-usage',
+    ColumnDefinition: definitions,
+  };
+  return `${JSON.stringify(metadata, null, 2)}\n`;
+}
+
+function definitionOf(name: string, type: string): Readonly<Record<string, string | number | readonly string[]>> {
+  const decimal = /^DECIMAL\((\d+),(\d+)\)$/.exec(type);
+  if (decimal) return { DataType: 'DECIMAL', NumericPrecision: Number(decimal[1]), NumberScale: Number(decimal[2]) };
+  // An integer of 32 bits has at most ten digits.
+  if (type === 'INTEGER') return { DataType: 'DECIMAL', NumericPrecision: 10, NumberScale: 0 };
+  // Asked as doubles (--parquet-decimals double), a column has no precision that could be promised.
+  if (type === 'DOUBLE') return { DataType: 'DECIMAL' };
+  if (dateTimeColumns.has(name)) return { DataType: 'DATETIME' };
+  return {
+    DataType: jsonColumns.has(name) ? 'JSON' : 'STRING',
+    StringEncoding: 'UTF-8',
+    ...(tagColumns.has(name) ? { ProviderTagPrefixes: [] } : {}),
+  };
+}
