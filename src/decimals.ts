@@ -13,3 +13,19 @@ export function plainDecimal(value: number): string {
   if (point >= digits.length) return `${sign}${digits}${'0'.repeat(point - digits.length)}`;
   return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
+
+/** A decimal's text as a whole number of its last place: `1.5` of three decimals is 1500. Throws where it is none, or has more. */
+export function wholeOfDecimal(text: string, decimals: number): bigint {
+  const [, whole, fraction = ''] = /^(-?\d+)(?:\.(\d+))?$/.exec(text) ?? [];
+  if (whole === undefined || fraction.length > decimals) {
+    throw new Error(`"${text}" is no decimal of ${decimals} decimals`);
+  }
+  return BigInt(whole + fraction.padEnd(decimals, '0'));
+}
+
+/** The text of a whole number of a decimal's last place: 1500 of three decimals is `1.500`. */
+export function decimalOfWhole(whole: bigint, decimals: number): string {
+  const digits = String(whole < 0n ? -whole : whole).padStart(decimals + 1, '0');
+  const sign = whole < 0n ? '-' : '';
+  return decimals === 0 ? sign + digits : `${sign}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
+}

@@ -3,6 +3,7 @@
 --! grain: x_ResourceUuid, x_BillingDimension
 --! params: month month = last-complete, focus_version text = 1.4, deprecated_columns boolean = false,
 --! params: provider text = Cloud Workload Platform, account_name text = *
+--! cost: BilledCost
 --! formats: csv, parquet
 -- Every column of every version that can be asked for, in alphabetical order, then those of our own (x_). A version is
 -- a choice of these columns, which src/reports/focus.ts lists. What the platform does not tell is null, of the type that

@@ -1,5 +1,5 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../errors.ts';
 import { type CompletenessState, completenessOf, describeCompleteness, formatTable } from '../reports/index.ts';
@@ -39,7 +39,7 @@ export const demoCommand: Command = {
         dir: folder,
         json: false,
         env: { COSTBOOK_URL: url, COSTBOOK_TOKEN: tokens.admin, COSTBOOK_ACCOUNT: account },
-        write: async (text) => void said.push(text),
+        write: async (data) => void said.push(String(data)),
       };
       const exitCode = await ingestCommand.run({ arguments: [], options: {} }, quiet(inDemo));
       if (exitCode !== 0) {
@@ -133,7 +133,9 @@ async function readStory(connection: Connection, folder: string, seconds: number
     limit 1
   `);
   const exports = join(folder, 'exports', 'cost_by_workspace');
-  const files = [...(await readdir(exports)).sort().map((name) => join(exports, name)), snapshotFile(folder)];
+  const written = await readdir(exports, { recursive: true });
+  const latest = written.filter((name) => /^latest\./.test(basename(name))).sort();
+  const files = [...latest.map((name) => join(exports, name)), snapshotFile(folder)];
   return { folder, seconds, state: await completenessOf(connection), months, proven, biggestMover, files };
 }
 

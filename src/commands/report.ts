@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { loadConfig } from '../config.ts';
 import { nearest } from '../did-you-mean.ts';
@@ -10,12 +9,9 @@ import {
   checkReport,
   completenessOf,
   describeCompleteness,
-  type ExportedFile,
-  exportFile,
   exportFormats,
-  exportText,
   type FocusAsked,
-  factsOf,
+  filesOf,
   focusAsked,
   focusMetadata,
   focusVersions,
@@ -23,12 +19,16 @@ import {
   type GivenParameter,
   incompleteness,
   instantOf,
+  manifestName,
   momentOf,
   newestLoad,
   orderedQuery,
   type ParameterValue,
+  type Published,
   parameterOption,
+  partitionsFolder,
   periodsOf,
+  publishReport,
   type Question,
   type ReadParameters,
   type Report,
@@ -38,7 +38,6 @@ import {
   settleParameters,
   withFocusNames,
 } from '../reports/index.ts';
-import { formatInstant, type Instant } from '../time.ts';
 import { completeness, openBooks, type SqlColumn, toCellText, toJsonValue } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
@@ -58,13 +57,16 @@ export const reportCommand: Command = {
     },
     {
       flags: '--as-of <instant>',
-      summary: 'what would have been answered then, or now for the present; the files say so in their names',
+      summary: 'what would have been answered then, or now for the present; the files go into a folder of their own',
     },
     {
       flags: '--format <formats>',
       summary: `comma-separated: ${exportFormats.join(', ')}; by default what the report says`,
     },
-    { flags: '--out <dir>', summary: 'where the files go; by default exports/<report> in the project folder' },
+    {
+      flags: '--out <dir>',
+      summary: 'the folder below which the files go, as <report>/…; by default exports in the project folder',
+    },
     { flags: '--raw', summary: 'in CSV, leave text that looks like a formula as it is' },
     { flags: '--parquet-decimals <type>', summary: 'exact, or double for readers that have no decimals' },
     {
@@ -151,20 +153,25 @@ export const reportCommand: Command = {
         const answered = await checkReport(connection, report, parameters);
         const columns = chosenColumns(answered, focus);
         const question: Question = { connection, query: orderedQuery(report, focus?.columns), parameters };
-        const folder = resolve(options.text('out') ?? join(context.dir, 'exports', report.name));
-        const stem = fileStem(report, values, instantOf(asked));
-        const files: ExportedFile[] = [];
-        for (const format of formats) {
-          const path = join(folder, `${stem}.${format}`);
-          const told = { raw: options.flag('raw'), parquetDecimals, facts: factsOf(state) };
-          files.push(await exportFile(question, { ...told, format, path }));
-        }
-        if (focus !== undefined) {
-          const createdAt = await newestLoad(connection, String(parameters['month']));
-          const text = focusMetadata(focus.version, columns, createdAt);
-          files.push(await exportText(join(folder, `${stem}-metadata.json`), 'metadata', text));
-        }
-        const answer = { report, values, state, columns, files };
+        const published = await publishReport({
+          report,
+          question,
+          columns,
+          values,
+          state,
+          asOf,
+          isUsual: (await momentOf(connection, undefined, periods)) === asOf,
+          formats,
+          raw: options.flag('raw'),
+          parquetDecimals,
+          focus: focus && {
+            version: focus.version,
+            metadata: focusMetadata(focus.version, columns, await newestLoad(connection, String(parameters['month']))),
+          },
+          root: resolve(options.text('out') ?? join(context.dir, 'exports')),
+          signal: context.signal,
+        });
+        const answer = { report, values, state, columns, published };
         await (context.json ? writeJson(context, question, answer) : writeTable(context, question, answer));
         return exitCodes.done;
       });
@@ -207,7 +214,7 @@ interface Answer {
   readonly values: readonly ParameterValue[];
   readonly state: CompletenessState;
   readonly columns: readonly SqlColumn[];
-  readonly files: readonly ExportedFile[];
+  readonly published: Published;
 }
 
 function described({ name, about, grain, parameters, formats }: Report): Record<string, unknown> {
@@ -249,31 +256,23 @@ function settle(read: ReadParameters, state: CompletenessState, isRequired: bool
   }
 }
 
-/**
- * The name of the files without their ending: the report, its period, what else was asked of it, and as of when, so
- * that no answer takes the place of one to another question.
- */
-function fileStem(report: Report, values: readonly ParameterValue[], asOf: Instant | undefined): string {
-  const parts = values.flatMap(({ name, said, isDefault }) => {
-    if (['month', 'from', 'to'].includes(name)) return said === null ? [] : [fileNamePart(String(said))];
-    return isDefault ? [] : [`${name}-${fileNamePart(String(said ?? 'all'))}`];
-  });
-  // Colons are no characters for file names.
-  const moment = asOf === undefined ? [] : [`as-of-${formatInstant(asOf).replaceAll(':', '')}`];
-  return [report.name, ...parts, ...moment].join('-');
-}
-
-/** A value as part of a file's name; where it has characters that names should not have, its hash tells it from others. */
-function fileNamePart(value: string): string {
-  const plain = value.replaceAll(':', '');
-  if (/^[\w.-]{1,40}$/.test(plain)) return plain;
-  const hash = createHash('sha256').update(value).digest('hex').slice(0, 8);
-  return `${plain.replace(/[^\w.-]+/g, '_').slice(0, 40)}-${hash}`;
-}
-
 async function writeJson(context: CommandContext, question: Question, answer: Answer): Promise<void> {
-  const { report, values, state, columns, files } = answer;
-  const head = { report: report.name, parameters: saidParameters(values), ...state, columns, files };
+  const { report, values, state, columns, published } = answer;
+  const { manifest, isUnchanged: unchanged } = published;
+  const head = {
+    report: report.name,
+    parameters: saidParameters(values),
+    ...state,
+    columns,
+    manifest: join(published.folder, manifestName),
+    unchanged,
+    files: filesOf(published),
+  };
+  if (manifest.basis !== undefined) {
+    // All costs by hour are for files.
+    await context.write(`${JSON.stringify({ ...head, rowCount: manifest.rows, cost: manifest.cost })}\n`);
+    return;
+  }
   // Written with the first rows: what fails at once must not leave half a JSON value on stdout.
   let lead = `${JSON.stringify(head).slice(0, -1)},"rows":[`;
   const { pieces } = await question.connection.stream(question.query, question.parameters);
@@ -292,15 +291,26 @@ async function writeJson(context: CommandContext, question: Question, answer: An
 const maxShownRows = 40;
 
 async function writeTable(context: CommandContext, question: Question, answer: Answer): Promise<void> {
+  const { published, state } = answer;
+  const { manifest } = published;
+  const unchanged = published.isUnchanged ? ' (unchanged)' : '';
+  const rowCount = `${manifest.rows} row${manifest.rows === 1 ? '' : 's'}`;
+  if (manifest.basis !== undefined) {
+    const months = `${manifest.files.length} month${manifest.files.length === 1 ? '' : 's'}`;
+    await context.write(
+      `(${months} of accounts, ${rowCount}, ${manifest.cost ?? 'no'} USD) ${describeCompleteness(state)}\n`,
+    );
+    await context.write(`${shortest(join(published.folder, partitionsFolder))}${unchanged}\n`);
+    return;
+  }
   const { query, parameters, connection } = question;
   const { columns, pieces } = await connection.stream(`${query} limit ${maxShownRows}`, parameters);
   const shown: (string | undefined)[][] = [];
   for await (const rows of pieces) for (const row of rows) shown.push(row.map(toCellText));
-  const count = answer.files[0]?.rows ?? shown.length;
-  const cut = count > shown.length ? `, the first ${shown.length} are shown` : '';
+  const cut = manifest.rows > shown.length ? `, the first ${shown.length} are shown` : '';
   await context.write(`${formatTable(columns, shown)}\n`);
-  await context.write(`(${count} row${count === 1 ? '' : 's'}${cut}) ${describeCompleteness(answer.state)}\n`);
-  for (const file of answer.files) await context.write(`${shortest(file.path)}\n`);
+  await context.write(`(${rowCount}${cut}) ${describeCompleteness(state)}\n`);
+  for (const { latest, path } of filesOf(published)) await context.write(`${shortest(latest ?? path)}${unchanged}\n`);
 }
 
 /** The path as a person in this folder would write it. */

@@ -1,7 +1,4 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { SqlResult } from '../warehouse/index.ts';
@@ -11,15 +8,6 @@ import type { AnswerPieces, FormatOptions, Question } from './formats/format.ts'
 import { jsonPieces } from './formats/json.ts';
 import { writeParquet } from './formats/parquet.ts';
 
-/** A file that was written whole. */
-export interface ExportedFile {
-  readonly path: string;
-  readonly format: string;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly sha256: string;
-}
-
 /** Writes the answer to a question to a path where nothing lies yet; returns how many rows it has. */
 type Writer = (path: string, question: Question, options: FormatOptions) => Promise<number>;
 
@@ -27,13 +15,17 @@ type Writer = (path: string, question: Question, options: FormatOptions) => Prom
 const writers: Readonly<Record<string, Writer>> = {
   csv: streamed(async () => csvPieces),
   parquet: writeParquet,
-  // Loaded where it is asked for: the library takes longer to load than most commands to answer.
-  arrow: streamed(async () => (await import('./formats/arrow.ts')).arrowPieces),
+  arrow: streamed(loadArrow),
   json: streamed(async () => jsonPieces),
 };
 
 /** The formats that can be written. */
 export const exportFormats: readonly string[] = Object.keys(writers);
+
+/** Arrow's writer, loaded where it is asked for: the library takes longer to load than most commands to answer. */
+export async function loadArrow(): Promise<AnswerPieces> {
+  return (await import('./formats/arrow.ts')).arrowPieces;
+}
 
 /** A format that is written piece by piece from the rows as they come. */
 function streamed(load: () => Promise<AnswerPieces>): Writer {
@@ -52,48 +44,14 @@ function streamed(load: () => Promise<AnswerPieces>): Writer {
   };
 }
 
-/** Writes an answer as a file of the format, whole or not at all. Throws SqlError and what the file system throws. */
-export async function exportFile(
+/** Writes an answer in a format to a path where nothing lies yet; returns how many rows it has. Throws SqlError. */
+export function writeAnswer(
   question: Question,
   { format, path, ...options }: FormatOptions & { readonly format: string; readonly path: string },
-): Promise<ExportedFile> {
+): Promise<number> {
   const write = writers[format];
   if (write === undefined) throw new Error(`there is no format ${format}`);
-  return wholeFile(path, format, (part) => write(part, question, options));
-}
-
-/** Writes a text that goes with an answer's files, such as metadata, whole or not at all. It has no rows. */
-export function exportText(path: string, format: string, text: string): Promise<ExportedFile> {
-  return wholeFile(path, format, async (part) => {
-    await writeFile(part, text);
-    return 0;
-  });
-}
-
-/**
- * Has a file written to a temporary name beside its own, synced, then renamed, so that whoever looks finds the old file
- * or the new one and never a part. Where anything is thrown nothing is left.
- */
-async function wholeFile(
-  path: string,
-  format: string,
-  write: (part: string) => Promise<number>,
-): Promise<ExportedFile> {
-  const part = join(dirname(path), `.${process.pid}-${basename(path)}.part`);
-  await mkdir(dirname(path), { recursive: true });
-  try {
-    const rows = await write(part);
-    const file = await open(part, 'r+');
-    await file.sync();
-    await file.close();
-    const { size } = await stat(part);
-    const sha256 = await hashOf(part);
-    await rename(part, path);
-    return { path, format, rows, bytes: size, sha256 };
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error;
-  }
+  return write(path, question, options);
 }
 
 /** The metadata that goes with an answer, in formats that have any; what is not known is left out. */
@@ -110,10 +68,4 @@ export function factsOf({
     closed_at: closedAt,
   };
   return Object.fromEntries(Object.entries(facts).flatMap(([name, fact]) => (fact === null ? [] : [[name, fact]])));
-}
-
-async function hashOf(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
-  return hash.digest('hex');
 }

@@ -64,7 +64,8 @@ export function orderedQuery(report: Report, columns?: readonly string[]): strin
   return `select ${selected} from (\n${selectOf(report)}\n) as report order by ${order}`;
 }
 
-function selectOf(report: Report): string {
+/** The report's SELECT as it stands in its file. */
+export function selectOf(report: Report): string {
   return report.file.text.trimEnd().replace(/;$/, '');
 }
 

@@ -25,6 +25,16 @@ export async function setMoment(connection: Connection, asOf: Instant): Promise<
   await connection.run('begin transaction read only');
 }
 
+/**
+ * The instant as of which these books, asked later, answer as they do now: the last at which anything in them was seen.
+ * Undefined where nothing ever was.
+ */
+export async function lastSeen(connection: Connection): Promise<Instant | undefined> {
+  const [row] = await connection.rows(await asOfSql('last_seen'));
+  const text = row?.['last_seen'];
+  return typeof text === 'string' ? Number(text) : undefined;
+}
+
 async function asOfSql(name: string): Promise<string> {
   const file = (await readSqlFolder('as_of')).find((candidate) => candidate.name === name);
   if (file === undefined) throw new Error(`sql/as_of/${name}.sql is missing`);

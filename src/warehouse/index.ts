@@ -1,4 +1,5 @@
-export { type Books, openBooks } from './books.ts';
+export { lastSeen } from './as-of.ts';
+export { type Books, clearAfterReader, openBooks } from './books.ts';
 export {
   type AccountClose,
   type ClosedMonth,
@@ -9,7 +10,9 @@ export {
 } from './closes.ts';
 export { openPresentWarehouse, type PresentWarehouse, type TableComparison } from './compare.ts';
 export {
+  asTyped,
   type Connection,
+  openScratch,
   type SqlColumn,
   SqlError,
   type SqlParameters,
@@ -17,6 +20,7 @@ export {
   type SqlRow,
   type SqlValue,
 } from './connection.ts';
+export { holdFolder } from './folder-lock.ts';
 export type {
   DifferingHours,
   LoadedQuery,
@@ -30,6 +34,13 @@ export type {
   TotalDecimals,
   TotalsKnown,
 } from './load.ts';
+export {
+  type CostPartition,
+  costPartitions,
+  lastLoadOf,
+  partitionsChangedSince,
+  viewsDigest,
+} from './partitions.ts';
 export { openRebuildingWarehouse, type RebuildingWarehouse } from './rebuilding.ts';
 export { snapshotFile } from './snapshot.ts';
 export { readSqlFolder, type SqlFile } from './sql-files.ts';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { costsIn, ingest, ingestCommandLine, newProject, runCli, startCli } from '../support/project.ts';
 import { expectedCosts, type Fact, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { type TwoNights, twoNights } from '../support/two-nights.ts';
 
 const volume = { workspace: 'north', type: 'volume', name: 'data', uuid: null, dimension: 'volume_storage_gbs' };
 const box = { workspace: 'south', type: 'sandbox', dimension: 'sandbox_image_storage_gbs' };
@@ -49,7 +50,9 @@ const skipped = mayMount ? '' : ' (skipped: mounting a small one is not allowed 
 describe.skipIf(!mayMount)(`a disk that is full${skipped}`, () => {
   let disk = '';
   const places = new Set<string>();
+  let nights: TwoNights;
   beforeAll(async () => {
+    nights = await twoNights();
     disk = await newProject();
     expect(spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=48M', 'tmpfs', disk]).status).toBe(0);
   });
@@ -91,6 +94,37 @@ describe.skipIf(!mayMount)(`a disk that is full${skipped}`, () => {
   test('was met wherever an ingest writes', () => {
     expect([...places].sort()).toEqual(['landing', 'loading', 'publishing']);
   });
+
+  test.each([0, 4, 24])(
+    'but for %i KB leaves the export that lies there as it is, or writes the new one; with room the next run is the new one',
+    async (kb) => {
+      const dir = join(disk, `export-${kb}`);
+      await nights.publish(dir, 'first');
+      const reports = [['cost_by_workspace', '--month', '2026-09', '--format', 'csv,parquet'], ['lake']];
+      for (const report of reports) expect((await runCli(['report', ...report, '--dir', dir])).exitCode).toBe(0);
+      await nights.publish(dir, 'second');
+      const { bavail, bsize } = await statfs(disk);
+      const ballast = join(disk, 'ballast');
+      await writeFile(ballast, Buffer.alloc(Math.max(0, bavail * bsize - kb * 1024), 1));
+
+      for (const report of reports) {
+        const { exitCode, stderr } = await runCli(['report', ...report, '--dir', dir]);
+        expect([0, 7], stderr).toContain(exitCode);
+        if (kb === 0) expect(exitCode).toBe(7);
+        if (exitCode === 7) expect(stderr).toContain('the disk is full: make room on it and run this again');
+      }
+      const names = await readdir(join(dir, 'exports'), { recursive: true });
+      expect(names.filter((name) => /\.part$|\.next/.test(name))).toEqual([]);
+      expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
+
+      await rm(ballast);
+      for (const report of reports) expect((await runCli(['report', ...report, '--dir', dir])).exitCode).toBe(0);
+      const { exitCode, stdout } = await runCli(['verify', '--dir', dir]);
+      expect(exitCode).toBe(0);
+      expect(stdout.match(/as of 2026-10-02T12:30:00Z/g)).toHaveLength(2);
+      await rm(dir, { recursive: true });
+    },
+  );
 
   test('and a query that needs more than memory ends with 7 and leaves nothing on it', async () => {
     const dir = join(disk, 'query');

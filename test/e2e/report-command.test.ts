@@ -54,12 +54,15 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     const dir = await projectOfOurs();
     const { exitCode, stdout, stderr } = await report(dir, 'cost_by_workspace');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    const folder = join(dir, 'exports', 'cost_by_workspace');
-    expect((await readdir(folder)).sort()).toEqual([
-      'cost_by_workspace-2026-09.csv',
-      'cost_by_workspace-2026-09.parquet',
+    const folder = join(dir, 'exports', 'cost_by_workspace', 'BILLING_PERIOD=2026-09');
+    expect((await readdir(folder)).map((name) => name.replace(/-[0-9a-f]{8}\./, '-HASH.')).sort()).toEqual([
+      'cost_by_workspace-HASH.csv',
+      'cost_by_workspace-HASH.parquet',
+      'latest.csv',
+      'latest.parquet',
+      'manifest.json',
     ]);
-    expect(await readFile(join(folder, 'cost_by_workspace-2026-09.csv'), 'utf8')).toBe(goldenCsv);
+    expect(await readFile(join(folder, 'latest.csv'), 'utf8')).toBe(goldenCsv);
     expect(stdout).toContain('(3 rows) complete through 2026-10-03T10:00:00Z, settled through 2026-09-30T10:00:00Z');
   });
 
@@ -88,7 +91,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     const dir = await projectOfOurs();
     await report(dir, 'cost_by_workspace', '--format', 'arrow');
     const table = tableFromIPC(
-      await readFile(join(dir, 'exports', 'cost_by_workspace', 'cost_by_workspace-2026-09.arrow')),
+      await readFile(join(dir, 'exports', 'cost_by_workspace', 'BILLING_PERIOD=2026-09', 'latest.arrow')),
     );
     expect(Object.fromEntries(table.schema.metadata)).toEqual({
       complete_through: '2026-10-03T10:00:00Z',
@@ -125,7 +128,9 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     const dir = await projectOfOurs();
     const { stdout } = await report(dir, 'cost_by_workspace', '--format', 'csv', '--json');
     const said = JSON.parse(stdout) as { files: { path: string; bytes: number; sha256: string }[] };
-    const path = join(dir, 'exports', 'cost_by_workspace', 'cost_by_workspace-2026-09.csv');
+    const folder = join(dir, 'exports', 'cost_by_workspace', 'BILLING_PERIOD=2026-09');
+    const [name = ''] = (await readdir(folder)).filter((one) => one.startsWith('cost_by_workspace-'));
+    const path = join(folder, name);
     expect(said).toMatchObject({
       report: 'cost_by_workspace',
       parameters: { month: '2026-09' },
@@ -169,7 +174,10 @@ describe.concurrent('costbook report cost_by_workspace', () => {
   test('writes where it is told to, and text as it is with --raw', async () => {
     const dir = await projectOfOurs();
     await report(dir, 'cost_by_workspace', '--out', join(dir, 'elsewhere'), '--format', 'csv', '--raw');
-    const text = await readFile(join(dir, 'elsewhere', 'cost_by_workspace-2026-09.csv'), 'utf8');
+    const text = await readFile(
+      join(dir, 'elsewhere', 'cost_by_workspace', 'BILLING_PERIOD=2026-09', 'latest.csv'),
+      'utf8',
+    );
     expect(text).toBe(goldenCsv.replace("'@south", '@south'));
   });
 
@@ -180,7 +188,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     expect(stderr).toBe(
       'warning: 2026-10 (2026-10-01T00:00:00Z/2026-11-01T00:00:00Z) is not complete: acc_one is complete through 2026-10-03T10:00:00Z\n',
     );
-    expect(await readdir(join(dir, 'exports', 'cost_by_workspace'))).toEqual(['cost_by_workspace-2026-10.csv']);
+    expect(await readdir(join(dir, 'exports', 'cost_by_workspace', 'BILLING_PERIOD=2026-10'))).toContain('latest.csv');
   });
 
   test('ends with 4 and writes nothing where completeness is required and not given', async () => {
@@ -228,7 +236,7 @@ describe.concurrent('a report of one’s own', () => {
     expect(list.stdout).toContain('Dearest hours');
     const { exitCode, stderr } = await report(dir, 'dearest_hours', '--format', 'csv');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    const text = await readFile(join(dir, 'exports', 'dearest_hours', 'dearest_hours.csv'), 'utf8');
+    const text = await readFile(join(dir, 'exports', 'dearest_hours', 'latest.csv'), 'utf8');
     expect(text.split('\r\n').slice(0, 3)).toEqual([
       'hour,cost',
       '2026-09-03T05:00:00Z,0.100000000000',
@@ -334,12 +342,13 @@ describe.concurrent('a report about days', () => {
     return dir;
   }
 
-  test('takes its parameters from the command line, and says them in the answer and in the files’ names', async () => {
+  test('takes its parameters from the command line, and says them in the answer and in the folders’ names', async () => {
     const dir = await projectOfDays();
     const given = ['--from', '2026-09-03', '--to', '2026-09-16', '--param', 'floor=0.2', '--param', 'users=users.csv'];
     const { exitCode, stdout, stderr } = await report(dir, 'spent', ...given, '--json');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    const folder = join(dir, 'exports', 'spent');
+    const asked = join('from=2026-09-03', 'to=2026-09-16', 'floor=0.2', 'spent', 'users=users.csv');
+    const folder = join(dir, 'exports', asked);
     expect(JSON.parse(stdout)).toMatchObject({
       parameters: { from: '2026-09-03', to: '2026-09-16', workspace: null, floor: '0.2', users: 'users.csv' },
       rows: [
@@ -350,11 +359,10 @@ describe.concurrent('a report about days', () => {
       files: ['csv', 'json'].map((format) => ({
         format,
         rows: 3,
-        path: join(folder, `spent-2026-09-03-2026-09-16-floor-0.2-users-users.csv.${format}`),
+        latest: join(folder, `latest.${format}`),
       })),
     });
-    const [file] = await readdir(folder).then((names) => names.filter((name) => name.endsWith('.json')));
-    expect(await readFile(join(folder, file ?? ''), 'utf8')).toBe(
+    expect(await readFile(join(folder, 'latest.json'), 'utf8')).toBe(
       [
         '[',
         '{"day":"2026-09-03","workspace":"north","cost":"0.200000000000","users":7},',
@@ -379,20 +387,18 @@ describe.concurrent('a report about days', () => {
   test('answers the same as of now as without', async () => {
     const dir = await projectOfDays();
     const users = ['--param', 'users=users.csv', '--json'];
+    await report(dir, 'spent', ...users);
     expect(await report(dir, 'spent', ...users, '--as-of', 'now')).toEqual(await report(dir, 'spent', ...users));
   });
 
-  test('names the files of different questions differently', async () => {
+  test('puts the files of different questions into different folders', async () => {
     const dir = await projectOfDays();
-    const users = ['--param', 'users=users.csv', '--from', '2026-09-01', '--to', '2026-10-01', '--format', 'csv'];
-    for (const workspace of ['north', 'a/b', 'a_b', '../x']) {
+    const users = ['--param', 'users=users.csv', '--format', 'csv'];
+    for (const workspace of ['north', 'a/b', 'a_b', '../x', '..']) {
       expect(await report(dir, 'spent', ...users, '--param', `workspace=${workspace}`)).toMatchObject({ exitCode: 0 });
     }
-    const names = await readdir(join(dir, 'exports', 'spent'));
-    expect(names.map((name) => name.replace(/-[0-9a-f]{8}(?=-)/, '-HASH')).sort()).toEqual(
-      ['.._x-HASH', 'a_b', 'a_b-HASH', 'north']
-        .map((part) => `spent-2026-09-01-2026-10-01-workspace-${part}-users-users.csv.csv`)
-        .sort(),
+    expect((await readdir(join(dir, 'exports'))).sort()).toEqual(
+      ['..', '..%2Fx', 'a%2Fb', 'a_b', 'north'].map((value) => `workspace=${value}`),
     );
   });
 

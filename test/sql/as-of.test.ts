@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openBooks, openWarehouse } from '../../src/warehouse/index.ts';
+import { openBooks, openWarehouse, readSqlFolder } from '../../src/warehouse/index.ts';
 import { newProject } from '../support/project.ts';
 
 /** What can be asked only of the present: what has proven since is forgotten there, and which files made the schema. */
@@ -24,6 +24,32 @@ test('the ledger as of an instant has every table and column of the present one,
     expect(present.length).toBeGreaterThan(0);
     expect(await columnsOf('wh')).toEqual(present.filter((row) => !presentOnly.includes(String(row['table_name']))));
     await expect(books.connection.rows('select because from ledger.unproven')).rejects.toThrow('does not exist');
+  } finally {
+    books.close();
+  }
+});
+
+test('the instant of the present is after everything that anything was seen, recorded or done at', async () => {
+  const dir = await newProject();
+  const warehouse = await openWarehouse(dir);
+  await warehouse.publish();
+  warehouse.close();
+  const books = await openBooks(dir, { lockedDown: true });
+  try {
+    const instants = await books.connection.rows(
+      `select table_name, column_name
+      from duckdb_columns()
+      where database_name = 'wh' and schema_name = 'ledger' and ends_with(column_name, '_at')
+        and table_name in (select table_name from duckdb_tables() where database_name = 'wh')`,
+    );
+    const [lastSeen] = (await readSqlFolder('as_of')).filter(({ name }) => name === 'last_seen');
+    // A restatement is seen with its load; the SQL files' own instants are no part of the books.
+    const others = [...presentOnly, 'restatements'];
+    const expected = instants.filter((row) => !others.includes(String(row['table_name'])));
+    expect(expected.length).toBeGreaterThan(4);
+    for (const { table_name, column_name } of expected) {
+      expect(lastSeen?.text).toContain(`(select max(${column_name}) from ledger.${table_name})`);
+    }
   } finally {
     books.close();
   }

@@ -50,6 +50,11 @@ describe('csvPieces(result, { raw })', () => {
     expect(text).toBe('a,"b,c"\r\nplain text,"say ""no"""\r\n"two\r\nlines", spaces \r\n');
   });
 
+  test('quotes a line break of any kind: readers would take it for the end of the row', async () => {
+    const text = await csvOf(['a', 'b'], [['two\nlines', 'old\rmac']]);
+    expect(text).toBe('a,b\r\n"two\nlines","old\rmac"\r\n');
+  });
+
   test('keeps NULL and the empty text apart', async () => {
     expect(await csvOf(['a', 'b', 'c'], [[null, '', 'x']])).toBe('a,b,c\r\n,"",x\r\n');
   });

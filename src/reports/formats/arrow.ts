@@ -1,8 +1,9 @@
+import { open as openFile } from 'node:fs/promises';
 import {
   AsyncByteQueue,
   Bool,
   type Data,
-  type DataType,
+  DataType,
   DateDay,
   Decimal,
   Field,
@@ -15,6 +16,7 @@ import {
   makeData,
   RecordBatch,
   RecordBatchFileWriter,
+  RecordBatchReader,
   Schema,
   Struct,
   TimestampMicrosecond,
@@ -24,6 +26,7 @@ import {
   Uint64,
   Utf8,
 } from 'apache-arrow';
+import { decimalOfWhole } from '../../decimals.ts';
 import { UsageError } from '../../errors.ts';
 import {
   epochDays,
@@ -221,6 +224,44 @@ const microsecondsLayout = flat(
     array[row] = epochMicros(value);
   },
 );
+
+/**
+ * Reads an Arrow IPC file again, a record batch at a time: how many rows it has, and what a column of decimals (or
+ * integers) adds up to, as exact text with its decimals; null where there is no value to add up.
+ */
+export async function figuresOfArrow(
+  path: string,
+  column: string | undefined,
+): Promise<{ rows: number; cost: string | null }> {
+  const file = await openFile(path);
+  try {
+    const reader = await RecordBatchReader.from(file);
+    let rows = 0;
+    let sum: bigint | undefined;
+    let decimals = 0;
+    for await (const batch of reader) {
+      rows += batch.numRows;
+      const vector = column === undefined ? null : batch.getChild(column);
+      if (vector === null) continue;
+      const { type } = vector;
+      if (DataType.isDecimal(type)) decimals = type.scale;
+      for (let row = 0; row < vector.length; row += 1) {
+        const value: unknown = vector.get(row);
+        if (value !== null) sum = (sum ?? 0n) + wholeOf(value);
+      }
+    }
+    return { rows, cost: sum === undefined ? null : decimalOfWhole(sum, decimals) };
+  } finally {
+    await file.close();
+  }
+}
+
+/** An Arrow value without its point: decimals are four words of 32 bits, low word first, in two's complement. */
+function wholeOf(value: unknown): bigint {
+  if (!(value instanceof Uint32Array)) return BigInt(value as bigint | number);
+  const bits = value.reduceRight((whole, word) => (whole << 32n) | BigInt(word), 0n);
+  return BigInt.asIntN(128, bits);
+}
 
 const longInteger = 10n ** 38n;
 

@@ -29,9 +29,10 @@ function isGuarded(column: SqlColumn): boolean {
 }
 
 function csvLines(rows: readonly (readonly (string | undefined)[])[]): string {
-  // csv-stringify writes undefined as an empty cell and, told so, the empty text as "".
+  // csv-stringify writes undefined as an empty cell and, told so, the empty text as "". By itself it quotes no line
+  // break but its own, and readers would take another one for the end of the row.
   return stringify(
     rows.map((row) => [...row]),
-    { record_delimiter: 'windows', quoted_match: /^$/ },
+    { record_delimiter: 'windows', quoted_match: /^$|[\r\n]/ },
   );
 }

@@ -1,0 +1,15 @@
+--! about: When anything in the ledger was last seen, in milliseconds since 1970: as of that instant it is what it is now.
+select
+  epoch_ms(
+    greatest(
+      (select max(seen_at) from ledger.loads),
+      (select max(recorded_at) from ledger.accounts),
+      (select max(replaced_at) from ledger.accounts),
+      (select max(proven_at) from ledger.proofs),
+      (select max(closed_at) from ledger.closes),
+      (select max(reopened_at) from ledger.closes),
+      (select max(closed_at) from ledger.closed_units),
+      (select max(started_at) from ledger.runs),
+      (select max(ended_at) from ledger.runs)
+    )
+  ) as last_seen

@@ -1,0 +1,18 @@
+--! about: All costs by hour, for any engine: Parquet in a folder an account and month, only what changed written anew.
+--! grain: account, month, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension
+--! partition: account, month
+--! formats: parquet
+select
+  account,
+  strftime(bucket_start, '%Y-%m') as month,
+  bucket_start,
+  bucket_end,
+  workspace,
+  resource_type,
+  resource_name,
+  resource_uuid,
+  billing_dimension,
+  unit,
+  cost,
+  usage
+from costs

@@ -1,0 +1,120 @@
+import { writeFile } from 'node:fs/promises';
+import { UsageError } from '../errors.ts';
+import { formatInstant, type Instant } from '../time.ts';
+import { lastSeen, type SqlColumn } from '../warehouse/index.ts';
+import type { CompletenessState } from './completeness.ts';
+import { exportFormats, factsOf, writeAnswer } from './export.ts';
+import { costColumnOf, figuresOfQuery } from './figures.ts';
+import type { FormatOptions, Question } from './formats/format.ts';
+import { publishLake } from './lake.ts';
+import { exportPlace } from './layout.ts';
+import { type Manifest, sha256OfFile, sha256OfText } from './manifest.ts';
+import { type ParameterValue, saidParameters } from './parameters.ts';
+import { type FileToWrite, type Published, publishFiles } from './publish.ts';
+import type { Report } from './report.ts';
+
+/** An answer of a report that is to be published. */
+export interface Publication {
+  readonly report: Report;
+  readonly question: Question;
+  /** What it answers with. */
+  readonly columns: readonly SqlColumn[];
+  readonly values: readonly ParameterValue[];
+  readonly state: CompletenessState;
+  /** The instant as of which the books answer; undefined where they answer as they are. */
+  readonly asOf: Instant | undefined;
+  /** Whether it would also be answered as of then where nobody says as of when. */
+  readonly isUsual: boolean;
+  /** Those asked for; others that lie there from before are written with them. */
+  readonly formats: readonly string[];
+  readonly raw: boolean;
+  readonly parquetDecimals: FormatOptions['parquetDecimals'];
+  /** Of a report that is told in FOCUS: its version, and the metadata that goes with it. */
+  readonly focus: { readonly version: string; readonly metadata: string } | undefined;
+  /** The folder below which all exports lie. */
+  readonly root: string;
+  readonly signal: AbortSignal;
+}
+
+/** Publishes the answer of a report as files with their manifest, as `publishFiles` and `publishLake` do. */
+export async function publishReport(publication: Publication): Promise<Published> {
+  const { report, question, columns, values, state, asOf, formats, raw, parquetDecimals, focus, signal } = publication;
+  const { connection, query, parameters } = question;
+  const column = costColumnOf(columns, report.file.header['cost']);
+  const defaults = new Map(report.parameters.map((parameter) => [parameter.name, parameter.default]));
+  const place = exportPlace(
+    publication.root,
+    report.name,
+    values.map((value) => ({ ...value, hasDefault: defaults.get(value.name) !== undefined })),
+    publication.isUsual ? undefined : (asOf ?? 'now'),
+  );
+  const facts = {
+    report: report.name,
+    parameters: saidParameters(values),
+    ...(await inputsOf(values)),
+    asOf: formatInstant(asOf ?? (await lastSeen(connection)) ?? 0),
+    closedAt: state.closedAt,
+    completeFrom: state.completeFrom,
+    completeThrough: state.completeThrough,
+    settledThrough: state.settledThrough,
+    sqlSha256: sha256OfText(report.file.text),
+    focusVersion: focus?.version ?? null,
+    costColumn: column?.name ?? null,
+  };
+  if (isPartitioned(report)) {
+    if (!partitionColumns.every((name) => columns.some((found) => found.name === name)) || column === undefined) {
+      throw new UsageError(
+        `${report.file.path}:1:1: "--! partition: account, month" needs ${partitionColumns.join(', ')} and a decimal cost; ` +
+          `found ${columns.map(({ name }) => name).join(', ')}`,
+      );
+    }
+    return publishLake(place, report, facts, { connection, column, asOf, signal });
+  }
+  const figures = await figuresOfQuery(connection, query, parameters, column);
+  const files = exportFormats.map((format): FileToWrite => {
+    const inexact = format === 'parquet' && parquetDecimals === 'double';
+    return {
+      format,
+      stem: report.name,
+      extension: format,
+      isAsked: formats.includes(format),
+      holdsRows: true,
+      ...(raw && format === 'csv' ? { raw: true } : {}),
+      ...(inexact ? { inexact: true } : {}),
+      async write(path) {
+        await writeAnswer(question, { format, path, raw, parquetDecimals, facts: factsOf(state) });
+      },
+    };
+  });
+  if (focus !== undefined) {
+    files.push({
+      format: 'metadata',
+      stem: `${report.name}-metadata`,
+      extension: 'json',
+      isAsked: true,
+      holdsRows: false,
+      write: (path) => writeFile(path, focus.metadata),
+    });
+  }
+  return publishFiles(place, { ...facts, ...figures }, files, { connection, column, signal });
+}
+
+/** The hashes of the files that the SQL reads: with another file the same question has another answer. */
+export async function inputsOf(values: readonly ParameterValue[]): Promise<Pick<Manifest, 'inputs'>> {
+  const inputs: Record<string, string> = {};
+  for (const { name, type, bound } of values) {
+    if (type === 'file' && typeof bound === 'string') inputs[name] = await sha256OfFile(bound);
+  }
+  return Object.keys(inputs).length === 0 ? {} : { inputs };
+}
+
+/** What the rows of a partition are found by. */
+const partitionColumns = ['account', 'month', 'bucket_start'];
+
+/** Whether a report is written as partitions. Throws UsageError where its header names other columns than can be. */
+function isPartitioned({ file }: Report): boolean {
+  const found = file.header['partition'];
+  if (found === undefined) return false;
+  if (found.split(/\s*,\s*/).join() === 'account,month') return true;
+  throw new UsageError(`${file.path}:1:1: found "--! partition: ${found}", expected account, month`);
+}

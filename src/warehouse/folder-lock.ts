@@ -1,0 +1,56 @@
+import { link, mkdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleepFor } from 'node:timers/promises';
+import { LockedError } from '../errors.ts';
+import { openDatabase } from './connection.ts';
+
+/** The file whose lock says that somebody is writing into its folder. */
+export const lockName = '.lock';
+
+const askAgainMs = 100;
+
+/**
+ * Keeps a folder for this process alone until `release` is called, or the process is dead: the operating system's own
+ * lock on an empty DuckDB file, as on the warehouse, so that nothing has to be cleared up after a death. Waits up to
+ * `patienceMs` for another process that has it, then throws LockedError with its name.
+ */
+export async function holdFolder(
+  folder: string,
+  { patienceMs, signal }: { patienceMs: number; signal?: AbortSignal },
+): Promise<{ release(): void }> {
+  const file = join(folder, lockName);
+  await mkdir(folder, { recursive: true });
+  if (!(await isThere(file))) await makeLock(folder, file);
+  const until = Date.now() + patienceMs;
+  for (;;) {
+    signal?.throwIfAborted();
+    try {
+      const database = await openDatabase(file, { readOnly: false });
+      return { release: () => database.close() };
+    } catch (error) {
+      if (!(error instanceof LockedError) || Date.now() >= until) throw error;
+    }
+    await sleepFor(askAgainMs);
+  }
+}
+
+/** Made under another name: a process that dies meanwhile must not leave half a file that nobody can open. */
+async function makeLock(folder: string, file: string): Promise<void> {
+  const part = join(folder, `.lock-${process.pid}.part`);
+  try {
+    await rm(part, { force: true });
+    (await openDatabase(part, { readOnly: false })).close();
+    await link(part, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error; // somebody else was as quick
+    });
+  } finally {
+    await rm(part, { force: true });
+  }
+}
+
+function isThere(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    () => false,
+  );
+}

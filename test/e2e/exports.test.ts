@@ -1,0 +1,376 @@
+import { createHash } from 'node:crypto';
+import { lstat, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Manifest, VerifiedExport } from '../../src/reports/index.ts';
+import { type Ended, newProject, runCli } from '../support/project.ts';
+import { type TwoNights, twoNights } from '../support/two-nights.ts';
+
+let nights: TwoNights;
+beforeAll(async () => {
+  nights = await twoNights();
+});
+
+const period = 'BILLING_PERIOD=2026-09';
+const formats = 'csv,parquet,arrow,json';
+
+function report(dir: string, ...args: string[]): Promise<Ended> {
+  return runCli([
+    'report',
+    'cost_by_workspace',
+    '--dir',
+    dir,
+    '--month',
+    '2026-09',
+    '--now',
+    '2026-10-03T00:00:00Z',
+    ...args,
+  ]);
+}
+
+async function exported(...args: string[]): Promise<{ dir: string; folder: string }> {
+  const dir = await newProject();
+  await nights.publish(dir, 'first');
+  const { exitCode, stderr } = await report(dir, '--format', formats, ...args);
+  expect(exitCode, stderr).toBe(0);
+  return { dir, folder: join(dir, 'exports', 'cost_by_workspace', period) };
+}
+
+async function manifestIn(folder: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as Manifest;
+}
+
+interface Verified extends Ended {
+  readonly exports: readonly VerifiedExport[];
+  readonly differences: readonly string[];
+}
+
+async function verify(dir: string, ...args: string[]): Promise<Verified> {
+  const ended = await runCli(['verify', '--dir', dir, '--json', ...args]);
+  const { exports } = (ended.stdout === '' ? { exports: [] } : JSON.parse(ended.stdout)) as Pick<Verified, 'exports'>;
+  const differences = exports.flatMap((one) =>
+    one.differences.map(({ file, what, found, expected }) => `${file}: ${what}: ${found} / ${expected}`),
+  );
+  return { ...ended, exports, differences };
+}
+
+/** Every file below a folder with what tells whether it was written again. */
+async function stateOf(folder: string): Promise<string[]> {
+  const names = (await readdir(folder, { recursive: true })).sort();
+  const states = await Promise.all(
+    names.map(async (name) => {
+      const found = await lstat(join(folder, name));
+      const { ino, mtimeMs, ctimeMs, size, nlink } = found;
+      return found.isDirectory() ? name : [name, ino, mtimeMs, ctimeMs, size, nlink].join(' ');
+    }),
+  );
+  expect(states.length).toBeGreaterThan(3);
+  return states;
+}
+
+describe.concurrent('an export', () => {
+  test('is files named by their hash, a manifest that names them, and stable names on them', async () => {
+    const { folder } = await exported();
+    const manifest = await manifestIn(folder);
+    expect(manifest).toMatchObject({
+      manifest: 1,
+      report: 'cost_by_workspace',
+      parameters: { month: '2026-09' },
+      asOf: '2026-10-01T12:30:00Z',
+      completeThrough: '2026-10-01T10:00:00Z',
+      settledThrough: '2026-09-28T10:00:00Z',
+      focusVersion: null,
+      costColumn: 'cost',
+      rows: 3,
+      cost: '5.300000001000',
+      previous: null,
+    });
+    expect(manifest.files.map(({ format, rows, cost }) => [format, rows, cost])).toEqual(
+      formats.split(',').map((format) => [format, 3, '5.300000001000']),
+    );
+    for (const { name, format, bytes, sha256 } of manifest.files) {
+      const content = await readFile(join(folder, name));
+      expect(createHash('sha256').update(content).digest('hex')).toBe(sha256);
+      expect(content.length).toBe(bytes);
+      expect(name).toBe(`cost_by_workspace-${sha256.slice(0, 8)}.${format}`);
+      expect((await lstat(join(folder, name))).ino).toBe((await lstat(join(folder, `latest.${format}`))).ino);
+    }
+    const names = [...manifest.files.map(({ name }) => name), 'manifest.json'];
+    names.push(...formats.split(',').map((format) => `latest.${format}`));
+    expect((await readdir(folder)).sort()).toEqual(names.sort());
+  });
+
+  test('that is made twice changes nothing on the disk, whenever it is', async () => {
+    const { dir } = await exported();
+    const before = await stateOf(join(dir, 'exports'));
+    const { stdout } = await report(dir, '--format', formats, '--now', '2027-01-01T00:00:00Z');
+    expect(stdout).toContain('latest.csv (unchanged)');
+    expect(JSON.parse((await report(dir, '--json')).stdout)).toMatchObject({ unchanged: true });
+    expect(await stateOf(join(dir, 'exports'))).toEqual(before);
+  });
+
+  test('of newer books takes the place of the one before, which its manifest names', async () => {
+    const { dir, folder } = await exported();
+    const before = await manifestIn(folder);
+    const sha256 = createHash('sha256')
+      .update(await readFile(join(folder, 'manifest.json')))
+      .digest('hex');
+    await nights.publish(dir, 'second');
+    expect((await report(dir, '--format', formats)).exitCode).toBe(0);
+    const manifest = await manifestIn(folder);
+    expect(manifest).toMatchObject({ asOf: '2026-10-02T12:30:00Z', cost: '6.300000001000', previous: { sha256 } });
+    expect(Object.values(manifest.previous?.files ?? {})).toEqual(before.files.map((file) => file.sha256));
+    for (const { name } of before.files) expect(await readdir(folder)).not.toContain(name);
+    expect(await readFile(join(folder, 'latest.csv'), 'utf8')).toContain('4.000000000000');
+    expect(await verify(dir)).toMatchObject({ exitCode: 0, differences: [] });
+  });
+
+  test('writes the formats that lie there with those that are asked for: all say the same', async () => {
+    const { dir, folder } = await exported();
+    await nights.publish(dir, 'second');
+    await report(dir, '--format', 'csv');
+    expect((await manifestIn(folder)).files.map(({ format, cost }) => [format, cost])).toEqual(
+      formats.split(',').map((format) => [format, '6.300000001000']),
+    );
+  });
+
+  test('of the past, or of a part, leaves the one of the present alone', async () => {
+    const { dir } = await exported();
+    await nights.publish(dir, 'second');
+    await report(dir, '--format', 'csv');
+    const before = await stateOf(join(dir, 'exports', 'cost_by_workspace'));
+    const { exitCode } = await report(dir, '--format', 'csv', '--as-of', '2026-10-01T13:00:00Z');
+    expect(exitCode).toBe(0);
+    const past = join(dir, 'exports', 'as-of=2026-10-01T130000Z', 'cost_by_workspace', period);
+    expect(await manifestIn(past)).toMatchObject({ asOf: '2026-10-01T13:00:00Z', cost: '5.300000001000' });
+    expect(await stateOf(join(dir, 'exports', 'cost_by_workspace'))).toEqual(before);
+    const verified = await verify(dir);
+    expect(verified).toMatchObject({ exitCode: 0, differences: [] });
+    expect(verified.exports).toHaveLength(2);
+  });
+
+  test('without rows is a header or a schema, and says so', async () => {
+    const { dir } = await exported();
+    const { exitCode } = await report(dir, '--format', formats, '--month', '2026-08');
+    expect(exitCode).toBe(0);
+    const folder = join(dir, 'exports', 'cost_by_workspace', 'BILLING_PERIOD=2026-08');
+    const manifest = await manifestIn(folder);
+    expect(manifest).toMatchObject({ rows: 0, cost: null, costColumn: 'cost' });
+    expect(manifest.files.map(({ rows }) => rows)).toEqual([0, 0, 0, 0]);
+    expect(await readFile(join(folder, 'latest.csv'), 'utf8')).toMatch(/^account,month,workspace,.*,cost\r\n$/);
+    expect(await verify(dir)).toMatchObject({ exitCode: 0, differences: [] });
+  });
+
+  test('removes what a run that was killed left, and nothing of anybody else', async () => {
+    const { dir, folder } = await exported();
+    const left = ['.cost_by_workspace.csv.123.part', 'cost_by_workspace-00000000.csv', '.manifest.json.99.part'];
+    const others = ['notes.csv', 'cost_by_workspace-final.csv', 'other-00000000.csv', 'README.md'];
+    for (const name of [...left, ...others]) await writeFile(join(folder, name), 'x');
+    expect((await verify(dir)).exports[0]?.notes).toHaveLength(3);
+    await report(dir);
+    const names = await readdir(folder);
+    expect(names).toEqual(expect.arrayContaining(others));
+    expect(names.filter((name) => left.includes(name))).toEqual([]);
+  });
+
+  test('makes good what was damaged', async () => {
+    const { dir, folder } = await exported();
+    const before = await manifestIn(folder);
+    await writeFile(join(folder, before.files[0]?.name ?? ''), 'spoilt');
+    await rm(join(folder, before.files[1]?.name ?? ''));
+    await rm(join(folder, 'latest.json'));
+    expect((await verify(dir)).exitCode).toBe(4);
+    await report(dir);
+    expect(await manifestIn(folder)).toEqual(before);
+    expect(await verify(dir)).toMatchObject({ exitCode: 0, differences: [] });
+    expect(await readdir(folder)).toContain('latest.json');
+  });
+
+  test('is not put where somebody else has a manifest.json', async () => {
+    const { dir, folder } = await exported();
+    await writeFile(join(folder, 'manifest.json'), '{"name": "mine"}');
+    const { exitCode, stderr } = await report(dir);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`${join(folder, 'manifest.json')} is not a manifest of an export`);
+    expect(await readFile(join(folder, 'manifest.json'), 'utf8')).toBe('{"name": "mine"}');
+  });
+
+  test('may be made by several at once: one of them is what stands, whole', async () => {
+    const { dir, folder } = await exported();
+    await nights.publish(dir, 'second');
+    const ended = await Promise.all(
+      ['csv', 'parquet', 'arrow', 'json'].map((format) => report(dir, '--format', format)),
+    );
+    expect(ended.map(({ exitCode, stderr }) => `${exitCode}${stderr}`)).toEqual(['0', '0', '0', '0']);
+    expect((await manifestIn(folder)).files).toHaveLength(4);
+    expect(await verify(dir)).toMatchObject({ exitCode: 0, differences: [] });
+    expect(await readdir(folder)).toHaveLength(9);
+  });
+});
+
+describe.concurrent('costbook verify', () => {
+  test('says what it looked at, below any folder', async () => {
+    const dir = await newProject();
+    await nights.publish(dir, 'first');
+    const out = await newProject();
+    await report(dir, '--out', out);
+    const { exitCode, stdout } = await runCli(['verify', out, '--dir', dir]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toBe(
+      `same     cost_by_workspace/${period}  2 files, 3 rows, 5.300000001000 USD, as of 2026-10-01T12:30:00Z\n1 export: no difference\n`,
+    );
+  });
+
+  test('compares the past with the past: books that went on are no difference', async () => {
+    const { dir } = await exported();
+    await nights.publish(dir, 'second');
+    const { exitCode, exports } = await verify(dir);
+    expect({ exitCode, notCompared: exports[0]?.notCompared }).toEqual({ exitCode: 0, notCompared: null });
+  });
+
+  test.each(formats.split(','))('finds a byte of %s that was flipped', async (format) => {
+    const { dir, folder } = await exported();
+    const file = (await manifestIn(folder)).files.find((one) => one.format === format);
+    const path = join(folder, file?.name ?? '');
+    const bytes = await readFile(path);
+    const middle = bytes.length >> 1;
+    bytes[middle] = (bytes[middle] ?? 0) ^ 1;
+    await writeFile(path, bytes);
+    const { exitCode, differences } = await verify(dir);
+    expect(exitCode).toBe(4);
+    expect(differences[0]).toContain(`${file?.name}: sha256: `);
+    expect(differences[0]).toContain(`/ ${file?.sha256}`);
+  });
+
+  test.each(formats.split(','))('finds %s that was cut short, and one that was taken away', async (format) => {
+    const { dir, folder } = await exported();
+    const file = (await manifestIn(folder)).files.find((one) => one.format === format);
+    const path = join(folder, file?.name ?? '');
+    await truncate(path, 100);
+    const cut = await verify(dir);
+    expect(cut.exitCode).toBe(4);
+    expect(cut.differences[0]).toContain(`${file?.name}: bytes: 100 / ${file?.bytes}`);
+    await rm(path);
+    const gone = await verify(dir);
+    expect(gone.exitCode).toBe(4);
+    expect(gone.differences[0]).toContain(`${file?.name}: file: nothing / ${file?.bytes} bytes`);
+  });
+
+  test('finds a row that was added, with what it does to the sums', async () => {
+    const { dir, folder } = await exported();
+    const path = join(folder, 'latest.csv');
+    const text = await readFile(path, 'utf8');
+    const row = text
+      .trimEnd()
+      .split('\r\n')
+      .at(-1)
+      ?.replace(/[^,]*$/, '100.000000000000');
+    await writeFile(path, `${text}${row}\r\n`);
+    const { exitCode, differences } = await verify(dir);
+    expect(exitCode).toBe(4);
+    expect(differences.map((text) => text.replace(/.*\.csv: /, ''))).toEqual(
+      expect.arrayContaining(['rows: 4 / 3', 'cost: 105.300000001000 / 5.300000001000']),
+    );
+  });
+
+  test('finds a manifest that was made to fit a file that was changed: the books say otherwise', async () => {
+    const { dir, folder } = await exported();
+    await rm(join(dir, 'exports'), { recursive: true });
+    await report(dir, '--format', 'csv');
+    const manifest = await manifestIn(folder);
+    const text = (await readFile(join(folder, 'latest.csv'), 'utf8')).replace('3.000000000000', '2.000000000000');
+    await writeFile(join(folder, 'latest.csv'), text);
+    const sha256 = createHash('sha256').update(text).digest('hex');
+    const files = manifest.files.map((file) => ({ ...file, sha256, cost: '4.300000001000' }));
+    await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, cost: '4.300000001000', files }));
+    const { exitCode, differences } = await verify(dir);
+    expect(exitCode).toBe(4);
+    expect(differences).toEqual([
+      `cost_by_workspace/${period}/manifest.json: cost: 4.300000001000 / 5.300000001000, by the books`,
+    ]);
+  });
+
+  test('finds books that end before what was exported of them', async () => {
+    const dir = await newProject();
+    await nights.publish(dir, 'second');
+    await report(dir, '--format', 'csv');
+    await nights.publish(dir, 'first');
+    const { exitCode, differences } = await verify(dir);
+    expect(exitCode).toBe(4);
+    expect(differences[0]).toContain('books end: 2026-10-01T12:30:00Z / 2026-10-02T12:30:00Z');
+  });
+
+  test('finds a stable name that is not on its file', async () => {
+    const { dir, folder } = await exported();
+    await rm(join(folder, 'latest.csv'));
+    await writeFile(join(folder, 'latest.csv'), 'mine');
+    const { exitCode, differences } = await verify(dir);
+    expect(exitCode).toBe(4);
+    expect(differences[0]).toContain('latest.csv: sha256: ');
+  });
+
+  test('says where SQL is another since, and looks at the files all the same', async () => {
+    const { dir } = await exported();
+    await mkdir(join(dir, 'sql', 'reports'), { recursive: true });
+    await writeFile(
+      join(dir, 'sql', 'reports', 'cost_by_workspace.sql'),
+      '--! about: x\n--! grain: a\n--! params: month month\nselect 1 as a where $month is not null\n',
+    );
+    const { exitCode, exports } = await verify(dir);
+    expect(exitCode).toBe(0);
+    expect(exports[0]?.notCompared).toBe('the SQL of cost_by_workspace is another since');
+  });
+
+  test('looks at files where there are no books, and says that it could not ask them', async () => {
+    const { dir } = await exported();
+    const elsewhere = await newProject();
+    const { exitCode, stdout } = await runCli(['verify', join(dir, 'exports'), '--dir', elsewhere]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('not compared with the books: ');
+  });
+
+  test('looks at a report of a part, of a file and of doubles alike', async () => {
+    const dir = await newProject();
+    await nights.publish(dir, 'first');
+    await mkdir(join(dir, 'sql', 'reports'), { recursive: true });
+    await writeFile(join(dir, 'orders.csv'), 'day,orders\n2026-09-03,7\n');
+    await writeFile(
+      join(dir, 'sql', 'reports', 'own.sql'),
+      [
+        '--! about: x',
+        '--! grain: bucket_start, orders',
+        '--! params: month month = last-complete, workspace text = *, metric file',
+        '--! cost: usd',
+        '--! formats: csv, parquet',
+        `select bucket_start, orders, cost as usd from costs, read_csv($metric, columns = {day: 'DATE', orders: 'INTEGER'})`,
+        `where ($workspace is null or workspace = $workspace) and bucket_start >= cast($month as date)`,
+        '',
+      ].join('\n'),
+    );
+    const args = ['--dir', dir, '--month', '2026-09', '--param', 'workspace=north', '--param', 'metric=orders.csv'];
+    const { exitCode, stderr } = await runCli(['report', 'own', ...args, '--parquet-decimals', 'double']);
+    expect(exitCode, stderr).toBe(0);
+    const folder = join(dir, 'exports', 'workspace=north', 'own', 'metric=orders.csv', period);
+    expect(await manifestIn(folder)).toMatchObject({ costColumn: 'usd', cost: '2.300000001000', rows: 4 });
+    expect(await verify(dir)).toMatchObject({ exitCode: 0, differences: [], exports: [{ notCompared: null }] });
+
+    await writeFile(join(dir, 'orders.csv'), 'day,orders\n2026-09-03,8\n');
+    expect(await verify(dir)).toMatchObject({
+      exitCode: 0,
+      exports: [{ notCompared: 'the file of the parameter metric is another since' }],
+    });
+  });
+
+  test('ends with 2 where there is nothing to look at', async () => {
+    const dir = await newProject();
+    expect(await runCli(['verify', '--dir', dir])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('is no folder'),
+    });
+    await mkdir(join(dir, 'exports'));
+    expect(await runCli(['verify', '--dir', dir])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('holds no export'),
+    });
+  });
+});

@@ -1,0 +1,172 @@
+import { spawnSync } from 'node:child_process';
+import { lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Manifest } from '../../src/reports/index.ts';
+import { askSnapshot, type Ended, newProject, runCli } from '../support/project.ts';
+import { type TwoNights, twoNights } from '../support/two-nights.ts';
+
+const account = 'acc one/50% =+é[1]*';
+const encoded = 'account=acc one%2F50%25 %3D%2Bé%5B1%5D%2A';
+
+let nights: TwoNights;
+beforeAll(async () => {
+  nights = await twoNights(account);
+});
+
+function lake(dir: string, ...args: string[]): Promise<Ended> {
+  return runCli(['report', 'lake', '--dir', dir, '--now', '2026-10-03T00:00:00Z', ...args]);
+}
+
+async function laidOut(): Promise<{ dir: string; folder: string }> {
+  const dir = await newProject();
+  await nights.publish(dir, 'first');
+  const { exitCode, stderr } = await lake(dir);
+  expect(exitCode, stderr).toBe(0);
+  return { dir, folder: join(dir, 'exports', 'lake') };
+}
+
+async function manifestIn(folder: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as Manifest;
+}
+
+/** Rows, hash of all of them, and cost, as DuckDB reads the partitions by itself. */
+async function readByDuckDb(folder: string): Promise<Record<string, unknown>> {
+  return askPartitions(
+    folder,
+    `select count(*) as rows, sum(cost) as cost, sum(usage) as usage, list(distinct account order by account) as accounts,
+      list(distinct month order by month) as months`,
+  );
+}
+
+async function askPartitions(folder: string, select: string): Promise<Record<string, unknown>> {
+  const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
+  try {
+    const connection = await instance.connect();
+    const files = `read_parquet($files, hive_partitioning = true)`;
+    const reader = await connection.runAndReadAll(`${select} from ${files}`, {
+      files: join(folder, 'costs', '**', '*.parquet'),
+    });
+    connection.closeSync();
+    return (reader.getRowObjectsJson()[0] ?? {}) as Record<string, unknown>;
+  } finally {
+    instance.closeSync();
+  }
+}
+
+async function inBooks(dir: string): Promise<Record<string, unknown>> {
+  const [row = {}] = await askSnapshot(
+    dir,
+    `select count(*) as rows, sum(cost) as cost, sum(usage) as usage, list(distinct account order by account) as accounts,
+      list(distinct strftime(bucket_start, '%Y-%m') order by strftime(bucket_start, '%Y-%m')) as months
+    from costs`,
+  );
+  return row;
+}
+
+describe.concurrent('the lake', () => {
+  test('is one file of Parquet an account and month, which any engine reads as the books', async () => {
+    const { dir, folder } = await laidOut();
+    const months = (await manifestIn(folder)).files.map(({ name }) => name);
+    expect(months).toEqual([`costs/${encoded}/month=2026-09/costs.parquet`]);
+    expect((await readdir(folder)).sort()).toEqual(['.lock', 'costs', 'manifest.json']);
+    const read = await readByDuckDb(folder);
+    expect(read).toEqual(await inBooks(dir));
+    expect(read).toMatchObject({ accounts: [account], months: ['2026-09'] });
+    expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
+  });
+
+  test('is written anew where a load has touched a month, and left alone elsewhere', async () => {
+    const { dir, folder } = await laidOut();
+    const september = join(folder, 'costs', encoded, 'month=2026-09', 'costs.parquet');
+    const before = await lstat(september);
+    await nights.publish(dir, 'third'); // September as it was, October begun
+    expect((await lake(dir)).exitCode).toBe(0);
+    expect(await lstat(september)).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs });
+    expect(await readByDuckDb(folder)).toEqual(await inBooks(dir));
+    expect(await readByDuckDb(folder)).toMatchObject({ months: ['2026-09', '2026-10'] });
+
+    const again = await lake(dir, '--json');
+    expect(JSON.parse(again.stdout)).toMatchObject({ unchanged: true, rowCount: 7 });
+    expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
+  });
+
+  test('swaps a month in which an hour was restated', async () => {
+    const { dir, folder } = await laidOut();
+    await nights.publish(dir, 'second');
+    expect((await lake(dir)).exitCode).toBe(0);
+    expect(await readByDuckDb(folder)).toEqual(await inBooks(dir));
+    expect((await manifestIn(folder)).cost).toBe((await inBooks(dir))['cost']);
+    expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
+  });
+
+  test('is written whole where other books lie there now, and where a partition was lost', async () => {
+    const { dir, folder } = await laidOut();
+    await nights.publish(dir, 'second');
+    await lake(dir);
+    await nights.publish(dir, 'first');
+    expect((await lake(dir)).exitCode).toBe(0);
+    const { months: _, ...books } = await inBooks(dir);
+    expect(await readByDuckDb(folder)).toMatchObject(books); // October's file is empty rather than gone under a reader
+    expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
+
+    await rm(join(folder, 'costs', encoded, 'month=2026-09'), { recursive: true });
+    expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 4 });
+    await lake(dir);
+    expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
+  });
+
+  test('is whole for whoever reads it while it is written', async () => {
+    const { dir, folder } = await laidOut();
+    const sums = new Set<unknown>([(await inBooks(dir))['cost']]);
+    let isWriting = true;
+    const writing = (async () => {
+      for (const night of ['second', 'first', 'second'] as const) {
+        await nights.publish(dir, night);
+        expect((await lake(dir)).exitCode).toBe(0);
+      }
+      isWriting = false;
+    })();
+    const seen = new Set<unknown>();
+    let reads = 0;
+    for (; isWriting; reads += 1) {
+      const { cost } = await askPartitions(folder, `select sum(cost) filter (month = '2026-09') as cost`);
+      seen.add(cost);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    await writing;
+    sums.add((await askPartitions(folder, `select sum(cost) filter (month = '2026-09') as cost`))['cost']);
+    expect(reads).toBeGreaterThan(10);
+    expect([...seen].filter((sum) => !sums.has(sum))).toEqual([]);
+    expect(sums.size).toBe(2);
+  });
+
+  test('tells of a file among the partitions that no manifest names: whoever reads them all reads it too', async () => {
+    const { dir, folder } = await laidOut();
+    const partition = join(folder, 'costs', encoded, 'month=2026-09');
+    await writeFile(join(partition, 'data_0.parquet'), await readFile(join(partition, 'costs.parquet')));
+    const { exitCode, stdout } = await runCli(['verify', '--dir', dir]);
+    expect(exitCode).toBe(4);
+    expect(stdout).toContain('data_0.parquet: file: found a file that no manifest names, expected nothing');
+  });
+
+  const python = process.env['COSTBOOK_TEST_PYTHON'] ?? 'python3';
+  const hasArrow = spawnSync(python, ['-c', 'import pyarrow.dataset']).status === 0;
+  test.skipIf(!hasArrow)(
+    `is read by pyarrow as the books${hasArrow ? '' : ' (skipped: there is none here)'}`,
+    async () => {
+      const { dir, folder } = await laidOut();
+      await nights.publish(dir, 'second');
+      await lake(dir);
+      const program = [
+        'import sys, pyarrow.dataset as ds, pyarrow.compute as pc',
+        "t = ds.dataset(sys.argv[1], partitioning='hive').to_table()",
+        "print(t.num_rows, pc.sum(t['cost']), pc.sum(t['usage']), sorted(set(t['account'].to_pylist()))[0], sep='|')",
+      ].join('\n');
+      const { stdout, stderr } = spawnSync(python, ['-c', program, join(folder, 'costs')], { encoding: 'utf8' });
+      const { rows, cost, usage } = await inBooks(dir);
+      expect(stdout.trim(), stderr).toBe([rows, cost, usage, account].join('|'));
+    },
+  );
+});

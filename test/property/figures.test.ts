@@ -1,0 +1,85 @@
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { exportFormats, writeAnswer } from '../../src/reports/export.ts';
+import { figuresOfFile } from '../../src/reports/figures.ts';
+import { type Connection, openScratch } from '../../src/warehouse/index.ts';
+import { newProject } from '../support/project.ts';
+
+let dir = '';
+let connection: Connection;
+let close: () => void;
+beforeAll(async () => {
+  dir = await newProject();
+  const scratch = await openScratch(dir);
+  connection = await scratch.connect();
+  close = () => scratch.close();
+});
+afterAll(() => close());
+
+/** Names that somebody could give, and what CSV, JSON and spreadsheets make something of. */
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 20 }),
+  fc
+    .array(
+      fc.constantFrom(
+        '"',
+        "'",
+        ',',
+        ';',
+        '\t',
+        '\r',
+        '\n',
+        '\\',
+        '#',
+        '\u0000',
+        '=',
+        'NULL',
+        '',
+        ' ',
+        '|',
+        'é',
+        '€',
+        '😀',
+      ),
+    )
+    .map((parts) => parts.join('')),
+);
+const cost = fc.option(fc.bigInt(-(10n ** 24n), 10n ** 24n), { nil: null });
+const rows = fc.array(fc.tuple(fc.option(text, { nil: null }), cost), { maxLength: 30 });
+
+function withPoint(whole: bigint): string {
+  const digits = String(whole < 0n ? -whole : whole).padStart(13, '0');
+  return `${whole < 0n ? '-' : ''}${digits.slice(0, -12)}.${digits.slice(-12)}`;
+}
+
+test.each(exportFormats)(
+  '%s is counted and added up again as it was written, whatever names are in it',
+  async (format) => {
+    let number = 0;
+    await fc.assert(
+      fc.asyncProperty(rows, fc.boolean(), fc.boolean(), async (given, raw, isAlone) => {
+        number += 1;
+        const path = join(dir, `${number}.${format}`);
+        const json = JSON.stringify(
+          given.map(([name, whole]) => ({ name, cost: whole === null ? null : withPoint(whole) })),
+        );
+        const columns = isAlone
+          ? 'cast(row.cost as decimal(38, 12)) as cost'
+          : `row.name as "a ""name"", or", cast(row.cost as decimal(38, 12)) as cost`;
+        const query = `select ${columns} from (
+        select unnest(from_json($json, '[{"name": "VARCHAR", "cost": "VARCHAR"}]')) as row)`;
+        const question = { connection, query, parameters: { json } };
+        expect(await writeAnswer(question, { format, path, raw, parquetDecimals: 'exact', facts: {} })).toBe(
+          given.length,
+        );
+        const known = given.flatMap(([, whole]) => (whole === null ? [] : [whole]));
+        expect(await figuresOfFile(connection, path, format, { name: 'cost', decimals: 12 })).toEqual({
+          rows: given.length,
+          cost: known.length === 0 ? null : withPoint(known.reduce((sum, whole) => sum + whole, 0n)),
+        });
+      }),
+      { numRuns: 60 },
+    );
+  },
+);
