@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { addAbortSignal } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as sleepFor } from 'node:timers/promises';
 import { Command as Commander, CommanderError, Option } from 'commander';
-import { type Command, type CommandContext, type CommandInput, commands, commonOptions } from './commands/index.ts';
+import type { Command, CommandContext, CommandInput } from './commands/command.ts';
+import { commonOptions } from './commands/common-options.ts';
+import { commandsFor } from './commands/find.ts';
 import type { Log } from './effects.ts';
 import {
   ClosedPipeError,
@@ -15,7 +18,6 @@ import {
   messageOf,
   UsageError,
 } from './errors.ts';
-import { openHttp } from './platform/index.ts';
 import { redactor } from './secrets.ts';
 import { formatInstant, type Instant, parseInstant } from './time.ts';
 import { version } from './version.ts';
@@ -57,7 +59,8 @@ async function main(): Promise<number> {
 
   let chosen: (() => Promise<number>) | undefined;
   try {
-    const program = describeProgram((command, names, options) => {
+    const commands = await commandsFor(process.argv.slice(2));
+    const program = describeProgram(commands, (command, names, options) => {
       chosen = async () => {
         const context = contextFrom(options, interruption.signal);
         checkFolder(context.dir, command);
@@ -131,7 +134,10 @@ function asOutputFailure(error: NodeJS.ErrnoException): CostbookError {
 type Options = CommandInput['options'];
 
 /** The command line as commander reads it, made from the command table. */
-function describeProgram(choose: (command: Command, names: string[], options: Options) => void): Commander {
+function describeProgram(
+  commands: readonly Command[],
+  choose: (command: Command, names: string[], options: Options) => void,
+): Commander {
   const program = new Commander('costbook')
     .description('Keeps the books of what a cloud workload platform costs.')
     .version(version)
@@ -209,14 +215,22 @@ function contextFrom(options: Options, signal: AbortSignal): CommandContext {
           else done();
         });
       }),
+    isTerminal: process.stdout.isTTY === true,
+    async readInput() {
+      process.stdin.setEncoding('utf8');
+      let given = '';
+      for await (const piece of addAbortSignal(signal, process.stdin)) given += piece;
+      return given;
+    },
     tell,
     progress: hasLiveLine ? showLiveLine : undefined,
     keepSecret: (secret) => secrets.keep(secret),
     redact: (words) => secrets.redact(words),
     openHttp(connections) {
-      const http = openHttp({ connections, env });
-      closing.push(http.close);
-      return http.send;
+      // Loaded where somebody is asked: most commands only read.
+      const opened = import('./platform/index.ts').then(({ openHttp }) => openHttp({ connections, env }));
+      closing.push(async () => (await opened).close());
+      return async (request) => (await opened).send(request);
     },
   };
 }

@@ -33,7 +33,11 @@ export interface CommandContext {
   /** Aborted by SIGINT and SIGTERM with an InterruptedError. */
   readonly signal: AbortSignal;
   /** Data for whoever reads stdout; resolves when it has been taken. */
-  write(text: string): Promise<void>;
+  write(data: string | Uint8Array): Promise<void>;
+  /** Whether a person's terminal shows what `write` takes. */
+  readonly isTerminal: boolean;
+  /** What is given on stdin, to its end. */
+  readInput(): Promise<string>;
   /** Words for a person, on stderr. */
   tell(text: string): void;
   /** One live line on stderr, replaced by the next; does nothing where stderr is no terminal. */

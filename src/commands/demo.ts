@@ -39,7 +39,7 @@ export const demoCommand: Command = {
         dir: folder,
         json: false,
         env: { COSTBOOK_URL: url, COSTBOOK_TOKEN: tokens.admin, COSTBOOK_ACCOUNT: account },
-        write: async (text) => void said.push(text),
+        write: async (data) => void said.push(String(data)),
       };
       const exitCode = await ingestCommand.run({ arguments: [], options: {} }, quiet(inDemo));
       if (exitCode !== 0) {

@@ -14,6 +14,7 @@ import { statusCommand } from './status.ts';
 import { verifyCommand } from './verify.ts';
 
 export type { Command, CommandContext, CommandInput, CommandOption } from './command.ts';
+export { commonOptions } from './common-options.ts';
 
 /** Every command, in the order in which help shows them. */
 export const commands: readonly Command[] = [
@@ -31,11 +32,3 @@ export const commands: readonly Command[] = [
   demoCommand,
   emulatorCommand,
 ];
-
-/** Options that every command takes, before or after its name. */
-export const commonOptions = [
-  { flags: '--dir <dir>', summary: 'the project folder (COSTBOOK_DIR); by default the current one' },
-  { flags: '--now <instant>', summary: 'what the books call now (COSTBOOK_NOW); waiting still takes real time' },
-  { flags: '--json', summary: 'one JSON value on stdout and nothing else (COSTBOOK_JSON=1)' },
-  { flags: '--log-format <format>', summary: 'human or json (COSTBOOK_LOG_FORMAT); human on a terminal by default' },
-] as const;

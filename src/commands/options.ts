@@ -31,6 +31,8 @@ export function optionReader(
   choices(name: string, choices: readonly string[]): string[] | undefined;
   /** Milliseconds of a duration such as `90s`, `10m` or `2h`. */
   duration(name: string): number | undefined;
+  /** A whole number of at least 1. */
+  count(name: string): number | undefined;
   problem(text: string): void;
   /** Throws UsageError with every problem found so far. */
   check(): void;
@@ -95,7 +97,8 @@ export function optionReader(
       if (value === undefined) return undefined;
       const chosen = value.split(',').map((choice) => choice.trim());
       for (const choice of chosen) {
-        if (!choices.includes(choice)) problems.push(`--${name}: "${choice}" is none of ${choices.join(', ')}`);
+        if (!choices.includes(choice))
+          problems.push(`--${optionName(name)}: "${choice}" is none of ${choices.join(', ')}`);
       }
       return [...new Set(chosen)];
     },
@@ -106,6 +109,13 @@ export function optionReader(
         problems.push(`--${name}: "${value}" is no duration; expected one such as 90s, 10m or 2h`);
       }
       return ms;
+    },
+    count(name) {
+      const value = text(name);
+      if (value === undefined) return undefined;
+      if (/^[1-9]\d{0,14}$/.test(value)) return Number(value);
+      problems.push(`--${optionName(name)}: "${value}" is no whole number of at least 1`);
+      return undefined;
     },
     problem: (problem) => problems.push(problem),
     check() {

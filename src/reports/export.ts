@@ -15,13 +15,17 @@ type Writer = (path: string, question: Question, options: FormatOptions) => Prom
 const writers: Readonly<Record<string, Writer>> = {
   csv: streamed(async () => csvPieces),
   parquet: writeParquet,
-  // Loaded where it is asked for: the library takes longer to load than most commands to answer.
-  arrow: streamed(async () => (await import('./formats/arrow.ts')).arrowPieces),
+  arrow: streamed(loadArrow),
   json: streamed(async () => jsonPieces),
 };
 
 /** The formats that can be written. */
 export const exportFormats: readonly string[] = Object.keys(writers);
+
+/** Arrow's writer, loaded where it is asked for: the library takes longer to load than most commands to answer. */
+export async function loadArrow(): Promise<AnswerPieces> {
+  return (await import('./formats/arrow.ts')).arrowPieces;
+}
 
 /** A format that is written piece by piece from the rows as they come. */
 function streamed(load: () => Promise<AnswerPieces>): Writer {

@@ -1,7 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises';
-import { availableParallelism, totalmem } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
-import { constrainedMemory } from 'node:process';
 import {
   DECIMAL,
   type DuckDBAppender,
@@ -15,6 +14,7 @@ import {
 } from '@duckdb/node-api';
 import duckdb from '@duckdb/node-bindings';
 import { CostbookError, LockedError, MachineError, messageOf, UsageError } from '../errors.ts';
+import { memoryLimitMb } from '../memory.ts';
 import { clearSpill, maxSpillMb, removeDeadReadersSpill, spillFolder } from './spill.ts';
 
 /** What a statement may be given: values are bound, never pasted into the text. */
@@ -50,6 +50,8 @@ export interface Connection {
   stream(sql: string, parameters?: SqlParameters): Promise<SqlResult>;
   /** As `stream`, for SQL that a person typed: one SELECT. What is wrong with it is a UsageError in DuckDB's words. */
   query(sql: string): Promise<SqlResult>;
+  /** Throws what `query` would say of SQL that a person typed, without running it. */
+  checkQuery(sql: string): Promise<void>;
   /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
   /** Makes the attached file whole, so that nothing of it lies in a log; with all cores, as nothing else runs meanwhile. */
@@ -82,6 +84,8 @@ export interface OpenOptions {
   readonly unlogged?: boolean;
   /** After opening, refuse every file, network and configuration access: for SQL that somebody typed. */
   readonly lockedDown?: boolean;
+  /** The one file that may be written all the same. */
+  readonly writable?: string | undefined;
   /** Done after opening, before the lock-down. */
   readonly prepare?: (connection: Connection) => Promise<void>;
   /** The name under which the file is attached; another than `wh` where `prepare` makes the `wh` that is asked. */
@@ -149,15 +153,16 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
     const first = await instance.connect();
     const kept = keep(first);
     await first.run(`set global TimeZone = 'UTC'`);
-    const literal = `'${attached.replaceAll("'", "''")}'`; // ATTACH takes no parameters
     const access = readOnly ? ' (read_only)' : options.unlogged ? ' (recovery_mode no_wal_writes)' : '';
     // What is in memory alone is nobody's to change.
     const mode = attached === file ? access : '';
-    await first.run(`attach ${literal} as ${options.catalog ?? 'wh'}${mode}`);
+    // ATTACH takes no parameters.
+    await first.run(`attach ${literal(attached)} as ${options.catalog ?? 'wh'}${mode}`);
     // Whoever holds the lock knows that what lies there is of a writer that was killed.
     if (!readOnly) await clearSpill(folder);
     await options.prepare?.(kept);
     if (options.lockedDown) {
+      if (options.writable !== undefined) await first.run(`set allowed_paths = [${literal(options.writable)}]`);
       await first.run('set enable_external_access = false');
       await first.run('set lock_configuration = true');
     }
@@ -305,6 +310,30 @@ function wrap(
     appenders.clear();
   }
 
+  /** Refuses typed SQL that is anything but one SELECT. */
+  async function checkTyped(sql: string): Promise<void> {
+    const text = sql.replace(/^(?:[\s;]|--.*(?:\n|$)|\/\*[\s\S]*?\*\/)+/, '');
+    if (text === '') throw new UsageError('the query has no statement; expected one SELECT');
+    const statements = await connection.extractStatements(sql).catch(fail);
+    if (statements.count !== 1) {
+      throw new UsageError(`the query has ${statements.count} statements; expected one SELECT`);
+    }
+    const verb = /^\w*/.exec(text)?.[0].toUpperCase() ?? '';
+    // COPY is refused before it is prepared: preparing it already asks for the file.
+    if (verb === 'COPY') throw readOnlyHere(verb);
+    const [, meddler] = meddling.exec(sql) ?? [];
+    if (meddler !== undefined) throw readOnlyHere(meddler.toLowerCase());
+    const statement = await statements.prepare(0).catch(fail);
+    try {
+      if (statement.statementType !== StatementType.SELECT && statement.statementType !== StatementType.EXPLAIN) {
+        throw readOnlyHere(verb);
+      }
+      if (statement.parameterCount > 0) throw new UsageError('the query has parameters; write the values into it');
+    } finally {
+      statement.destroySync();
+    }
+  }
+
   const self: Connection = {
     async run(sql, parameters = {}) {
       await statementInTurn(() =>
@@ -342,24 +371,7 @@ function wrap(
       }),
     async query(sql) {
       try {
-        const text = sql.replace(/^(?:[\s;]|--.*(?:\n|$)|\/\*[\s\S]*?\*\/)+/, '');
-        if (text === '') throw new UsageError('the query has no statement; expected one SELECT');
-        const statements = await connection.extractStatements(sql).catch(fail);
-        if (statements.count !== 1) {
-          throw new UsageError(`the query has ${statements.count} statements; expected one SELECT`);
-        }
-        const verb = /^\w*/.exec(text)?.[0].toUpperCase() ?? '';
-        // COPY is refused before it is prepared: preparing it already asks for the file.
-        if (verb === 'COPY') throw readOnlyHere(verb);
-        const statement = await statements.prepare(0).catch(fail);
-        try {
-          if (statement.statementType !== StatementType.SELECT && statement.statementType !== StatementType.EXPLAIN) {
-            throw readOnlyHere(verb);
-          }
-          if (statement.parameterCount > 0) throw new UsageError('the query has parameters; write the values into it');
-        } finally {
-          statement.destroySync();
-        }
+        await checkTyped(sql);
         const result = await self.stream(sql);
         async function* pieces(): AsyncGenerator<readonly (readonly DuckDBValue[])[]> {
           try {
@@ -372,6 +384,11 @@ function wrap(
       } catch (error) {
         throw asTyped(error);
       }
+    },
+    async checkQuery(sql) {
+      await checkTyped(sql).catch((error) => {
+        throw asTyped(error);
+      });
     },
     async checkpoint() {
       await self.run(`set global threads = ${threadsFor(true)}`);
@@ -452,15 +469,28 @@ function valuesFor(statement: DuckDBPreparedStatement, parameters: SqlParameters
   return values;
 }
 
-/** A failure of SQL that a person typed is theirs to mend; what the machine or DuckDB itself does wrong is not. */
-function asTyped(error: unknown): unknown {
-  return error instanceof SqlError ? new UsageError(error.message, { cause: error }) : error;
+/** A failure of SQL that a person typed, as what is told to them: it is theirs to mend; what the machine or DuckDB itself does wrong is not. */
+export function asTyped(error: unknown): unknown {
+  if (error instanceof SqlError) return new UsageError(error.message, { cause: error });
+  if (/^(INTERNAL|FATAL) Error/.test(messageOf(error))) {
+    const [firstLine = ''] = messageOf(error).split('\n');
+    return new MachineError(`DuckDB itself failed in this query; ask in another way (${firstLine})`, { cause: error });
+  }
+  return error;
+}
+
+/** Functions of a SELECT that change how DuckDB works; whoever hides their names harms their own child process only. */
+const meddling = /\b((?:en|dis)able_(?:logging|profiling)|write_log|truncate_duckdb_logs)\b/i;
+
+/** A text as SQL reads it, for the few places that take no parameter. */
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }
 
 function readOnlyHere(verb: string): UsageError {
   const what = verb === 'WITH' ? 'the query changes something and' : verb;
   return new UsageError(
-    `${what} is refused: the books are read-only here, and one SELECT is answered; to get the rows as a file use --format csv`,
+    `${what} is refused: the books are read-only here, and one SELECT is answered; to get the rows as a file use --out`,
   );
 }
 
@@ -471,21 +501,6 @@ function readOnlyHere(verb: string): UsageError {
 function threadsFor(readOnly: boolean): number {
   const cores = availableParallelism();
   return Math.max(1, Math.min(4, readOnly ? cores : Math.floor(cores / 2)));
-}
-
-/**
- * What DuckDB may hold; it spills to disk beyond it. A reader may take a third of the memory, at most 2 GB. A writer takes
- * less: what it has written it would keep in memory as long as there is room, and a load needs little of that.
- */
-function memoryLimitMb(readOnly: boolean): number {
-  const third = Math.floor(memoryBytes() / 3 / 1024 / 1024);
-  return readOnly ? Math.max(256, Math.min(2048, third)) : Math.max(192, Math.min(384, third));
-}
-
-/** The memory of the machine, or of the container where that has less. */
-function memoryBytes(): number {
-  const constrained = constrainedMemory();
-  return constrained > 0 ? Math.min(totalmem(), constrained) : totalmem();
 }
 
 async function exists(file: string): Promise<boolean> {

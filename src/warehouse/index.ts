@@ -1,5 +1,5 @@
 export { lastSeen } from './as-of.ts';
-export { type Books, openBooks } from './books.ts';
+export { type Books, clearAfterReader, openBooks } from './books.ts';
 export {
   type AccountClose,
   type ClosedMonth,
@@ -10,6 +10,7 @@ export {
 } from './closes.ts';
 export { openPresentWarehouse, type PresentWarehouse, type TableComparison } from './compare.ts';
 export {
+  asTyped,
   type Connection,
   openScratch,
   type SqlColumn,

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { MachineError, messageOf, UsageError } from '../errors.ts';
-import { billingDimensions, unitSuffixes } from '../platform/index.ts';
 import type { Connection } from './connection.ts';
 import { readSqlFolder, type SqlFile } from './sql-files.ts';
 
@@ -44,6 +43,8 @@ export async function migrate(connection: Connection): Promise<void> {
     await connection.checkpoint();
   }
 
+  // Loaded by writers alone: with it come an HTTP client and a schema library, which readers would wait for in vain.
+  const { billingDimensions, unitSuffixes } = await import('../platform/index.ts');
   const units = JSON.stringify([billingDimensions, unitSuffixes]);
   const views = await readSqlFolder('views');
   const hash = sha256(units + views.map((file) => file.name + file.text).join(''));

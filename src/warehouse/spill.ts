@@ -26,6 +26,11 @@ export async function clearSpill(folder: string): Promise<void> {
   await rm(join(folder, writersName), { recursive: true, force: true });
 }
 
+/** Removes what a reader had spilled that is known to have ended. */
+export async function removeReadersSpill(folder: string, pid: number): Promise<void> {
+  await rm(join(folder, `${readersPrefix}${pid}`), { recursive: true, force: true });
+}
+
 /**
  * Removes what readers that were killed had spilled. A reader in another container has a number that means nothing
  * here, so a folder also has to have been left alone for an hour.

@@ -1,5 +1,5 @@
 import { copyFile, readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet';
 import { expect, test } from 'vitest';
@@ -45,22 +45,20 @@ async function begin(september: number, october: number): Promise<Story> {
   };
 }
 
-/** Where the files of a month lie below a folder. */
-function folderOf(out: string, month: string): string {
-  return join(out, 'cost_by_workspace', `BILLING_PERIOD=${month}`);
-}
-
-/** The bytes of a report's files of a month, its manifest among them, by name. */
-async function exported(story: Story, now: string, out: string, month: string): Promise<Record<string, string>> {
-  const root = join(story.dir, out);
+/** The bytes of a report's files by name. */
+async function exported(story: Story, now: string, out: string, ...args: string[]): Promise<Record<string, string>> {
+  const folder = join(story.dir, out);
   const ended = await story.run(
     now,
     'report',
-    ...['cost_by_workspace', '--format', 'csv,parquet,json,arrow', '--out', root, '--month', month],
+    ...['cost_by_workspace', '--format', 'csv,parquet,json,arrow', '--out', folder, ...args],
   );
   expect(ended.stderr).toBe('');
-  const folder = folderOf(root, month);
-  const names = (await readdir(folder)).sort();
+  const found = await readdir(folder, { recursive: true, withFileTypes: true });
+  const names = found
+    .filter((entry) => entry.isFile() && entry.name !== '.lock')
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort();
   const files = await Promise.all(
     names.map(async (name) => [name, (await readFile(join(folder, name))).toString('base64')]),
   );
@@ -103,25 +101,26 @@ test('a closed month stays as it was closed, and what changes in it later is del
   expect(await askSnapshot(dir, 'select invoice_difference from closes')).toEqual([
     { invoice_difference: '0.010000000000' },
   ]);
-  const asClosed = await exported(story, '2026-10-05T14:00:00Z', 'first', '2026-09');
-  expect(Object.keys(asClosed)).toHaveLength(4 + 4 + 1); // data, stable names, manifest
+  const asClosed = await exported(story, '2026-10-05T14:00:00Z', 'first', '--month', '2026-09');
+  // Four formats, each with its name for people, and the manifest.
+  expect(Object.keys(asClosed)).toHaveLength(9);
 
   // A newer program may know other units; the account may get another name.
   await changeSnapshot(
     dir,
     `update ledger.billing_dimensions set unit = 'bananas'; update ledger.unit_suffixes set unit = 'bananas'`,
   );
-  expect(await exported(story, '2026-10-05T15:00:00Z', 'other-units', '2026-09')).toEqual(asClosed);
+  expect(await exported(story, '2026-10-05T15:00:00Z', 'other-units', '--month', '2026-09')).toEqual(asClosed);
   expect(await askSnapshot(dir, 'select distinct unit from costs')).toEqual([{ unit: 'bananas' }]);
 
   // September is restated, and the disk turns out to have cost nothing.
   platform.facts = truth(5, 10).filter(({ type }) => type !== 'volume');
   await night('2026-10-12T12:30:00Z');
-  expect(await exported(story, '2026-10-12T13:00:00Z', 'second', '2026-09')).toEqual(asClosed);
+  expect(await exported(story, '2026-10-12T13:00:00Z', 'second', '--month', '2026-09')).toEqual(asClosed);
   const told = await run('2026-10-12T13:00:00Z', 'report', 'cost_by_workspace', '--month', '2026-09');
   expect(told.stdout).toContain('closed, as of 2026-10-05T13:00:00Z, complete through 2026-10-05T10:00:00Z');
   const { key_value_metadata } = await parquetMetadataAsync(
-    await asyncBufferFromFile(join(folderOf(join(dir, 'second'), '2026-09'), 'latest.parquet')),
+    await asyncBufferFromFile(join(dir, 'second', 'cost_by_workspace', 'BILLING_PERIOD=2026-09', 'latest.parquet')),
   );
   expect(key_value_metadata).toEqual(
     expect.arrayContaining([
@@ -148,11 +147,13 @@ test('a closed month stays as it was closed, and what changes in it later is del
 
   await night('2026-11-05T12:30:00Z');
   expect((await run('2026-11-05T13:00:00Z', 'close', '2026-10')).exitCode).toBe(0);
-  const october = await exported(story, '2026-11-05T14:00:00Z', 'october', '2026-10');
+  const october = await exported(story, '2026-11-05T14:00:00Z', 'october', '--month', '2026-10');
   platform.facts = truth(6, 11, [3]);
   await night('2026-11-06T12:30:00Z');
-  expect(await exported(story, '2026-11-06T14:00:00Z', 'october-again', '2026-10')).toEqual(october);
-  expect(await exported(story, '2026-11-06T14:00:00Z', 'third', '2026-09')).toEqual(asClosed);
+  expect(await exported(story, '2026-11-06T14:00:00Z', 'october-again', '--month', '2026-10')).toEqual(october);
+  // Also written over what was written first.
+  expect(await exported(story, '2026-11-06T14:00:00Z', 'first', '--month', '2026-09')).toEqual(asClosed);
+  expect((await run('2026-11-06T14:30:00Z', 'verify', join(dir, 'first'))).exitCode).toBe(0);
   expect(await askSnapshot(dir, billedByMonth)).toEqual([
     { billed: '2026-09', charge_class: null, cost: '7.000000000000' },
     { billed: '2026-10', charge_class: 'Correction', cost: '-1.000000000000' },
@@ -165,11 +166,6 @@ test('a closed month stays as it was closed, and what changes in it later is del
   );
   const { exitCode, stdout } = await run('2026-11-06T15:00:00Z', 'check');
   expect({ exitCode, failed: stdout.includes('FAIL') }).toEqual({ exitCode: 0, failed: false });
-
-  for (const out of ['first', 'october']) {
-    const verified = await run('2026-11-06T15:00:00Z', 'verify', join(dir, out));
-    expect(verified.stdout).toContain('1 export: no difference');
-  }
 
   // Closing again says so; with another invoice it is refused.
   const again = await run('2026-11-06T15:00:00Z', 'close', '2026-09', '--invoice', '7.0100');

@@ -79,8 +79,8 @@ describe.concurrent('to the byte what was agreed:', () => {
 
   test('restatements', async () => {
     const golden = [
-      'account,usage_date,workspace,billing_dimension,seen_at,first_told_at,changes,old_usage,new_usage,usage_change,old_cost,new_cost,cost_change',
-      'acc_one,2026-09-03,north,sandbox_compute_runtime_gbs,2026-10-10T12:30:00Z,2026-10-03T12:30:00Z,1,1500.000000,1500.000000,0.000000,1.500000000000,2.000000000000,0.500000000000',
+      'account,usage_date,workspace,billing_dimension,unit,seen_at,first_told_at,changes,old_usage,new_usage,usage_change,old_cost,new_cost,cost_change',
+      'acc_one,2026-09-03,north,sandbox_compute_runtime_gbs,GB-seconds,2026-10-10T12:30:00Z,2026-10-03T12:30:00Z,1,1500.000000,1500.000000,0.000000,1.500000000000,2.000000000000,0.500000000000',
       '',
     ];
     expect(await csvOf('restatements', 'restatements.csv')).toEqual(golden);

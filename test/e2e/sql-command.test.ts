@@ -80,12 +80,13 @@ describe.concurrent('costbook sql', () => {
           yes: true,
         },
       ],
+      truncated: false,
     });
   });
 
   test('answers without rows with an empty list', async () => {
     const { stdout } = await sql('select cost from costs where false', '--format', 'json');
-    expect(JSON.parse(stdout)).toMatchObject({ rows: [] });
+    expect(JSON.parse(stdout)).toMatchObject({ rows: [], truncated: false });
   });
 
   test('answers with many rows as one JSON value', async () => {
@@ -97,7 +98,7 @@ describe.concurrent('costbook sql', () => {
   test('cannot answer in JSON with two columns of one name', async () => {
     const { exitCode, stdout, stderr } = await sql('select 1 as a, 2 as a', '--json');
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toContain('two columns named "a"');
+    expect(stderr).toContain('two columns are named "a"');
   });
 
   test('answers with CSV that a strict reader reads, and says on stderr how far it is complete', async () => {
@@ -150,7 +151,7 @@ describe.concurrent('costbook sql', () => {
     const { exitCode, stdout, stderr } = await runCli(['sql', '--dir', dir, '--', query]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toBe(
-      `costbook: ${words}: the books are read-only here, and one SELECT is answered; to get the rows as a file use --format csv\n`,
+      `costbook: ${words}: the books are read-only here, and one SELECT is answered; to get the rows as a file use --out\n`,
     );
   });
 

@@ -422,6 +422,7 @@ describe('restatements', () => {
     return { account: 'acc_one', usage_date: '2026-09-05', workspace: 'north', billing_dimension: compute, ...cells };
   }
   const first = change({
+    unit: 'GB-seconds',
     seen_at: '2026-09-09 01:00:00',
     first_told_at: '2026-09-08 01:00:00',
     changes: '3',
@@ -444,6 +445,7 @@ describe('restatements', () => {
     usage_date: '2026-09-08',
     workspace: null,
     billing_dimension: null,
+    unit: null,
     first_told_at: '2026-09-09 01:00:00',
     cost_change: '0.000000000000',
     usage_change: '2.000000',

@@ -42,15 +42,16 @@ export interface Started {
 export function startCli(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  options: { cwd?: string; uid?: number; gid?: number; stdout?: number } = {},
+  options: { cwd?: string; uid?: number; gid?: number; stdout?: number; stdin?: string } = {},
 ): Started {
-  const { stdout = 'pipe', ...others } = options;
+  const { stdout = 'pipe', stdin, ...others } = options;
   const child = spawn(process.execPath, [cli, ...args], {
     ...others,
     // A zone that is not UTC, so that a calendar slip shows.
     env: { PATH: process.env['PATH'] ?? '', TZ: 'America/St_Johns', ...env },
-    stdio: ['ignore', stdout, 'pipe'],
+    stdio: [stdin === undefined ? 'ignore' : 'pipe', stdout, 'pipe'],
   });
+  child.stdin?.end(stdin);
   children.push(child);
   const out: Buffer[] = [];
   const err: Buffer[] = [];

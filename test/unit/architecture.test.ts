@@ -53,6 +53,14 @@ function importsOf(from: string): Import[] {
     });
 }
 
+/** The files of ours that are loaded with a file: neither types nor what is loaded later. */
+function staticImportsOf(from: string): string[] {
+  const text = withoutComments(readFileSync(join(root, from), 'utf8'));
+  return [...text.matchAll(/^(?:import|export) (?!type\b)([^;']*?) ?from '(\.[^']+)'/gm)]
+    .filter(([, names = '']) => !/^\{(\s*type [^,}]+,?)+\s*\}$/.test(names))
+    .map(([, , specifier = '']) => relative(root, join(root, dirname(from), specifier)));
+}
+
 function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
 }
@@ -112,16 +120,30 @@ describe('folders', () => {
   test('are reached from outside through their index.ts', () => {
     const beside = imports.filter(({ from, of, isOurs }) => {
       const folder = isOurs ? folderOf(of) : undefined;
+      // The table of commands loads all of them; the entry point asks for no more than it needs.
+      if (from === 'src/cli.ts' && folder === 'src/commands') return false;
       return folder !== undefined && folder !== folderOf(from) && of !== `${folder}/index.ts`;
     });
     expect(beside).toEqual([]);
   });
 
   test('nobody imports the entry points', () => {
-    expect(imports.filter(({ of }) => of === 'src/cli.ts')).toEqual([]);
+    expect(imports.filter(({ of }) => of === 'src/cli.ts' || of === 'src/query/child.ts')).toEqual([]);
     expect(
       imports.filter(({ from, of }) => of.startsWith('src/commands/') && !/^src\/(cli|commands\/.*)\.ts$/.test(from)),
     ).toEqual([]);
+  });
+
+  test('what answers a query loads neither DuckDB nor HTTP before it has started the process that answers', () => {
+    const reached = new Set<string>();
+    const left = ['src/cli.ts', 'src/commands/sql.ts'];
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      if (reached.has(next)) continue;
+      reached.add(next);
+      left.push(...staticImportsOf(next));
+    }
+    expect(reached).toContain('src/query/ask.ts');
+    expect([...reached].filter((path) => /^src\/(warehouse|reports|platform|fetch|ingest)\//.test(path))).toEqual([]);
   });
 
   test('no two files import each other, directly or around', () => {
@@ -145,9 +167,10 @@ describe('folders', () => {
 describe('the process', () => {
   const own = /^(pid|execPath)$/;
 
-  test('is touched by cli.ts alone, but for its number and its own path', () => {
+  test('is touched by the entry points alone, but for its number and its own path', () => {
     const touched = sources
-      .filter((path) => path !== 'src/cli.ts')
+      // The child that answers typed SQL is a program of its own.
+      .filter((path) => path !== 'src/cli.ts' && path !== 'src/query/child.ts')
       .flatMap((path) =>
         [...withoutComments(readFileSync(join(root, path), 'utf8')).matchAll(/(?<![\w.'`])process\.(\w+)/g)]
           .filter(([, member = '']) => !own.test(member))
@@ -163,7 +186,7 @@ describe('the process', () => {
       const text = readFileSync(join(root, path), 'utf8');
       const imported = /import\s+(.+?)\s+from 'node:process'/.exec(text)?.[1];
       return (
-        (imported !== undefined && !['{ kill }', '{ constrainedMemory }'].includes(imported)) ||
+        (imported !== undefined && !/^\{ (kill|constrainedMemory) \}$/.test(imported)) ||
         /globalThis\.process|console\./.test(withoutComments(text))
       );
     });

@@ -29,7 +29,7 @@ describe('parseFaults(text)', () => {
 });
 
 describe('costbook emulator', () => {
-  function contextOf(signal: AbortSignal, write: (text: string) => Promise<void>): CommandContext {
+  function contextOf(signal: AbortSignal, write: CommandContext['write']): CommandContext {
     return {
       effects: {
         now: () => Date.UTC(2026, 9, 21),
@@ -42,6 +42,8 @@ describe('costbook emulator', () => {
       env: {},
       signal,
       write,
+      isTerminal: false,
+      readInput: async () => '',
       tell() {},
       progress: undefined,
       keepSecret() {},
@@ -54,7 +56,8 @@ describe('costbook emulator', () => {
     const interrupt = new AbortController();
     const written: string[] = [];
     let status = 0;
-    const context = contextOf(interrupt.signal, async (text) => {
+    const context = contextOf(interrupt.signal, async (data) => {
+      const text = String(data);
       written.push(text);
       const { url, account, tokens } = JSON.parse(text) as { url: string; account: string; tokens: { member: string } };
       const response = await fetch(`${url}/v0/accounts/${account}/metrics/enums/group-by`, {

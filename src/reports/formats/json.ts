@@ -2,18 +2,24 @@ import { UsageError } from '../../errors.ts';
 import { type SqlResult, toJsonValue } from '../../warehouse/index.ts';
 
 /**
- * An answer as one JSON array with an object a line. Decimals and integers beyond 2^53 are text, so that no reader makes
- * doubles of them; instants are `2026-10-01T00:00:00Z`. Throws UsageError where two columns have one name.
+ * The rows as JSON objects, each on a line, piece by piece. Decimals and integers beyond 2^53 are text, so that no reader
+ * makes doubles of them; instants are `2026-10-01T00:00:00Z`. Throws UsageError where two columns have one name.
  */
-export async function* jsonPieces({ columns, pieces }: SqlResult): AsyncGenerator<string> {
-  let lead = '[';
+export async function* jsonLines({ columns, pieces }: SqlResult): AsyncGenerator<string[]> {
+  const repeated = columns.find(({ name }, index) => columns.findIndex((column) => column.name === name) !== index);
   for await (const rows of pieces) {
     if (rows.length === 0) continue;
-    const repeated = columns.find(({ name }, index) => columns.findIndex((column) => column.name === name) !== index);
     if (repeated) throw new UsageError(`two columns are named "${repeated.name}": name them apart with "as"`);
-    const lines = rows.map((row) =>
+    yield rows.map((row) =>
       JSON.stringify(Object.fromEntries(columns.map(({ name }, index) => [name, toJsonValue(row[index] ?? null)]))),
     );
+  }
+}
+
+/** An answer as one JSON array with an object a line, as `jsonLines` writes it. */
+export async function* jsonPieces(result: SqlResult): AsyncGenerator<string> {
+  let lead = '[';
+  for await (const lines of jsonLines(result)) {
     yield `${lead}\n${lines.join(',\n')}`;
     lead = ',';
   }

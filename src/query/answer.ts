@@ -1,0 +1,113 @@
+import {
+  type CompletenessState,
+  csvPieces,
+  describeCompleteness,
+  type FormatOptions,
+  factsOf,
+  formatTable,
+  jsonLines,
+  loadArrow,
+  writeParquet,
+} from '../reports/index.ts';
+import { asTyped, type Connection, type SqlResult, toCellText } from '../warehouse/index.ts';
+import type { Answered, Question } from './question.ts';
+
+/** Takes a piece of the answer; resolves when there is room for the next one. */
+export type Write = (piece: string | Uint8Array) => Promise<void>;
+
+/**
+ * Asks the connection and tells the answer in the question's format. Throws UsageError where DuckDB does not take the
+ * query, MachineError where it needs more than it may use.
+ */
+export async function answer(
+  connection: Connection,
+  question: Question,
+  state: CompletenessState,
+  write: Write,
+): Promise<Answered> {
+  const sentence = describeCompleteness(state);
+  if (question.format === 'parquet') return { ...(await fillParquet(connection, question, state)), state, sentence };
+  const counted = countRows(await connection.query(question.sql), question.maxRows);
+  await writers[question.format](counted, question, state, write);
+  return { rows: counted.rows, isTruncated: counted.isTruncated, state, sentence };
+}
+
+/** An answer that counts what it hands out, and ends after `maxRows`. */
+interface CountedResult extends SqlResult {
+  rows: number;
+  isTruncated: boolean;
+}
+
+function countRows(result: SqlResult, maxRows: number | null): CountedResult {
+  const counted: CountedResult = { columns: result.columns, pieces: pieces(), rows: 0, isTruncated: false };
+  async function* pieces(): SqlResult['pieces'] {
+    for await (const rows of result.pieces) {
+      const kept = maxRows === null ? rows : rows.slice(0, maxRows - counted.rows);
+      counted.rows += kept.length;
+      counted.isTruncated = kept.length < rows.length;
+      if (kept.length > 0) yield kept;
+      if (counted.isTruncated) return;
+    }
+  }
+  return counted;
+}
+
+type Writer = (result: CountedResult, question: Question, state: CompletenessState, write: Write) => Promise<void>;
+
+const writers: Readonly<Record<Exclude<Question['format'], 'parquet'>, Writer>> = {
+  async table(result, _, state, write) {
+    const shown: (string | undefined)[][] = [];
+    for await (const rows of result.pieces) for (const row of rows) shown.push(row.map(toCellText));
+    const count = result.isTruncated
+      ? `the first ${result.rows} rows; there are more: --max-rows, or --format csv for all`
+      : `${result.rows} row${result.rows === 1 ? '' : 's'}`;
+    await write(`${formatTable(result.columns, shown)}\n(${count}) ${describeCompleteness(state)}\n`);
+  },
+  async csv(result, { raw }, state, write) {
+    for await (const piece of csvPieces(result, formatOptions(raw, state))) await write(piece);
+  },
+  async json(result, _, { asOf, completeThrough, settledThrough }, write) {
+    const head = { asOf, completeThrough, settledThrough, columns: result.columns };
+    // Written with the first rows: a query that fails at once must not leave half a JSON value behind.
+    let lead = `${JSON.stringify(head).slice(0, -1)},"rows":[`;
+    for await (const lines of jsonLines(result)) {
+      await write(`${lead}\n${lines.join(',\n')}`);
+      lead = ',';
+    }
+    await write(`${lead === ',' ? '\n' : lead}],"truncated":${result.isTruncated}}\n`);
+  },
+  async ndjson(result, _, __, write) {
+    for await (const lines of jsonLines(result)) await write(`${lines.join('\n')}\n`);
+  },
+  async arrow(result, { raw }, state, write) {
+    const arrowPieces = await loadArrow();
+    for await (const piece of arrowPieces(result, formatOptions(raw, state))) await write(piece);
+  },
+};
+
+function formatOptions(raw: boolean, state: CompletenessState): FormatOptions {
+  return { raw, parquetDecimals: 'exact', facts: factsOf(state) };
+}
+
+/** Has DuckDB itself write the one file that it may write. */
+async function fillParquet(
+  connection: Connection,
+  { sql, raw, maxRows, file }: Question,
+  state: CompletenessState,
+): Promise<Pick<Answered, 'rows' | 'isTruncated'>> {
+  if (file === null) throw new Error('Parquet needs a file');
+  await connection.checkQuery(sql);
+  // As text in a text: whatever brackets and comments stand in it, it is read as the one SELECT that it is.
+  const asTable = `from query('${sql.replaceAll("'", "''")}')`;
+  const query = maxRows === null ? asTable : `${asTable} limit ${maxRows}`;
+  try {
+    const rows = await writeParquet(file, { connection, query, parameters: {} }, formatOptions(raw, state));
+    if (rows !== maxRows) return { rows, isTruncated: false };
+    // Whether there is one more, only asking for it tells.
+    const more = countRows(await connection.query(sql), maxRows);
+    for await (const _ of more.pieces); // counted
+    return { rows, isTruncated: more.isTruncated };
+  } catch (error) {
+    throw asTyped(error);
+  }
+}

@@ -1,0 +1,40 @@
+import { mkdtemp, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+// Folders by their real paths: DuckDB compares the file that it may write by its name.
+
+/**
+ * Makes a file whole or not at all: `fill` writes one beside it, which is synced and then renamed over it, so that
+ * whoever looks finds the old file or the new one. Returns what `fill` returns, and the file's size. Throws what
+ * `fill` and the file system throw; then nothing is left.
+ */
+export async function writeWhole<T>(
+  path: string,
+  fill: (part: string) => Promise<T>,
+): Promise<{ result: T; bytes: number }> {
+  const folder = await realpath(dirname(path));
+  const name = basename(path);
+  const part = join(folder, `.${process.pid}-${name}.part`);
+  try {
+    const result = await fill(part);
+    const file = await open(part, 'r+');
+    await file.sync();
+    await file.close();
+    const { size } = await stat(part);
+    await rename(part, join(folder, name));
+    return { result, bytes: size };
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}
+
+/** Runs `work` with a path where nothing lies yet, in a folder of its own that is gone afterwards. */
+export async function withPassingFile<T>(folder: string, work: (path: string) => Promise<T>): Promise<T> {
+  const own = await mkdtemp(join(await realpath(folder), 'costbook-'));
+  try {
+    return await work(join(own, 'answer'));
+  } finally {
+    await rm(own, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,93 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { readSqlFolder } from '../../src/warehouse/sql-files.ts';
+import { givenBooks } from '../support/given-books.ts';
+
+const page = new URL('../../docs/data-dictionary.md', import.meta.url);
+
+interface Column {
+  readonly view: string;
+  readonly name: string;
+  readonly type: string;
+  readonly comment: string | null;
+}
+
+interface View {
+  readonly name: string;
+  readonly comment: string | null;
+}
+
+let views: View[] = [];
+let columns: Column[] = [];
+beforeAll(async () => {
+  const books = await givenBooks({});
+  try {
+    views = (await books.connection.rows(`
+      select view_name as name, comment from duckdb_views()
+      where database_name = 'wh' and schema_name = 'main' and not internal order by view_name
+    `)) as unknown as View[];
+    columns = (await books.connection.rows(`
+      select table_name as view, column_name as name, data_type as type, comment from duckdb_columns()
+      where database_name = 'wh' and schema_name = 'main' and not internal order by table_name, column_index
+    `)) as unknown as Column[];
+  } finally {
+    books.close();
+  }
+});
+
+/** The page as the comments of the views and columns make it. */
+async function dictionary(): Promise<string> {
+  const grains = new Map((await readSqlFolder('views')).map(({ name, header }) => [name, header['grain']]));
+  const sections = views.map(({ name, comment }) => {
+    const rows = columns
+      .filter(({ view }) => view === name)
+      .map((column) => `| \`${column.name}\` | ${column.type} | ${column.comment} |`);
+    const grain = (grains.get(name) ?? '').split(', ').map((column) => `\`${column}\``);
+    return [
+      `## ${name}`,
+      '',
+      `${comment}.`,
+      '',
+      `One row: ${grain.join(', ')}.`,
+      '',
+      '| column | type | meaning |',
+      '|---|---|---|',
+      ...rows,
+      '',
+    ].join('\n');
+  });
+  return [
+    '# Data dictionary',
+    '',
+    '<!-- generated from the comments in sql/views by `npm run docs` -->',
+    '',
+    'The views of `data/costbook.duckdb`, each with its columns. The same words stand in the file itself, as the comments of',
+    'the views and columns: `select * from duckdb_columns()`. Cost is in USD, time in UTC, and every end is exclusive.',
+    '[cookbook.md](cookbook.md) shows what can be asked of them.',
+    '',
+    ...sections,
+  ].join('\n');
+}
+
+describe('the data dictionary', () => {
+  test('has a public view for each file of sql/views', async () => {
+    // Those of the ledger are what the public ones are made of.
+    const files = (await readSqlFolder('views')).filter(({ text }) => !text.includes('create or replace view ledger.'));
+    expect(views.map(({ name }) => name)).toEqual(files.map(({ name }) => name).sort());
+  });
+
+  test('misses no comment: every public view and every one of its columns has one', () => {
+    expect(views.filter(({ comment }) => !comment?.trim()).map(({ name }) => name)).toEqual([]);
+    expect(columns.filter(({ comment }) => !comment?.trim()).map(({ view, name }) => `${view}.${name}`)).toEqual([]);
+    expect(columns.length).toBeGreaterThan(views.length);
+  });
+
+  test('is current; `npm run docs` writes it', async () => {
+    if (process.env['UPDATE_README']) {
+      mkdirSync(new URL('.', page), { recursive: true });
+      writeFileSync(page, await dictionary());
+      return;
+    }
+    expect(readFileSync(page, 'utf8')).toBe(await dictionary());
+  });
+});
