@@ -364,7 +364,8 @@ describe.concurrent('rebuild', () => {
   test('that is interrupted leaves nothing behind', async () => {
     const { run, folder } = await begun(story);
     run.process.kill('SIGINT');
-    expect((await run.ended).exitCode).toBe(130);
+    const { exitCode, stderr } = await run.ended;
+    expect(exitCode, stderr).toBe(130);
     expect(await readdir(folder)).toEqual([]);
   });
 
