@@ -85,6 +85,12 @@ lines as (
     account, month, charge_class, incurred_month, billing_dimension, unit, usage, cost, null, null
   from billed
   where charge_class is not null
+  union all
+  -- What the platform's invoice says beyond the month's own lines, where it was told when the month was closed.
+  select
+    account, billing_month, 'Invoice difference', billing_month, null, null, null, invoice_difference, null, null
+  from closes
+  where is_closed and invoiced is not null and billing_month = cast($month as date)
 ),
 -- A quotient of decimals is a double in SQL; of whole numbers (10^-24 USD by 10^-6 units) it is exact to 18 decimals.
 whole_numbers as (
