@@ -9,8 +9,8 @@ export default defineConfig({
     pool: 'forks',
     // Most tests wait for processes of their own: one worker fewer than cores would leave cores idle.
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     globalSetup: 'test/support/build.ts',
   },
 });

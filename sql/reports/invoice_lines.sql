@@ -2,19 +2,40 @@
 --! grain: account, month, charge_class, incurred_month, billing_dimension, unit
 --! params: month month = last-complete
 --! formats: csv, parquet
-with billed as (
+with added_up as (
+  select series_id, sum(usage) as usage, sum(cost) as cost
+  from amounts_billed
+  where billing_month = cast($month as date)
+    and bucket_start >= cast($month as timestamp)
+    and bucket_start < cast($month as timestamp) + interval 1 month
+  group by series_id
+),
+billed as (
+  select
+    series.account,
+    cast($month as date) as month,
+    null as charge_class,
+    cast($month as date) as incurred_month,
+    series.billing_dimension,
+    series.unit,
+    cast(sum(added_up.usage) as decimal(38, 6)) as usage,
+    cast(sum(added_up.cost) as decimal(38, 12)) as cost
+  from added_up
+  join series using (series_id)
+  group by series.account, series.billing_dimension, series.unit
+  union all
   select
     account,
-    billing_month as month,
-    charge_class,
-    cast(date_trunc('month', bucket_start) as date) as incurred_month,
+    billing_month,
+    'Correction',
+    usage_month,
     billing_dimension,
     unit,
-    cast(sum(usage) as decimal(38, 6)) as usage,
-    cast(sum(cost) as decimal(38, 12)) as cost
-  from costs_billed
+    cast(sum(usage) as decimal(38, 6)),
+    cast(sum(cost) as decimal(38, 12))
+  from corrections
   where billing_month = cast($month as date)
-  group by account, billing_month, charge_class, incurred_month, billing_dimension, unit
+  group by account, billing_month, usage_month, billing_dimension, unit
 ),
 -- What the platform told last; of a closed month, before its close: what it tells of it later is in corrections.
 readings as (
@@ -64,6 +85,12 @@ lines as (
     account, month, charge_class, incurred_month, billing_dimension, unit, usage, cost, null, null
   from billed
   where charge_class is not null
+  union all
+  -- What the platform's invoice says beyond the month's own lines, where it was told when the month was closed.
+  select
+    account, billing_month, 'Invoice difference', billing_month, null, null, null, invoice_difference, null, null
+  from closes
+  where is_closed and invoiced is not null and billing_month = cast($month as date)
 ),
 -- A quotient of decimals is a double in SQL; of whole numbers (10^-24 USD by 10^-6 units) it is exact to 18 decimals.
 whole_numbers as (

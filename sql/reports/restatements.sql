@@ -1,5 +1,5 @@
 --! about: What did the platform change after it was first told: by how much, seen when, first told when?
---! grain: account, usage_date, workspace, billing_dimension, seen_at
+--! grain: account, usage_date, workspace, billing_dimension, unit, seen_at
 --! params: month month = none, from date = none, to date = none
 --! formats: csv, parquet
 -- The month is that of the hours that changed; from and to are when the change was seen.
@@ -25,6 +25,10 @@ with changes as (
     and ($from is null or seen_at >= cast($from as date))
     and ($to is null or seen_at < cast($to as date))
 ),
+units as (
+  select distinct billing_dimension, unit
+  from series
+),
 first_told as (
   select hours.account, hours.bucket_start, min(loads.seen_at) as first_told_at
   from (select distinct account, bucket_start from changes) as hours
@@ -39,6 +43,7 @@ select
   cast(changes.bucket_start as date) as usage_date,
   changes.workspace,
   changes.billing_dimension,
+  units.unit,
   changes.seen_at,
   min(first_told.first_told_at) as first_told_at,
   count(*) as changes,
@@ -51,4 +56,5 @@ select
 from changes
 left join first_told
   on first_told.account = changes.account and first_told.bucket_start = changes.bucket_start
-group by changes.account, usage_date, changes.workspace, changes.billing_dimension, changes.seen_at
+left join units on units.billing_dimension = changes.billing_dimension
+group by changes.account, usage_date, changes.workspace, changes.billing_dimension, units.unit, changes.seen_at

@@ -4,48 +4,21 @@
 --! about: corrections (charge_class is not null) apart, and puts one below the other.
 --! grain: account, billing_month, charge_class, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 create or replace view costs_billed as
-with
--- The hours of closed months that changed, as they were at the close: what the first change after it put something in
--- the place of.
-at_close as (
-  select
-    series_id,
-    bucket_start,
-    usage_month,
-    arg_min_null(old_cost, load_number) as cost,
-    arg_min_null(old_usage, load_number) as usage
-  from ledger.late_changes
-  group by series_id, bucket_start, usage_month
-),
-incurred as (
-  select
-    series_id,
-    bucket_start,
-    cast(date_trunc('month', bucket_start) as date) as billing_month,
-    cost,
-    usage
-  from ledger.amounts
-  anti join at_close using (series_id, bucket_start)
-  union all
-  select series_id, bucket_start, usage_month, cost, usage
-  from at_close
-  where cost is not null
-)
 select
   series.account,
-  incurred.billing_month,
+  amounts_billed.billing_month,
   cast(null as varchar) as charge_class,
-  incurred.bucket_start,
-  incurred.bucket_start + interval 1 hour as bucket_end,
+  amounts_billed.bucket_start,
+  amounts_billed.bucket_start + interval 1 hour as bucket_end,
   series.workspace,
   series.resource_type,
   series.resource_name,
   series.resource_uuid,
   series.billing_dimension,
   series.unit,
-  cast(incurred.cost as decimal(38, 12)) as cost,
-  cast(incurred.usage as decimal(38, 6)) as usage
-from incurred
+  cast(amounts_billed.cost as decimal(38, 12)) as cost,
+  cast(amounts_billed.usage as decimal(38, 6)) as usage
+from amounts_billed
 join series using (series_id)
 union all
 select

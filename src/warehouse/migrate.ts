@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { MachineError, messageOf, UsageError } from '../errors.ts';
-import type { Connection } from './connection.ts';
+import { messageOf, UsageError } from '../errors.ts';
+import { type Connection, SqlError } from './connection.ts';
 import { readSqlFolder, type SqlFile } from './sql-files.ts';
 
 /**
@@ -84,10 +84,15 @@ export async function createViews(connection: Connection, files: readonly SqlFil
   let left = [...files];
   while (left.length > 0) {
     const failed: { file: SqlFile; error: unknown }[] = [];
-    for (const file of left) await connection.run(file.text).catch((error) => failed.push({ file, error }));
+    for (const file of left) {
+      try {
+        await connection.run(file.text);
+      } catch (error) {
+        if (!(error instanceof SqlError)) throw error; // an interruption is no view's mistake
+        failed.push({ file, error });
+      }
+    }
     if (failed.length === left.length) {
-      const broken = failed.find(({ error }) => error instanceof MachineError);
-      if (broken) throw broken.error;
       throw new UsageError(failed.map(({ file, error }) => `${file.path}: ${messageOf(error)}`).join('\n'));
     }
     left = failed.map(({ file }) => file);

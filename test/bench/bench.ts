@@ -6,11 +6,12 @@ import { ingestBench } from './cases/ingest.ts';
 import { loadBench } from './cases/load.ts';
 import { memoryBench } from './cases/memory.ts';
 import { nightBench } from './cases/night.ts';
+import { reportsBench } from './cases/reports.ts';
 import { seriesBench } from './cases/series.ts';
 import type { Bench, Figure } from './figures.ts';
 import { cleanUp } from './processes.ts';
 
-const benches: readonly Bench[] = [ingestBench, loadBench, nightBench, seriesBench, memoryBench];
+const benches: readonly Bench[] = [ingestBench, loadBench, nightBench, seriesBench, reportsBench, memoryBench];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

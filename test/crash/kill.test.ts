@@ -162,9 +162,14 @@ describe.concurrent('an ingest that is killed', () => {
     // Nothing is young, and the past is left alone: only what is missing is asked for.
     const quiet = { COSTBOOK_SETTLE_DAYS: '0', COSTBOOK_VERIFY_DAYS: '0', COSTBOOK_DEEP_VERIFY_PAGES: '0' };
     const run = startCli(...ingestCommandLine(dir, platform, { now, env: { ...env, ...quiet } }));
-    // The two newer windows, are loaded when the oldest is asked for.
+    let told = '';
+    run.process.stderr?.on('data', (piece) => {
+      told += piece;
+    });
+    // The oldest window gets no answer; the two newer ones are loaded meanwhile.
     platform.onRequest = async ({ start, query }) => {
       if (start >= Date.parse('2026-09-08T00:00:00Z') || query['resolution'] !== 'hourly') return;
+      while (told.split('window is in the books').length < 3) await sleepFor(5);
       run.process.kill('SIGKILL');
       await run.ended;
     };

@@ -116,9 +116,10 @@ describe.concurrent('costbook report --as-of', () => {
       { workspace: 'north', cost: '3.000000000000' },
       { workspace: 'south', cost: '4.000000000000' },
     ]);
-    const name = 'cost_by_workspace-2026-09-as-of-2026-10-01T123000Z';
-    expect((await readdir(out)).sort()).toEqual([`${name}.csv`, `${name}.parquet`]);
-    const { key_value_metadata } = await parquetMetadataAsync(await asyncBufferFromFile(join(out, `${name}.parquet`)));
+    const folder = join(out, 'as-of=2026-10-01T123000Z', 'cost_by_workspace', 'BILLING_PERIOD=2026-09');
+    expect(await readdir(folder)).toEqual(expect.arrayContaining(['latest.csv', 'latest.parquet', 'manifest.json']));
+    const file = await asyncBufferFromFile(join(folder, 'latest.parquet'));
+    const { key_value_metadata } = await parquetMetadataAsync(file);
     expect(key_value_metadata).toEqual(
       expect.arrayContaining([
         { key: 'as_of', value: firstNight },

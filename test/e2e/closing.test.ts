@@ -1,5 +1,5 @@
 import { copyFile, readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet';
 import { expect, test } from 'vitest';
@@ -54,7 +54,11 @@ async function exported(story: Story, now: string, out: string, ...args: string[
     ...['cost_by_workspace', '--format', 'csv,parquet,json,arrow', '--out', folder, ...args],
   );
   expect(ended.stderr).toBe('');
-  const names = (await readdir(folder)).sort();
+  const found = await readdir(folder, { recursive: true, withFileTypes: true });
+  const names = found
+    .filter((entry) => entry.isFile() && entry.name !== '.lock')
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort();
   const files = await Promise.all(
     names.map(async (name) => [name, (await readFile(join(folder, name))).toString('base64')]),
   );
@@ -98,7 +102,8 @@ test('a closed month stays as it was closed, and what changes in it later is del
     { invoice_difference: '0.010000000000' },
   ]);
   const asClosed = await exported(story, '2026-10-05T14:00:00Z', 'first', '--month', '2026-09');
-  expect(Object.keys(asClosed)).toHaveLength(4);
+  // Four formats, each with its name for people, and the manifest.
+  expect(Object.keys(asClosed)).toHaveLength(9);
 
   // A newer program may know other units; the account may get another name.
   await changeSnapshot(
@@ -115,7 +120,7 @@ test('a closed month stays as it was closed, and what changes in it later is del
   const told = await run('2026-10-12T13:00:00Z', 'report', 'cost_by_workspace', '--month', '2026-09');
   expect(told.stdout).toContain('closed, as of 2026-10-05T13:00:00Z, complete through 2026-10-05T10:00:00Z');
   const { key_value_metadata } = await parquetMetadataAsync(
-    await asyncBufferFromFile(join(dir, 'second', 'cost_by_workspace-2026-09.parquet')),
+    await asyncBufferFromFile(join(dir, 'second', 'cost_by_workspace', 'BILLING_PERIOD=2026-09', 'latest.parquet')),
   );
   expect(key_value_metadata).toEqual(
     expect.arrayContaining([
@@ -146,7 +151,9 @@ test('a closed month stays as it was closed, and what changes in it later is del
   platform.facts = truth(6, 11, [3]);
   await night('2026-11-06T12:30:00Z');
   expect(await exported(story, '2026-11-06T14:00:00Z', 'october-again', '--month', '2026-10')).toEqual(october);
-  expect(await exported(story, '2026-11-06T14:00:00Z', 'third', '--month', '2026-09')).toEqual(asClosed);
+  // Also written over what was written first.
+  expect(await exported(story, '2026-11-06T14:00:00Z', 'first', '--month', '2026-09')).toEqual(asClosed);
+  expect((await run('2026-11-06T14:30:00Z', 'verify', join(dir, 'first'))).exitCode).toBe(0);
   expect(await askSnapshot(dir, billedByMonth)).toEqual([
     { billed: '2026-09', charge_class: null, cost: '7.000000000000' },
     { billed: '2026-10', charge_class: 'Correction', cost: '-1.000000000000' },

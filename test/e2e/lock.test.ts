@@ -162,6 +162,9 @@ describe('while the warehouse is held', () => {
     check: [],
     status: [],
     restatements: [],
+    verify: [],
+    close: ['2026-09'],
+    reopen: ['2026-09', '--reason', 'a late invoice'],
     rebuild: ['--into', 'rebuilt.duckdb'],
     plan: [],
   };

@@ -71,7 +71,9 @@ async function dictionary(): Promise<string> {
 
 describe('the data dictionary', () => {
   test('has a public view for each file of sql/views', async () => {
-    expect(views.map(({ name }) => name)).toEqual((await readSqlFolder('views')).map(({ name }) => name).sort());
+    // Those of the ledger are what the public ones are made of.
+    const files = (await readSqlFolder('views')).filter(({ text }) => !text.includes('create or replace view ledger.'));
+    expect(views.map(({ name }) => name)).toEqual(files.map(({ name }) => name).sort());
   });
 
   test('misses no comment: every public view and every one of its columns has one', () => {

@@ -167,7 +167,10 @@ describe('invoice_lines', () => {
     };
     const rows = await closedBooks(given, 'invoice_lines', ['2026-09', '2026-10']);
     expect(rows).toEqual([
-      [line({ ...amounts('2', '2'), platform_cost: '2.000000000000', difference: '0.000000000000', proven: true })],
+      [
+        expect.objectContaining({ charge_class: 'Invoice difference', cost: '0.500000000000' }),
+        line({ ...amounts('2', '2'), platform_cost: '2.000000000000', difference: '0.000000000000', proven: true }),
+      ],
       [
         line({
           month: '2026-10-01',
@@ -190,6 +193,22 @@ describe('invoice_lines', () => {
     function amounts(cost: string, usage: string): Cells {
       return { usage: `${usage}.000000`, effective_rate: '1.000000000000000000', cost: `${cost}.000000000000` };
     }
+  });
+
+  test('has a line for what the invoice of a closed month says beyond the others, also where that is nothing', async () => {
+    const closes = [
+      { cost: '2', invoiced: '2.25' },
+      { account: 'acc_two', cost: '1', invoiced: '1' },
+      { account: 'acc_three', cost: '5' },
+    ];
+    const costs = [{ cost: '2' }, { account: 'acc_two', cost: '1' }];
+    const rows = await reported('invoice_lines', { costs, closes }, { month: '2026-09' });
+    expect(rows).toMatchObject([
+      { account: 'acc_one', charge_class: 'Invoice difference', usage: null, cost: '0.250000000000' },
+      { account: 'acc_one', charge_class: null, cost: '2.000000000000' },
+      { account: 'acc_two', charge_class: 'Invoice difference', cost: '0.000000000000', platform_cost: null },
+      { account: 'acc_two', charge_class: null, cost: '1.000000000000' },
+    ]);
   });
 
   test('says nothing of a month without cost', async () => {
@@ -422,6 +441,7 @@ describe('restatements', () => {
     return { account: 'acc_one', usage_date: '2026-09-05', workspace: 'north', billing_dimension: compute, ...cells };
   }
   const first = change({
+    unit: 'GB-seconds',
     seen_at: '2026-09-09 01:00:00',
     first_told_at: '2026-09-08 01:00:00',
     changes: '3',
@@ -444,6 +464,7 @@ describe('restatements', () => {
     usage_date: '2026-09-08',
     workspace: null,
     billing_dimension: null,
+    unit: null,
     first_told_at: '2026-09-09 01:00:00',
     cost_change: '0.000000000000',
     usage_change: '2.000000',

@@ -1,0 +1,55 @@
+// A process that times reports and their aggregates by hand on one connection: `node report-times.js <dist> <project folder>
+// <list> <repeats>`. The list is a JSON array of {report, given, byHand}; answers are written as Parquet by both.
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+interface Asked {
+  readonly report: string;
+  readonly given: Readonly<Record<string, string>>;
+  readonly byHand: string;
+}
+
+const [dist = '', dir = '', list = '', repeats = '3'] = process.argv.slice(2);
+const asked: readonly Asked[] = JSON.parse(readFileSync(list, 'utf8'));
+const { openBooks } = await import(join(dist, 'warehouse', 'index.js'));
+const reports = await import(join(dist, 'reports', 'index.js'));
+
+const { connection, close } = await openBooks(dir, { lockedDown: false });
+const known = await reports.readReports(join(dir, 'sql'));
+const state = await reports.completenessOf(connection);
+const folder = await mkdtemp(join(dir, 'times-'));
+const facts = reports.factsOf(state);
+let file = 0;
+
+async function timed(work: (path: string) => Promise<unknown>): Promise<number> {
+  file += 1;
+  const path = join(folder, `${file}.parquet`);
+  const begun = performance.now();
+  await work(path);
+  const seconds = (performance.now() - begun) / 1000;
+  await rm(path);
+  return seconds;
+}
+
+const answers = [];
+for (const { report: name, given, byHand } of asked) {
+  const report = known.find((candidate: { name: string }) => candidate.name === name);
+  const texts = Object.entries(given).map(([parameter, text]) => ({ name: parameter, text, what: parameter }));
+  const reading = { now: Date.UTC(2026, 10, 1), dir, problem: (words: string) => process.stderr.write(`${words}\n`) };
+  const values = reports.settleParameters(await reports.readParameters(report, texts, reading), state);
+  const question = { connection, query: reports.orderedQuery(report), parameters: reports.boundParameters(values) };
+  const options = { format: 'parquet', raw: false, parquetDecimals: 'exact', facts };
+  const ours: number[] = [];
+  const theirs: number[] = [];
+  for (let repeat = 0; repeat < Number(repeats); repeat += 1) {
+    theirs.push(
+      await timed((path) => connection.run(`copy (${byHand}) to '${path}' (format parquet, compression zstd)`)),
+    );
+    ours.push(await timed((path) => reports.writeAnswer(question, { ...options, path })));
+  }
+  answers.push({ report: name, ours, theirs });
+}
+close();
+await rm(folder, { recursive: true });
+process.stdout.write(JSON.stringify(answers));
