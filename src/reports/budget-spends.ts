@@ -10,7 +10,7 @@ import {
   type SqlParameters,
 } from '../warehouse/index.ts';
 import { type Budget, type BudgetScope, usdDecimals } from './budget-file.ts';
-import { rounded, type Spend } from './budgets.ts';
+import { type BudgetFact, evaluateBudgets, rounded, type Spend, watchedPeriods } from './budgets.ts';
 
 /** How fast money is being spent on a budget, and of which hours that was computed. */
 export interface BurnRate extends Window {
@@ -48,8 +48,8 @@ export async function readSpends(
   const accounts = await completeness(connection);
   const lines = asked.map(({ budget, period }) => {
     const ours = accounts.filter(({ account }) => budget.scope.account?.includes(account) ?? true);
-    const expected = ours.filter(({ account }) => configured.length === 0 || configured.includes(account));
-    const completeThrough = earliest(expected.length > 0 ? expected : ours);
+    const expected = expectedOf(budget, accounts, configured);
+    const completeThrough = earliest(expected);
     const dueThrough = Math.min(period.end, now - freshnessHours * hourMs);
     const named = budget.scope.account?.filter((account) => !ours.some((row) => row.account === account)) ?? [];
     return {
@@ -57,7 +57,7 @@ export async function readSpends(
       period,
       accounts: ours.map(({ account }) => account),
       completeThrough,
-      burning: burningHours(expected.length > 0 ? expected : ours, completeThrough),
+      burning: burningHours(expected, completeThrough),
       lacking: [
         ...(accounts.length === 0 ? ['no account is in the books'] : []),
         ...named.map((account) => `account ${account} is not in the books`),
@@ -89,6 +89,38 @@ export async function readSpends(
       burnRate: rate,
     };
   });
+}
+
+/**
+ * The facts of every budget in its watched periods, as the books are: what an alert is made of. `open` names, by budget,
+ * the periods of which something was told and is not resolved yet. Throws as `readSpends`.
+ */
+export async function budgetFacts(
+  connection: Connection,
+  budgets: readonly Budget[],
+  { open, ...asked }: SpendsAsked & { readonly open?: ReadonlyMap<string, readonly string[]> },
+): Promise<BudgetFact[]> {
+  const accounts = await completeness(connection);
+  const periods = budgets.flatMap((budget) => {
+    const settled = expectedOf(budget, accounts, asked.configured).flatMap(
+      ({ settledThrough }) => settledThrough ?? [],
+    );
+    const settledThrough = settled.length === 0 ? undefined : Math.min(...settled);
+    const watched = watchedPeriods(budget, asked.now, settledThrough, open?.get(budget.name));
+    return watched.map((period) => ({ budget, period }));
+  });
+  return evaluateBudgets(budgets, await readSpends(connection, periods, asked));
+}
+
+/** The accounts that a budget is of and of which more is expected; where that is none, those that it is of. */
+function expectedOf(
+  { scope }: Budget,
+  accounts: readonly Completeness[],
+  configured: readonly string[],
+): readonly Completeness[] {
+  const ours = accounts.filter(({ account }) => scope.account?.includes(account) ?? true);
+  const expected = ours.filter(({ account }) => configured.length === 0 || configured.includes(account));
+  return expected.length > 0 ? expected : ours;
 }
 
 /** Through when the books are complete in every one of these accounts. */

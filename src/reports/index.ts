@@ -12,7 +12,14 @@ export {
   usdDecimals,
 } from './budget-file.ts';
 export { type KnownSpend, type Replay, type ReplayEvent, replayBudget, replayFacts } from './budget-replay.ts';
-export { type BurnRate, namesNotFound, readSpends, type SpendNow, type SpendsAsked } from './budget-spends.ts';
+export {
+  type BurnRate,
+  budgetFacts,
+  namesNotFound,
+  readSpends,
+  type SpendNow,
+  type SpendsAsked,
+} from './budget-spends.ts';
 export {
   type BudgetFact,
   type BudgetState,

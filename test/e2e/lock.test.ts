@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commands } from '../../src/commands/index.ts';
@@ -150,6 +151,8 @@ describe('while the warehouse is held', () => {
     dir = await newProject();
     platform = await startScriptedPlatform(facts);
     expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
+    await mkdir(join(dir, 'jobs'));
+    await writeFile(join(dir, 'jobs', 'budgets.yaml'), 'budgets: [{ name: all, period: monthly, amount: 5 USD }]\n');
     warehouse = await openWarehouse(dir);
   });
   afterAll(() => warehouse.close());
@@ -161,6 +164,7 @@ describe('while the warehouse is held', () => {
     sql: ['select 1'],
     check: [],
     status: [],
+    budgets: [],
     restatements: [],
     verify: [],
     close: ['2026-09'],

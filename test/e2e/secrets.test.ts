@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { cp, writeFile } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -242,6 +242,8 @@ describe.concurrent('no command tells the token, nor an address that holds a sec
   beforeAll(async () => {
     loaded = await newProject();
     expect((await ingest(loaded, await platformWith(), { now })).exitCode).toBe(0);
+    await mkdir(join(loaded, 'jobs'));
+    await writeFile(join(loaded, 'jobs', 'budgets.yaml'), 'budgets: [{ name: all, period: monthly, amount: 5 USD }]\n');
     // What verify looks at.
     const reported = await runCli(['report', ...(rest['report'] ?? []), '--dir', loaded, '--now', now]);
     expect(reported.exitCode, reported.stderr).toBe(0);

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   type Budget,
   budgetCalendar,
+  budgetFacts,
   namesNotFound,
   parseBudgets,
   readSpends,
@@ -206,6 +207,27 @@ describe('what is spent', () => {
       perDay: 1_000_000_000_001n,
     });
   });
+});
+
+test('facts are of the periods that may still change, and of those of which something was told', async () => {
+  const given: Given = {
+    ...complete('acc_one'),
+    costs: [
+      { bucket_start: '2026-09-01 05:00:00', cost: '10' },
+      { bucket_start: '2026-09-17 05:00:00', cost: '9.999999999999' },
+      { bucket_start: '2026-09-18 05:00:00', cost: '10' },
+    ],
+  };
+  const asked = budgets(['period: daily'], ['scope: { account: acc_none }']);
+  const open = new Map([['b0', ['2026-09-01', '2026-08-31']]]);
+  const facts = await withBooks(given, (connection) => budgetFacts(connection, asked, { ...usual, open }));
+  expect(facts.map(({ key, state, value }) => `${key} ${state} ${value}`)).toEqual([
+    'budget/@all/b0/2026-09-01/100% raised 10.000000000000',
+    'budget/@all/b0/2026-09-17/100% resolved 9.999999999999',
+    'budget/@all/b0/2026-09-18/100% raised 10.000000000000',
+    'budget/@all/b0/2026-09-19/100% resolved 0.000000000000',
+    'budget/@all/b0/2026-09-20/100% resolved 0.000000000000',
+  ]);
 });
 
 describe('labels and owners', () => {
