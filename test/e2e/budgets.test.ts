@@ -130,13 +130,13 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
     expect(stdout).toMatch(/^other +2026-10-08 +not known +5.00 +0.8 +not known +not known +nothing yet$/m);
     expect(stderr).toBe(
       'warning: budget other, 2026-10-08 is not complete: account acc_two is not in the books\n' +
-        'warning: budget other: nothing in the books has the account "acc_two"; did you mean "acc_one"?\n' +
+        'warning: budget other: nothing in the books has the account "acc_two"\n' +
         'warning: budget today: nothing in the books has the workspace "noth"; did you mean "north"?\n',
     );
     expect(exitCode).toBe(4);
   });
 
-  test('books that are too old are said to be, and so is a later now', async () => {
+  test('books that are too old are said to be', async () => {
     const { stderr } = await runCli(['budgets', '--dir', dir, '--now', '2026-10-13T03:00:00Z']);
     expect(stderr).toContain(
       'warning: budget everything, 2026-10 is not complete: acc_one is complete through 2026-10-08T00:00:00Z only',
@@ -149,7 +149,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
       [['--file', join(nothing, 'no.yaml')], 'found no such file, expected budgets such as'],
       [
         ['--file', await draft('budgets:\n  - { name: a, period: monthly, amount: 5 }\n')],
-        'draft.yaml:2:40: amount: found 5,',
+        'draft.yaml:2:41: amount: found 5,',
       ],
       [
         ['test', 'evrything'],
