@@ -1,3 +1,4 @@
+import pLimit, { type LimitFunction } from 'p-limit';
 import type { Log } from '../effects.ts';
 import { CostbookError, MachineError, UnprovenError } from '../errors.ts';
 import {
@@ -11,6 +12,9 @@ import {
 import { formatInstant, unionWindows } from '../time.ts';
 import type { LoadFacts, LoadWritten, Stage } from '../warehouse/index.ts';
 import { readWindow } from './window.ts';
+
+/** Each query holds one of libuv's four threads; one is left to read and unpack files meanwhile. */
+const queriesAtOnce = 3;
 
 /** How many loads a message names before it counts the others. */
 const loadsNamed = 20;
@@ -37,6 +41,7 @@ export async function rebuildLoads(options: {
   const last = options.throughLoad ?? landed.at(-1)?.record.loadNumber ?? 0;
   const loads = landed.filter(({ record }) => record.loadNumber <= last);
   const withAnswers = await findAnswers(landingRoot, loads, last);
+  const queries = pLimit(queriesAtOnce);
   const written: Promise<void>[] = [];
   try {
     for (const [index, load] of loads.entries()) {
@@ -44,14 +49,16 @@ export async function rebuildLoads(options: {
       signal.throwIfAborted();
       const stage = options.stages[index % options.stages.length];
       if (stage === undefined) throw new Error('there is no stage');
-      const read = settle(withAnswers.has(load) ? readAgain(load, { ...options, stage }) : undefined);
+      const read = settle(withAnswers.has(load) ? readAgain(load, { ...options, stage, queries }) : undefined);
       const before = written[index - 1];
       const writing = (async () => {
         const isRead = await read;
         await before; // loads are written in their order, and what is wrong with an earlier one is told first
         isRead();
-        if (!withAnswers.has(load)) await repeatLoad(load, stage);
-        else await blaming(load, signal, async () => void (await stage.load(factsOf(load), async () => load.place)));
+        await queries(async () => {
+          if (!withAnswers.has(load)) await repeatLoad(load, stage);
+          else await blaming(load, signal, async () => void (await stage.load(factsOf(load), async () => load.place)));
+        });
         options.onProgress(index + 1, loads.length);
       })();
       writing.catch(() => undefined); // it is told when its turn comes
@@ -114,7 +121,13 @@ async function findAnswers(root: string, loads: readonly LandedLoad[], last: num
 /** Reads a load's answers into the stage, and compares them, as when they came from the platform. */
 async function readAgain(
   load: LandedLoad,
-  { landingRoot, stage, log, signal }: { landingRoot: string; stage: Stage; log: Log; signal: AbortSignal },
+  {
+    landingRoot,
+    stage,
+    queries,
+    log,
+    signal,
+  }: { landingRoot: string; stage: Stage; queries: LimitFunction; log: Log; signal: AbortSignal },
 ): Promise<void> {
   const { account, window, record } = load;
   const answers = openLandedAnswers(landingRoot, load);
@@ -131,7 +144,7 @@ async function readAgain(
       role: record.role,
       known,
       leavesOut: () => record.leavesOut,
-      exclusively: (work) => work(),
+      exclusively: (work) => queries(work),
       onRole: () => undefined,
       onPage: () => undefined,
       log: { ...log, info: () => undefined }, // what was told when it was read is no news

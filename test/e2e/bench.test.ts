@@ -16,7 +16,7 @@ test('npm run bench measures what it names, and tells it in words and as JSON', 
   expect(machine).toMatch(/^\d+ cores/);
   expect(quick).toBe(true);
   expect(new Set(figures.map(({ bench }: { bench: string }) => bench))).toEqual(
-    new Set(['ingest', 'load', 'night', 'series']),
+    new Set(['ingest', 'load', 'night', 'series', 'reports']),
   );
   for (const figure of figures) {
     expect(figure).toMatchObject({ measured: expect.any(String), unit: expect.stringMatching(/^(x|s|MiB|calls)$/) });
