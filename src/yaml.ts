@@ -319,6 +319,30 @@ function unknownKeyHint(name: string, { keys, elsewhere }: MappingRule): string 
   return guess ? `did you mean ${guess}? rename or remove it` : `expected one of ${oneOf(keys)}`;
 }
 
+/**
+ * The entries of a mapping whose keys are names of the user's own; those that are no text or there twice are reported.
+ * Undefined where it is no mapping.
+ */
+export function entriesOf(given: Given, expected: string, problems: Problems): ReadonlyMap<string, Given> | undefined {
+  const { value: mapping } = given;
+  if (typeof mapping !== 'object' || mapping?.kind !== 'mapping') {
+    reportKind(given, expected, problems);
+    return undefined;
+  }
+  const entries = new Map<string, Given>();
+  for (const { key, value } of mapping.entries) {
+    const name = key.value;
+    if (typeof name !== 'string') {
+      problems.report(key, `found ${kindOf(name)} as a key, expected ${expected}; put it in quotes`);
+    } else if (entries.has(name)) problems.report({ ...key, key: name }, 'found a second time; keep one');
+    else {
+      entries.set(name, value);
+      if (value.fault !== undefined) problems.report(value, value.fault);
+    }
+  }
+  return entries;
+}
+
 /** The items of a list, none where it is none. That is reported, as is an empty one and what cannot be followed. */
 export function itemsOf(given: Given, expected: string, problems: Problems): readonly Given[] {
   const { value: list } = given;

@@ -1,3 +1,4 @@
+import { allocationCommand } from './allocation.ts';
 import { checkCommand } from './check.ts';
 import { closeCommand } from './close.ts';
 import type { Command } from './command.ts';
@@ -25,6 +26,7 @@ export const commands: readonly Command[] = [
   checkCommand,
   statusCommand,
   restatementsCommand,
+  allocationCommand,
   closeCommand,
   reopenCommand,
   rebuildCommand,

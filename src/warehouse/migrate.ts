@@ -81,7 +81,7 @@ export async function foreignMigration(connection: Connection): Promise<string |
 
 /** Creates the views in as many passes as it takes: one that reads another can only be made after it. */
 export async function createViews(connection: Connection, files: readonly SqlFile[]): Promise<void> {
-  let left = [...files];
+  let left = readFirst(files);
   while (left.length > 0) {
     const failed: { file: SqlFile; error: unknown }[] = [];
     for (const file of left) {
@@ -97,6 +97,23 @@ export async function createViews(connection: Connection, files: readonly SqlFil
     }
     left = failed.map(({ file }) => file);
   }
+}
+
+/** The files with those that are seen to be read by others before them: to try one in vain costs as much as to make it. */
+function readFirst(files: readonly SqlFile[]): SqlFile[] {
+  const ordered = new Set<SqlFile>();
+  const seen = new Set<SqlFile>();
+  function add(file: SqlFile): void {
+    if (seen.has(file)) return;
+    seen.add(file);
+    for (const [, name] of file.text.matchAll(/\b(?:from|join)\s+(?:ledger\.)?(\w+)/g)) {
+      const read = files.find((other) => other.name === name);
+      if (read !== undefined) add(read);
+    }
+    ordered.add(file);
+  }
+  files.forEach(add);
+  return [...ordered];
 }
 
 async function remember(connection: Connection, folder: string, name: string, hash: string): Promise<void> {

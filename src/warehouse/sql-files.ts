@@ -4,7 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { UsageError } from '../errors.ts';
 
 /** The folders of sql/, each with its own header keys (design: SQL folders). */
-export type SqlFolder = 'migrations' | 'load' | 'journal' | 'verify' | 'as_of' | 'views' | 'reports' | 'checks';
+export type SqlFolder =
+  | 'migrations'
+  | 'load'
+  | 'inventory'
+  | 'journal'
+  | 'verify'
+  | 'as_of'
+  | 'views'
+  | 'reports'
+  | 'checks';
 
 /** One SQL file: its header and its text. */
 export interface SqlFile {

@@ -165,6 +165,7 @@ describe('while the warehouse is held', () => {
     verify: [],
     close: ['2026-09'],
     reopen: ['2026-09', '--reason', 'a late invoice'],
+    allocation: ['apply'],
     rebuild: ['--into', 'rebuilt.duckdb'],
     plan: [],
   };

@@ -228,6 +228,7 @@ const rest: Readonly<Record<string, readonly string[]>> = {
   report: ['cost_by_workspace', '--month', '2026-09'],
   sql: ['select sum(cost) as cost from costs'],
   rebuild: ['--into', 'rebuilt.duckdb'],
+  allocation: ['apply'],
   close: ['2026-09'],
   reopen: ['2026-09', '--reason', 'a late invoice'],
 };
