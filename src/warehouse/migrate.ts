@@ -86,7 +86,8 @@ export async function createViews(connection: Connection, files: readonly SqlFil
     const failed: { file: SqlFile; error: unknown }[] = [];
     for (const file of left) {
       try {
-        await connection.run(file.text);
+        // As one transaction: every comment on a column would be one by itself, and brought to the disk by itself.
+        await connection.transaction(() => connection.run(file.text));
       } catch (error) {
         if (!(error instanceof SqlError)) throw error; // an interruption is no view's mistake
         failed.push({ file, error });

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { commands } from '../../src/commands/index.ts';
+import { allCommands } from '../../src/commands/index.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/index.ts';
 import {
   askSnapshot,
@@ -16,6 +16,7 @@ import {
 } from '../support/project.ts';
 import { expectedCosts, type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
+const commands = await allCommands();
 const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
 const facts = series(box, '2026-09-03T05', [1, 2]);
 const now = '2026-09-05T12:30:00Z';
