@@ -4,9 +4,8 @@ import { dirname, resolve } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as sleepFor } from 'node:timers/promises';
 import { Command as Commander, CommanderError, Option } from 'commander';
-import type { Command, CommandContext, CommandInput } from './commands/command.ts';
-import { commonOptions } from './commands/common-options.ts';
-import { commandsFor } from './commands/find.ts';
+
+import { type Command, type CommandContext, type CommandInput, commandsFor, commonOptions } from './commands/index.ts';
 import type { Log } from './effects.ts';
 import {
   ClosedPipeError,

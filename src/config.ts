@@ -36,6 +36,23 @@ export interface LocalAccount {
   readonly tokenSetting: string | undefined;
   /** A whole hour, not in the future. */
   readonly since: Instant | undefined;
+  /** Whether and how its resources are listed; undefined where nobody said: with its own token. */
+  readonly inventory: InventoryConfig | undefined;
+}
+
+/** How the resources of an account are listed. */
+export interface InventoryConfig {
+  readonly isRead: boolean;
+  /** Workspaces with a token of their own; all others are read with the account's. */
+  readonly tokens: readonly WorkspaceToken[];
+}
+
+/** The token with which the resources of one workspace are listed. */
+export interface WorkspaceToken {
+  readonly workspace: string;
+  readonly token: TokenSource;
+  /** Where its source was written: `inventory.tokens.north (costbook.yaml:2:12)`. */
+  readonly tokenSetting: string;
 }
 
 /** Who pays, and how the platform is asked about it. */
@@ -99,6 +116,7 @@ const plainSettings = [
   'freshness',
   'verifyDays',
   'deepVerifyPages',
+  'inventory',
   'apiVersion',
   'authorizationHeader',
   'versionHeader',
@@ -118,7 +136,7 @@ const groupedSettings = [
 ] as const;
 const settingKeys = [...plainSettings, ...groupedSettings];
 const topKeys = ['accounts', 'account', ...sharedKeys, ...plainSettings, ...groups.map(({ name }) => name)];
-const entryKeys = ['id', 'name', ...sharedKeys];
+const entryKeys = ['id', 'name', 'inventory', ...sharedKeys];
 
 const topPlace = { keys: topKeys, place: 'the top level' };
 const entryPlace = { keys: entryKeys, place: 'an entry of accounts' };
@@ -235,7 +253,8 @@ function variableValue(env: ConfigInput['env'], name: string): string | undefine
 /** What the file says, or undefined where it cannot be read at all (the reasons are reported). */
 function fileSpec({ text = '', file, env, problems }: Reading): ConfigSpec | undefined {
   const { root, isSound } = parseYaml(text, file, problems);
-  for (const token of textsUnder('token', root)) {
+  const tokens = [...textsUnder('token', root), ...workspaceTokens(root)];
+  for (const token of tokens) {
     // A mere reference is no secret; what it leads to is.
     if (!/^\$\{\w+\}$/.test(token)) problems.keepSecret(token);
     problems.keepSecret(expand(token, env).text);
@@ -256,6 +275,20 @@ function fileSpec({ text = '', file, env, problems }: Reading): ConfigSpec | und
     return keys ? [{ place: { where: item.where, position: item.position }, keys }] : [];
   });
   return { top, entries };
+}
+
+/** What is written in the place of a workspace's token, as it is written and as it is read. */
+function* workspaceTokens({ value }: Given, isUnderTokens = false): Generator<string> {
+  if (typeof value !== 'object' || value === null) return;
+  if (value.kind === 'list') {
+    for (const item of value.items) yield* workspaceTokens(item);
+    return;
+  }
+  for (const { key, value: given } of value.entries) {
+    if (isUnderTokens && (typeof given.value === 'string' || typeof given.value === 'number')) {
+      yield* [given.source ?? '', String(given.value)];
+    } else yield* workspaceTokens(given, key.value === 'tokens');
+  }
 }
 
 /** The keys of the top level, with those of its groups under their long names in the groups' place. */
@@ -382,11 +415,18 @@ function resolveAccounts(spec: ConfigSpec, env: Layer, reading: Reading): readon
   const accounts = entries.map((entry) => {
     const layer = overlay(overlay(spec.top, entry.keys), entry === target ? env : noLayer);
     if (reading.strict) reportMissing(entry, layer, isOneOfSeveral, reading);
-    return { id: entry.id, name: read(entry.keys.get('name'), parseName, reading), ...readShared(layer, reading) };
+    return {
+      id: entry.id,
+      name: read(entry.keys.get('name'), parseName, reading),
+      inventory: readInventory(entry, spec, env, reading),
+      ...readShared(layer, reading),
+    };
   });
   if (isOneOfSeveral && !reading.strict) return accounts.filter(({ id }) => id !== undefined);
   // Without a list, and with nothing known, there is none.
-  return accounts.filter((account) => spec.entries || Object.values(account).some((value) => value !== undefined));
+  return accounts.filter(
+    ({ inventory: _, ...account }) => spec.entries || Object.values(account).some((value) => value !== undefined),
+  );
 }
 
 /** Without a list there is one account, and the top level speaks about it. */
@@ -467,6 +507,77 @@ function readShared(layer: Layer, reading: Reading): Pick<LocalAccount, 'url' | 
     token: readTokenSource(layer, reading),
   };
 }
+
+/**
+ * Whether and with whose tokens an account's resources are listed. The environment only says whether: what it says goes
+ * for all accounts. Tokens of several accounts stand in their entries, as workspaces are an account's own.
+ */
+function readInventory(entry: EntrySpec, spec: ConfigSpec, env: Layer, reading: Reading): InventoryConfig | undefined {
+  const asked = read(env.get('inventory'), parseSwitch, reading);
+  const given = entry.keys.get('inventory') ?? spec.top.get('inventory');
+  if (given === undefined) return asked === undefined ? undefined : { isRead: asked, tokens: [] };
+  if (typeof given.value !== 'object' || given.value === null) {
+    const isRead = asked ?? read(given, parseSwitch, reading);
+    return isRead === undefined ? undefined : { isRead, tokens: [] };
+  }
+  const tokens = keysOf(given, inventoryRule, reading.problems)?.get('tokens');
+  if (tokens !== undefined && given === spec.top.get('inventory') && (spec.entries?.length ?? 1) > 1) {
+    const text = `found tokens for ${spec.entries?.length} accounts, expected them in the entry of the account whose workspaces they are for; move them there`;
+    reading.problems.report(tokens, text);
+  }
+  return { isRead: asked ?? true, tokens: tokens === undefined ? [] : readWorkspaceTokens(tokens, reading) };
+}
+
+const inventoryRule: MappingRule = {
+  keys: ['tokens'],
+  expected: 'true, false, or tokens: with a token for each workspace; write one or remove it',
+  elsewhere: [topPlace, entryPlace],
+};
+
+function readWorkspaceTokens(given: Given, reading: Reading): readonly WorkspaceToken[] {
+  const { value: mapping } = given;
+  const expected = `workspaces with their tokens, such as north: \${NORTH_TOKEN}; write one or remove the key`;
+  if (typeof mapping !== 'object' || mapping?.kind !== 'mapping' || mapping.entries.length === 0) {
+    reading.problems.report(given, `found no workspace, expected ${expected}`);
+    return [];
+  }
+  const read: WorkspaceToken[] = [];
+  const lines = new Map<string, number | undefined>();
+  for (const { key, value } of mapping.entries) {
+    const workspace = readValue(key, parseName, reading.problems);
+    if (workspace === undefined) continue;
+    if (lines.has(workspace)) {
+      const first = lines.get(workspace);
+      reading.problems.report(key, `found ${quoted(workspace)} a second time, first on line ${first}; keep one`);
+      continue;
+    }
+    lines.set(workspace, key.position?.line);
+    if (value.fault !== undefined) reading.problems.report(value, value.fault);
+    const layer =
+      typeof value.value === 'object' && value.value !== null
+        ? keysOf(value, workspaceTokenRule, reading.problems)
+        : new Map([['token', { ...value, key: workspace }]]);
+    if (layer === undefined) continue;
+    if (!hasToken(layer)) reading.problems.report(value, `found no token, expected ${oneOf(tokenKeys)}; write one`);
+    const token = readTokenSource(layer, reading);
+    if (token !== undefined) {
+      read.push({ workspace, token, tokenSetting: `inventory.tokens.${workspace} (${value.where})` });
+    }
+  }
+  return read;
+}
+
+const workspaceTokenRule: MappingRule = {
+  keys: tokenKeys,
+  expected: 'a token, or one of tokenFile and tokenCommand; write one',
+};
+
+/** True or false; from the environment it comes as text. */
+const parseSwitch: Parse<boolean> = (value) => {
+  if (typeof value === 'boolean') return value;
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw new UsageError(`found ${typeof value === 'string' ? quoted(value) : 'something else'}, expected true or false`);
+};
 
 /** The one token source of a layer; a second one is reported. */
 function readTokenSource(layer: Layer, reading: Reading): TokenSource | undefined {

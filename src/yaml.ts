@@ -313,21 +313,20 @@ export function keysOf(given: Given, rule: MappingRule, problems: Problems): Rea
 }
 
 /**
- * The entries of a mapping whose keys are the file's own: names of periods, of labels. A number as a key is the text that
- * was written. Repeated keys, and those that are no text, are reported; so is what is no mapping, or an empty one.
+ * The entries of a mapping whose keys are names of the user's own, such as periods or labels. A number as a key is the
+ * text that was written. Keys that are no text or there twice are reported. Undefined where it is no mapping.
  */
-export function entriesOf(given: Given, expected: string, problems: Problems): ReadonlyMap<string, Given> {
+export function entriesOf(given: Given, expected: string, problems: Problems): ReadonlyMap<string, Given> | undefined {
   const { value: mapping } = given;
   if (typeof mapping !== 'object' || mapping?.kind !== 'mapping') {
     reportKind(given, expected, problems);
-    return new Map();
+    return undefined;
   }
-  if (mapping.entries.length === 0) problems.report(given, `found nothing in it, expected ${expected}`);
   const entries = new Map<string, Given>();
   for (const { key, value } of mapping.entries) {
     const name = typeof key.value === 'number' ? (key.source ?? String(key.value)) : key.value;
     if (typeof name !== 'string' || name === '') {
-      problems.report(key, `found ${kindOf(key.value)} as a key, expected ${expected}`);
+      problems.report(key, `found ${kindOf(key.value)} as a key, expected ${expected}; put it in quotes`);
     } else if (entries.has(name)) {
       problems.report({ ...key, key: name }, 'found a second time; keep one');
     } else {

@@ -9,6 +9,11 @@ select
       (select max(closed_at) from ledger.closes),
       (select max(reopened_at) from ledger.closes),
       (select max(closed_at) from ledger.closed_units),
+      (select max(recorded_at) from ledger.resources),
+      (select max(ended_at) from ledger.resources),
+      (select max(read_at) from ledger.listings),
+      (select max(recorded_at) from ledger.allocations),
+      (select max(replaced_at) from ledger.allocations),
       (select max(started_at) from ledger.runs),
       (select max(ended_at) from ledger.runs)
     )

@@ -56,6 +56,30 @@ select
 from present.ledger.closes
 where closed_at <= getvariable('as_of');
 
+create view ledger.resources as
+select
+  account, resource_type, workspace, resource_name, resource_uuid, created_at, display_name, external_id, labels, region,
+  memory_mb, generation, status, is_enabled, plan, created_by, integration_connections, valid_from,
+  case when ended_at <= getvariable('as_of') then valid_to end as valid_to,
+  recorded_at,
+  case when ended_at <= getvariable('as_of') then ended_at end as ended_at,
+  run_number
+from present.ledger.resources
+where recorded_at <= getvariable('as_of');
+
+create view ledger.listings as
+select
+  run_number, account, token_workspace, resource_type, outcome, because, resources, opened, ended, requests, read_at
+from present.ledger.listings
+where read_at <= getvariable('as_of');
+
+create view ledger.allocations as
+select
+  definition, run_number, recorded_at,
+  case when replaced_at <= getvariable('as_of') then replaced_at end as replaced_at
+from present.ledger.allocations
+where recorded_at <= getvariable('as_of');
+
 -- A run that was killed is found out by the next one: until that began it looked as if it were running.
 create view ledger.runs as
 with in_order as (

@@ -190,6 +190,69 @@ create table ledger.account_runs (
   retries integer not null
 );
 
+-- What the platform's listings told of a resource, a row for each state that matters (volatile things make none). Which
+-- resource it is, account, type, workspace, name, createdAt and uuid tell together: one that was made anew under an old
+-- name is another one. Secrets never come here: what is kept of a listing is named one by one.
+create table ledger.resources (
+  account varchar not null,
+  -- As costs name it: what is listed as a function is an mcp_server.
+  resource_type varchar not null,
+  workspace varchar not null,
+  resource_name varchar not null,
+  resource_uuid varchar,
+  -- When the platform says that it was made.
+  created_at timestamp,
+  display_name varchar,
+  external_id varchar,
+  -- A JSON object of texts, its keys in order; null where there are none.
+  labels varchar,
+  region varchar,
+  memory_mb integer,
+  generation varchar,
+  status varchar,
+  is_enabled boolean,
+  plan varchar,
+  created_by varchar,
+  -- A JSON array of names in order; null where there are none.
+  integration_connections varchar,
+  -- Of one resource these do not overlap; valid_to is null while the state is the present one.
+  valid_from timestamp not null,
+  valid_to timestamp,
+  -- When it was seen, and when its end was.
+  recorded_at timestamp not null,
+  ended_at timestamp,
+  -- The run that saw it.
+  run_number bigint not null
+);
+
+-- Every reading of a listing, by whose token: of a workspace named in the configuration, or the account's own (null).
+create table ledger.listings (
+  run_number bigint not null,
+  account varchar not null,
+  token_workspace varchar,
+  resource_type varchar not null,
+  -- read: to its last page. partial: not to its last page. shrunk: more than half of what was there is missing, and was
+  -- kept. refused: the platform does not serve it to this token. failed: it could not be read.
+  outcome varchar not null,
+  because varchar,
+  resources bigint not null,
+  opened bigint not null,
+  ended bigint not null,
+  requests integer not null,
+  read_at timestamp not null
+);
+
+-- The allocation rules, a row for each set that was ever in force: replaced_at is null in the present one. The definition
+-- is one JSON text, what src/allocation compiles of the file and its lookup tables: rules are read and replaced as one,
+-- and the views take it apart (sql/views/allocation_rules.sql says how).
+create table ledger.allocations (
+  definition varchar not null,
+  -- The run that put it in force.
+  run_number bigint not null,
+  recorded_at timestamp not null,
+  replaced_at timestamp
+);
+
 -- The last event of the journal that is in these tables, one row: written with it in one transaction.
 create table ledger.journal (
   applied bigint not null

@@ -21,18 +21,45 @@ with charges as (
   -- Hours without cost and usage are padding, also as a correction.
   where billing_month = cast($month as date) and (cost <> 0 or usage <> 0)
 ),
-described as (
-  -- The one place for an inventory of resources, as it was in each hour: a left join by account, workspace, resource_type
-  -- and resource_name. The books keep none yet.
+-- FOCUS takes ASCII alone: what is not is written as JSON escapes it, beyond the first 65,536 characters in two halves.
+resources_of_series as (
   select
-    *,
-    cast(null as varchar) as display_name,
-    cast(null as varchar) as external_id,
-    cast(null as varchar) as labels,
-    cast(null as integer) as memory_mb,
-    cast(null as varchar) as region,
-    cast(null as varchar) as status
+    series_id,
+    from_time,
+    to_time,
+    display_name,
+    external_id,
+    region,
+    memory_mb,
+    status,
+    array_to_string(
+      list_transform(
+        list_transform(string_split(labels, ''), lambda letter : {'letter': letter, 'code': unicode(letter)}),
+        lambda part : case
+          when part.code < 128 then part.letter
+          when part.code < 65536 then printf('\u%04x', part.code)
+          else printf('\u%04x\u%04x', 55296 + (part.code - 65536) // 1024, 56320 + part.code % 1024)
+        end
+      ),
+      ''
+    ) as tags
+  from ledger.resources_of_series
+),
+-- What was known of the resource in the hour; whoever asks for a closed month asks as of its close.
+described as (
+  select
+    charges.*,
+    resources_of_series.display_name,
+    resources_of_series.external_id,
+    resources_of_series.tags,
+    resources_of_series.memory_mb,
+    resources_of_series.region,
+    resources_of_series.status
   from charges
+  left join resources_of_series
+    on resources_of_series.series_id = charges.series_id
+    and resources_of_series.from_time <= charges.bucket_start
+    and resources_of_series.to_time > charges.bucket_start
 )
 select
   cast(null as varchar) as AllocatedMethodDetails,
@@ -113,7 +140,7 @@ select
   described.workspace as SubAccountId,
   described.workspace as SubAccountName,
   case when described.workspace is not null then 'Workspace' end as SubAccountType,
-  described.labels as Tags,
+  described.tags as Tags,
   described.billing_dimension as x_BillingDimension,
   described.display_name as x_DisplayName,
   described.external_id as x_ExternalId,

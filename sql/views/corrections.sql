@@ -25,7 +25,8 @@ select
   series.billing_dimension,
   series.unit,
   netted.cost,
-  netted.usage
+  netted.usage,
+  netted.series_id
 from netted
 join series using (series_id)
 where netted.cost <> 0 or netted.usage <> 0;
@@ -43,3 +44,4 @@ comment on column corrections.billing_dimension is 'What is billed';
 comment on column corrections.unit is 'Unit of usage; null where it is not known';
 comment on column corrections.cost is 'USD more than before, less where it is negative';
 comment on column corrections.usage is 'Usage more than before, in the unit';
+comment on column corrections.series_id is 'Number of the series, as in the view series';

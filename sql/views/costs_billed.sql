@@ -17,7 +17,8 @@ select
   series.billing_dimension,
   series.unit,
   cast(amounts_billed.cost as decimal(38, 12)) as cost,
-  cast(amounts_billed.usage as decimal(38, 6)) as usage
+  cast(amounts_billed.usage as decimal(38, 6)) as usage,
+  amounts_billed.series_id
 from amounts_billed
 join series using (series_id)
 union all
@@ -34,7 +35,8 @@ select
   billing_dimension,
   unit,
   cost,
-  usage
+  usage,
+  series_id
 from corrections;
 comment on view costs_billed is 'Cost and usage by hour in the month in which they are billed: closed months as they were closed, and what changed in them later as corrections; over all months the same sums as costs';
 comment on column costs_billed.account is 'Account that pays';
@@ -50,3 +52,4 @@ comment on column costs_billed.billing_dimension is 'What is billed';
 comment on column costs_billed.unit is 'Unit of usage; null where it is not known';
 comment on column costs_billed.cost is 'USD; of a correction the difference';
 comment on column costs_billed.usage is 'Usage in the unit; of a correction the difference';
+comment on column costs_billed.series_id is 'Number of the series, as in the view series';

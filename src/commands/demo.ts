@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../errors.ts';
@@ -16,9 +16,14 @@ import { ingestCommand } from './ingest.ts';
 import { startInventedPlatform } from './invented-platform.ts';
 import { reportCommand } from './report.ts';
 
+/** What the demo writes. */
+const reports = ['cost_by_workspace', 'chargeback'] as const;
+
 /** A folder with this file in it was made by a demo, and the next one may empty it. */
 const marker = '.costbook-demo';
 const cli = fileURLToPath(new URL('../cli.js', import.meta.url));
+/** Whose the invented costs are, beside `dist` in a package. */
+const demoAllocation = fileURLToPath(new URL('../../jobs/demo/allocation.yaml', import.meta.url));
 
 export const demoCommand: Command = {
   name: 'demo',
@@ -52,7 +57,7 @@ export const demoCommand: Command = {
         context.tell(said.join(''));
         return exitCode;
       }
-      await reportCommand.run({ arguments: ['cost_by_workspace'], options: {} }, inDemo);
+      for (const report of reports) await reportCommand.run({ arguments: [report], options: {} }, inDemo);
       const books = await openBooks(folder, { lockedDown: true });
       try {
         const story = await readStory(books.connection, folder, (Date.now() - begun) / 1000);
@@ -78,6 +83,8 @@ async function prepareFolder(folder: string): Promise<void> {
   }
   for (const name of ['data', 'exports', 'jobs']) await rm(join(folder, name), { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
+  await mkdir(join(folder, 'jobs'));
+  await copyFile(demoAllocation, join(folder, 'jobs', 'allocation.yaml'));
   await writeFile(join(folder, marker), 'Made by costbook demo, which empties this folder when it runs again.\n');
   await mkdir(join(folder, 'jobs'));
   await writeFile(budgetsFile(folder), exampleBudgets);
@@ -126,6 +133,8 @@ interface Story {
   readonly seconds: number;
   readonly state: CompletenessState;
   readonly months: readonly SqlRow[];
+  /** Of the last whole month: whose it is. */
+  readonly owners: readonly SqlRow[];
   readonly proven: SqlRow;
   readonly biggestMover: SqlRow | undefined;
   readonly files: readonly string[];
@@ -171,11 +180,27 @@ async function readStory(connection: Connection, folder: string, seconds: number
     order by abs(coalesce(this_week, 0) - coalesce(week_before, 0)) desc, resource_name
     limit 1
   `);
-  const exports = join(folder, 'exports', 'cost_by_workspace');
-  const written = await readdir(exports, { recursive: true });
-  const latest = written.filter((name) => /^latest\./.test(basename(name))).sort();
-  const files = [...latest.map((name) => join(exports, name)), snapshotFile(folder)];
-  return { folder, seconds, state: await completenessOf(connection), months, proven, biggestMover, files };
+  const owners = await connection.rows(`
+    select
+      coalesce(team, '(nobody)') as team,
+      cast(coalesce(sum(cost) filter (not is_shared), 0) as decimal(18, 2)) as direct,
+      cast(coalesce(sum(cost) filter (is_shared), 0) as decimal(18, 2)) as shared,
+      cast(sum(cost) as decimal(18, 2)) as cost
+    from costs_allocated
+    where bucket_start >= (select date_trunc('month', max(complete_through)) - interval 1 month from accounts)
+      and bucket_start < (select date_trunc('month', max(complete_through)) from accounts)
+    group by costs_allocated.team
+    order by costs_allocated.team nulls last
+  `);
+  const files: string[] = [];
+  for (const report of reports) {
+    const exports = join(folder, 'exports', report);
+    const written = await readdir(exports, { recursive: true });
+    const latest = written.filter((name) => /^latest\./.test(basename(name))).sort();
+    files.push(...latest.map((name) => join(exports, name)));
+  }
+  files.push(snapshotFile(folder));
+  return { folder, seconds, state: await completenessOf(connection), months, owners, proven, biggestMover, files };
 }
 
 async function tellStory(story: Story): Promise<string> {
@@ -195,6 +220,10 @@ async function tellStory(story: Story): Promise<string> {
       }),
     ]),
   );
+  const chargeback = formatTable(
+    [{ name: 'team', type: 'VARCHAR' }, ...['direct', 'shared', 'cost'].map((name) => ({ name, type: 'DECIMAL' }))],
+    story.owners.map((row) => ['team', 'direct', 'shared', 'cost'].map((name) => String(row[name]))),
+  );
   const program = cli.includes('node_modules') ? 'npx costbook' : `node ${relative('.', cli)}`;
   return `
 ${table}
@@ -211,6 +240,9 @@ Biggest mover of the last seven days: ${mover['resource_type']} ${mover['resourc
   ${mover['week_before']} USD in the week before, ${mover['this_week']} USD now.
 `
 }
+Charged back, the last whole month in USD, by the rules of jobs/allocation.yaml:
+${chargeback}
+
 Files:
 ${story.files.map((file) => `  ${relative('.', file)}`).join('\n')}
 

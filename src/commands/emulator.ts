@@ -31,8 +31,8 @@ export const emulatorCommand: Command = {
 async function runEmulator(input: CommandInput, context: CommandContext): Promise<number> {
   const emulator = await startEmulator(readOptions(input, context));
   try {
-    const { url, account, tokens } = emulator;
-    await context.write(`${JSON.stringify({ url, account, tokens })}\n`);
+    const { url, account, tokens, workspaceTokens } = emulator;
+    await context.write(`${JSON.stringify({ url, account, tokens, workspaceTokens })}\n`);
     await aborted(context.signal);
   } finally {
     await emulator.close();

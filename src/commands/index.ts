@@ -1,36 +1,49 @@
-import { budgetsCommand } from './budgets.ts';
-import { checkCommand } from './check.ts';
-import { closeCommand } from './close.ts';
 import type { Command } from './command.ts';
-import { demoCommand } from './demo.ts';
-import { emulatorCommand } from './emulator.ts';
-import { ingestCommand } from './ingest.ts';
-import { planCommand } from './plan.ts';
-import { rebuildCommand } from './rebuild.ts';
-import { reopenCommand } from './reopen.ts';
-import { reportCommand } from './report.ts';
-import { restatementsCommand } from './restatements.ts';
-import { sqlCommand } from './sql.ts';
-import { statusCommand } from './status.ts';
-import { verifyCommand } from './verify.ts';
+import { commonOptions } from './common-options.ts';
 
 export type { Command, CommandContext, CommandInput, CommandOption } from './command.ts';
 export { commonOptions } from './common-options.ts';
 
+/** Every command by its name, in the order in which help shows them. Each is loaded only where it may be meant. */
+const loaders: Readonly<Record<string, () => Promise<Command>>> = {
+  ingest: async () => (await import('./ingest.ts')).ingestCommand,
+  report: async () => (await import('./report.ts')).reportCommand,
+  verify: async () => (await import('./verify.ts')).verifyCommand,
+  sql: async () => (await import('./sql.ts')).sqlCommand,
+  check: async () => (await import('./check.ts')).checkCommand,
+  status: async () => (await import('./status.ts')).statusCommand,
+  budgets: async () => (await import('./budgets.ts')).budgetsCommand,
+  restatements: async () => (await import('./restatements.ts')).restatementsCommand,
+  allocation: async () => (await import('./allocation.ts')).allocationCommand,
+  close: async () => (await import('./close.ts')).closeCommand,
+  reopen: async () => (await import('./reopen.ts')).reopenCommand,
+  rebuild: async () => (await import('./rebuild.ts')).rebuildCommand,
+  plan: async () => (await import('./plan.ts')).planCommand,
+  demo: async () => (await import('./demo.ts')).demoCommand,
+  emulator: async () => (await import('./emulator.ts')).emulatorCommand,
+};
+
 /** Every command, in the order in which help shows them. */
-export const commands: readonly Command[] = [
-  ingestCommand,
-  reportCommand,
-  verifyCommand,
-  sqlCommand,
-  checkCommand,
-  statusCommand,
-  budgetsCommand,
-  restatementsCommand,
-  closeCommand,
-  reopenCommand,
-  rebuildCommand,
-  planCommand,
-  demoCommand,
-  emulatorCommand,
-];
+export function allCommands(): Promise<readonly Command[]> {
+  return Promise.all(Object.values(loaders).map((load) => load()));
+}
+
+/**
+ * The commands that may be meant by a command line: one where its name is the first word, all of them otherwise. To
+ * load them all takes longer than many a command does.
+ */
+export async function commandsFor(args: readonly string[]): Promise<readonly Command[]> {
+  const name = firstWord(args) ?? '';
+  const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
+  return load === undefined ? allCommands() : [await load()];
+}
+
+/** The first argument that is neither a common option nor its value: the name of the command. */
+function firstWord(args: readonly string[]): string | undefined {
+  for (let index = 0; index < args.length; index += 1) {
+    const arg = args[index] ?? '';
+    if (!arg.startsWith('-')) return arg;
+    if (commonOptions.some(({ flags }) => flags.startsWith(`${arg} <`))) index += 1; // its value
+  }
+  return undefined;
+}

@@ -1,13 +1,14 @@
 import { join } from 'node:path';
+import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { type AccountConfig, type Config, loadConfig } from '../config.ts';
-import { UnprovenError, worstExitCode } from '../errors.ts';
+import { UnprovenError, UsageError, worstExitCode } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
 import { type AccountSummary, firstError, type IngestProgress, ingest } from '../ingest/index.ts';
 import { type Client, openClient } from '../platform/index.ts';
 import { readToken } from '../secrets.ts';
 import { dayMs, formatInstant, type Instant } from '../time.ts';
 import { version } from '../version.ts';
-import type { UnprovenWindow } from '../warehouse/index.ts';
+import type { UnprovenWindow, Warehouse } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 import { waitOption } from './wait.ts';
@@ -20,7 +21,7 @@ export const ingestCommand: Command = {
     { flags: '--from <date>', summary: 'look only at hours from here on (inclusive)' },
     { flags: '--to <date>', summary: 'look only at hours before this (exclusive)' },
     { flags: '--refetch', summary: 'fetch everything in the range again' },
-    { flags: '--accept-sight', summary: 'the token is meant to see less than the one before it' },
+    { flags: '--accept-sight', summary: 'the token is meant to see less than before, of costs or of resources' },
     waitOption,
   ],
   examples: [
@@ -67,11 +68,36 @@ export const ingestCommand: Command = {
         ? JSON.stringify({ accounts: summaries.map(toJson) })
         : summaries.map(describe).join('\n');
       await context.write(`${context.redact(answer)}\n`);
-      const exitCode = worstExitCode(summaries.flatMap((summary) => summary.exitCodes));
-      return { exitCode, error: exitCode === 0 ? undefined : firstError(summaries) };
+      const mistake = await applyAllocation(warehouse, runNumber, context);
+      const mistakes = mistake === undefined ? [] : [mistake.exitCode];
+      const exitCode = worstExitCode([...summaries.flatMap((summary) => summary.exitCodes), ...mistakes]);
+      return { exitCode, error: exitCode === 0 ? undefined : (firstError(summaries) ?? mistake?.message) };
     });
   },
 };
+
+/**
+ * Puts the project's allocation rules in force. Rules with a mistake are told and returned, and change nothing: costs
+ * are no less true for it, and the rules that were in force stay.
+ */
+async function applyAllocation(
+  warehouse: Warehouse,
+  runNumber: number,
+  { dir, effects, tell }: CommandContext,
+): Promise<UsageError | undefined> {
+  try {
+    const allocation = loadAllocation(allocationFile(dir));
+    for (const warning of allocation?.warnings ?? []) tell(`warning: ${warning}`);
+    const definition = allocation && JSON.stringify(allocation.definition);
+    const isNew = await warehouse.saveAllocation(definition, runNumber, effects.now());
+    if (isNew) effects.log.info('allocation rules are in force', { rules: allocation?.definition.rules.length ?? 0 });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    for (const line of error.message.split('\n')) tell(`costbook: ${line}`);
+    return error;
+  }
+}
 
 /** Loads that the warehouse has never heard of would be overwritten one by one: somebody has put an older file there. */
 function checkLanding(newestLoad: number, lastLoad: number): void {
@@ -144,7 +170,27 @@ function toJson(summary: AccountSummary): Record<string, unknown> {
     unproven: summary.unproven.filter(({ isYoung }) => !isYoung).map(unprovenToJson),
     postponed: summary.unproven.filter(({ isYoung }) => isYoung).map(unprovenToJson),
     errors: summary.errors,
+    inventory: {
+      requests: sumOf(summary.listings, ({ requests }) => requests),
+      resources: sumOf(summary.listings, ({ resources }) => resources),
+      opened: sumOf(summary.listings, ({ opened }) => opened),
+      ended: sumOf(summary.listings, ({ ended }) => ended),
+      listings: summary.listings.map((listing) => ({
+        workspace: listing.tokenWorkspace ?? null,
+        resourceType: listing.resourceType,
+        outcome: listing.outcome,
+        because: listing.because ?? null,
+        resources: listing.resources,
+        opened: listing.opened,
+        ended: listing.ended,
+        requests: listing.requests,
+      })),
+    },
   };
+}
+
+function sumOf<T>(items: readonly T[], count: (item: T) => number): number {
+  return items.reduce((sum, item) => sum + count(item), 0);
 }
 
 function unprovenToJson({ window, because }: UnprovenWindow): Record<string, string> {
@@ -167,6 +213,25 @@ function describe(summary: AccountSummary): string {
       `${summary.restated > 0 ? `, ${counted(summary.restated, 'hour')} of series restated` : ''}`,
     `  complete through ${instantOrNull(summary.completeThrough) ?? 'nothing yet'}, settled through ${instantOrNull(summary.settledThrough) ?? 'nothing yet'}`,
   ];
+  if (summary.listings.length > 0) {
+    const listings = summary.listings.filter(({ outcome }) => outcome !== 'refused');
+    lines.push(
+      `  inventory: ${counted(
+        sumOf(listings, ({ resources }) => resources),
+        'resource',
+      )} in ${counted(listings.length, 'listing')}, ` +
+        `${sumOf(listings, ({ opened }) => opened)} states began, ${sumOf(listings, ({ ended }) => ended)} ended, ` +
+        `${counted(
+          sumOf(summary.listings, ({ requests }) => requests),
+          'request',
+        )}`,
+    );
+    for (const { outcome, resourceType, tokenWorkspace, because } of listings) {
+      if (outcome === 'read') continue;
+      const whose = tokenWorkspace === undefined ? '' : ` of workspace ${tokenWorkspace}`;
+      lines.push(`  ${outcome.toUpperCase()} listing ${resourceType}${whose}: ${because}`);
+    }
+  }
   for (const { window, because, isYoung } of summary.unproven) {
     const word = isYoung ? 'not yet proven, the next run asks again' : 'UNPROVEN';
     lines.push(`  ${word} ${formatInstant(window.start)}/${formatInstant(window.end)}: ${because}`);

@@ -60,6 +60,8 @@ export interface Part {
   readonly fromDay: number;
   /** Days of its life; absent where it never ends. */
   readonly days?: number;
+  /** Days for which what it stored is kept, and paid, after its end. */
+  readonly storedDays?: number;
   /** Comes back after the story's first 400 days: short-lived sandboxes never run out. */
   readonly recurs?: true;
   /** The agent that runs away in the last week of the story. */
@@ -183,6 +185,9 @@ const staging = 'staging';
 const research = 'research';
 const demos = 'customer-demos';
 
+/** The workspaces of the account. */
+export const workspaces: readonly string[] = [production, staging, research, demos];
+
 /** The sixty parts of the story. */
 export const cast: readonly Part[] = [
   agent('checkout-assistant', { workspace: production, growth: 0.09 }, 14, 'customers', 900),
@@ -209,7 +214,7 @@ export const cast: readonly Part[] = [
   sandbox('dev-ana', { workspace: staging }, 8, 'office', 20),
   agent('invoice-reader', { workspace: production, fromDay: 58 }, 6, 'office', 520),
   volume('training-data', { workspace: research, growth: 0.09 }, 320),
-  passing('prompt-cache-experiment', research, 52, 23, 16, 'steady'),
+  { ...passing('prompt-cache-experiment', research, 52, 23, 16, 'steady'), storedDays: 30 },
   agent('paper-scout', { workspace: research, fromDay: 15 }, 7, 'office'),
   passing('pr-1240-preview', staging, 77, 9, 6, 'office'),
   job('invoice-export', { workspace: production }, 10, 'sixHourly'),
@@ -219,7 +224,7 @@ export const cast: readonly Part[] = [
   passing('pr-1318-preview', staging, 111, 5, 6, 'office'),
   server('warehouse-sql', { workspace: production, fromDay: 64 }, 4, 'office'),
   volume('customer-uploads', { workspace: production, growth: 0.11 }, 140),
-  passing('long-context-experiment', research, 134, 30, 24, 'office'),
+  { ...passing('long-context-experiment', research, 134, 30, 24, 'office'), storedDays: 30 },
   agent('support-triage', { workspace: staging, growth: 0.01 }, 3, 'office', 30),
   sandbox('dev-bo', { workspace: staging, fromDay: 70 }, 8, 'office', 20),
   passing('pr-1392-preview', staging, 150, 13, 6, 'office'),
@@ -244,7 +249,7 @@ export const cast: readonly Part[] = [
   sandbox('notebook-kim', { workspace: research, fromDay: 104 }, 16, 'office', 60),
   passing('pr-1640-preview', staging, 301, 10, 6, 'office'),
   agent('code-reviewer', { workspace: production, fromDay: 226, growth: 0.05 }, 8, 'office', 260),
-  passing('agent-memory-experiment', research, 322, 34, 24, 'steady'),
+  { ...passing('agent-memory-experiment', research, 322, 34, 24, 'steady'), storedDays: 45 },
   job('demo-data-reset', { workspace: demos }, 4, 'mondays'),
   passing('pr-1702-preview', staging, 349, 15, 6, 'office'),
   passing('trial-elm-robotics', demos, 371, 28, 10, 'demos'),

@@ -3,11 +3,11 @@ import { metricsLimits } from '../platform/index.ts';
 import type { Instant } from '../time.ts';
 import { Refusal } from './refusal.ts';
 
-/** Where a cursor stands in the groups of its query. */
+/** Where a cursor stands in the answer to its query. */
 export interface Place {
-  /** The next group. */
+  /** The next group or item. */
   readonly offset: number;
-  /** When the first page was asked for: all pages tell of this instant, so that they add up. */
+  /** When the first page was asked for: all pages tell of this instant, so that they add up and nothing is told twice. */
   readonly seenAt: Instant;
   readonly issuedAt: Instant;
 }

@@ -40,6 +40,24 @@ export const faultDescriptions = {
     defaultRate: 1,
     about: 'rows without a uuid are left out, of the total too, where resource_uuid is grouped by',
   },
+  'earliest-version': {
+    kind: 'lasting',
+    rateOf: 'platforms',
+    defaultRate: 1,
+    about: 'no API version but the earliest is known, so that listings have no pages',
+  },
+  'forbidden-listings': {
+    kind: 'lasting',
+    rateOf: 'listings',
+    defaultRate: 1,
+    about: 'listings are refused with 403, metrics are not',
+  },
+  'shrunken-listings': {
+    kind: 'lasting',
+    rateOf: 'resources',
+    defaultRate: 3 / 5,
+    about: 'resources are left out of their listing, which says that it is whole',
+  },
   late: {
     kind: 'lasting',
     rateOf: 'series',
@@ -97,6 +115,9 @@ export interface FaultPlan {
   /** Billionths of a dollar by which the answer for this window lies about its total; remembers that it was asked. */
   lieAbout(window: string): number;
   leavesOutUnnamed(window: string): boolean;
+  readonly knowsOnlyEarliestVersion: boolean;
+  forbidsListing(kind: string): boolean;
+  leavesUnlisted(resource: string): boolean;
   /** Share of series that arrive late; 0 where the fault is off. */
   readonly lateShare: number;
 }
@@ -126,7 +147,8 @@ export function planFaults(faults: readonly Fault[], seed: number): FaultPlan {
   const rates = new Map(faults.map((fault) => [fault.name, fault.rate]));
 
   function hits(name: FaultName, subject: string, attempt = 0): boolean {
-    return toUnit(mix(hashText(seed, `${name} ${subject}`), attempt)) < (rates.get(name) ?? 0);
+    const rate = rates.get(name);
+    return rate !== undefined && toUnit(mix(hashText(seed, `${name} ${subject}`), attempt)) < rate;
   }
 
   /**
@@ -154,6 +176,9 @@ export function planFaults(faults: readonly Fault[], seed: number): FaultPlan {
 
   return {
     lateShare: rates.get('late') ?? 0,
+    knowsOnlyEarliestVersion: hits('earliest-version', 'platform'),
+    forbidsListing: (kind) => hits('forbidden-listings', kind),
+    leavesUnlisted: (resource) => hits('shrunken-listings', resource),
     strike(request) {
       if (expires(request)) return 'expired-cursor';
       const past = attempts.get(request) ?? { count: 0, inRow: 0 };

@@ -1,11 +1,13 @@
 import { floorDay, floorMonth, type Instant } from '../time.ts';
 import { openAmounts } from './amounts.ts';
 import { type Fault, planFaults } from './faults.ts';
+import { tellFleet } from './fleet.ts';
 import { openPlatform } from './platform.ts';
 import { type SeenRequest, serve } from './server.ts';
 import { sinceFor, tellStory } from './story.ts';
 
 export { type Fault, type FaultName, faultDescriptions, faultNames, parseFaults } from './faults.ts';
+export { secretMarker } from './fleet.ts';
 export type { SeenRequest } from './server.ts';
 
 /** What an emulator can be told; the same options and requests give the same answers. */
@@ -44,6 +46,8 @@ export interface Emulator {
   readonly account: string;
   /** Bearer tokens: of an account admin, and of somebody who is none. */
   readonly tokens: { readonly admin: string; readonly member: string };
+  /** By workspace: bearer tokens that list what is in it. The admin's lists every workspace, the member's production. */
+  readonly workspaceTokens: Readonly<Record<string, string>>;
   /** What was asked, oldest first; the newest ten thousand. */
   readonly requests: readonly SeenRequest[];
   /** Ends every connection and frees the port. */
@@ -58,9 +62,11 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const { now, port = 0, seed = 1, resources = 60, latencyMs = 0 } = options;
   const storyEnd = floorDay(options.storyEnd ?? now());
   const since = options.since === undefined ? sinceFor(storyEnd) : floorMonth(options.since);
-  const story = tellStory({ seed, resources, since, storyEnd });
+  const told = { seed, resources, since, storyEnd };
+  const story = tellStory(told);
   const faults = planFaults(options.faults ?? [], options.faultSeed ?? seed);
-  const platform = openPlatform(story, openAmounts(story, faults.lateShare), faults, now);
+  const platform = openPlatform(story, tellFleet(told), openAmounts(story, faults.lateShare), faults, now);
   const { url, requests, close } = await serve(platform, faults, { now, port, latencyMs });
-  return { url, account: story.account.id, tokens: story.tokens, requests, close };
+  const workspaceTokens = Object.fromEntries(story.workspaceTokens);
+  return { url, account: story.account.id, tokens: story.tokens, workspaceTokens, requests, close };
 }

@@ -3,7 +3,7 @@ import { formatInstant, type Instant, parseRfc3339 } from '../time.ts';
 import { Refusal } from './refusal.ts';
 
 /** A parameter as read: an instant or integer as a number, a list in the operation's own order. */
-export type ParameterValue = string | number | readonly string[];
+export type ParameterValue = string | number | boolean | readonly string[];
 
 /** The query parameters of a request, read and checked. */
 export type Parameters = ReadonlyMap<string, ParameterValue>;
@@ -25,7 +25,7 @@ export function readParameters(operation: Operation, query: URLSearchParams): Pa
       else if (parameter.type.kind === 'integer') values.set(parameter.name, parameter.type.default);
     } else if (texts.length > 1) {
       problems.push(`${parameter.name} is given ${texts.length} times`);
-    } else if (text === '') {
+    } else if (text === '' && parameter.type.kind !== 'text') {
       problems.push(`${parameter.name} is empty`);
     } else {
       const value = readValue(parameter, parameter.type, text, problems);
@@ -78,6 +78,18 @@ function readValue(
       if (type.choices.includes(text)) return text;
       problems.push(`${parameter.name} "${text}" is none of ${type.choices.join(', ')}`);
       return undefined;
+    case 'text':
+      if (text.length > type.maxLength) {
+        problems.push(`${parameter.name} has ${text.length} characters, at most ${type.maxLength} are allowed`);
+      } else if (type.pattern?.test(text) === false) {
+        problems.push(`${parameter.name} "${text}" does not match ${type.pattern.source}`);
+      }
+      return text;
+    case 'boolean':
+      if (text !== 'true' && text !== 'false') problems.push(`${parameter.name} "${text}" is neither true nor false`);
+      return text === 'true';
+    case 'set':
+      return readSet(parameter.name, type.choices, text, problems);
     case 'choices':
       return readChoices(parameter.name, type.choices, type.max, text.split(','), problems);
   }
@@ -86,6 +98,15 @@ function readValue(
 /** UTC only: `Z` or `+00:00`. RFC 3339 gives `-00:00` another meaning (the local offset is unknown). */
 function readInstant(text: string): Instant | undefined {
   return /T.*(Z|\+00:00)$/i.test(text) ? parseRfc3339(text) : undefined;
+}
+
+/** Any case, any order; what is named twice is meant once. */
+function readSet(name: string, choices: readonly string[], text: string, problems: string[]): readonly string[] {
+  const given = text.split(',').map((choice) => choice.toUpperCase());
+  for (const choice of given) {
+    if (!choices.includes(choice)) problems.push(`${name} "${choice}" is none of ${choices.join(', ')}`);
+  }
+  return choices.filter((choice) => given.includes(choice));
 }
 
 function readChoices(

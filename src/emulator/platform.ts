@@ -10,6 +10,8 @@ import { formatInstant, hourMs, type Instant } from '../time.ts';
 import type { Amounts } from './amounts.ts';
 import { expiredCursor, readCursor, writeCursor } from './cursors.ts';
 import type { FaultPlan } from './faults.ts';
+import type { Resource, ResourceKind } from './fleet.ts';
+import { openShelves } from './listings.ts';
 import {
   type Grouped,
   groupSeries,
@@ -41,24 +43,43 @@ export interface Platform {
 
 interface Caller {
   readonly isAdmin: boolean;
+  /** The one that its listings tell of; undefined where they tell of all. */
+  readonly workspace: string | undefined;
 }
 
 /** What an operation needs to answer. */
 interface Call {
   readonly caller: Caller;
   readonly parameters: Parameters;
+  readonly version: string;
   readonly now: Instant;
   readonly calledExpired: boolean;
 }
 
 /** 9.7 leaves open whether the second one is valid; a client that asks for it should find it. */
-const versions: readonly string[] = [earliestVersion, pagedListingsVersion];
+const allVersions: readonly string[] = [earliestVersion, pagedListingsVersion];
+
+/**
+ * How a listing knows its workspace is not shown. Here a token is somebody's: an account admin's tells of every
+ * workspace, anybody else's of one.
+ */
+const workspaceOfMember = 'production';
 
 // A client works on a few queries at once and turns the pages of each: those need not be grouped anew.
 const maxKeptQueries = 8;
 
 /** The platform that tells this story, by the clock that `now` reads. */
-export function openPlatform(story: Story, amounts: Amounts, faults: FaultPlan, now: () => Instant): Platform {
+export function openPlatform(
+  story: Story,
+  fleet: readonly Resource[],
+  amounts: Amounts,
+  faults: FaultPlan,
+  now: () => Instant,
+): Platform {
+  const shelves = openShelves(fleet, ({ workspace, kind, name }) =>
+    faults.leavesUnlisted(`${workspace}/${kind}/${name}`),
+  );
+  const versions = faults.knowsOnlyEarliestVersion ? [earliestVersion] : allVersions;
   const kept = new Map<string, Grouped>();
   const routes = Object.entries(operations).map(([name, operation]) => ({
     operation,
@@ -72,6 +93,12 @@ export function openPlatform(story: Story, amounts: Amounts, faults: FaultPlan, 
       groupByEnum: () => ({ values: groupByDimensions }),
       resourceTypesEnum: answerResourceTypes,
       accounts: answerAccounts,
+      sandboxes: answerListing('sandbox'),
+      agents: answerListing('agent'),
+      functions: answerListing('function'),
+      jobs: answerListing('job'),
+      models: answerListing('model'),
+      policies: answerListing('policy'),
     };
   }
 
@@ -120,6 +147,14 @@ export function openPlatform(story: Story, amounts: Amounts, faults: FaultPlan, 
     return { values: resourceTypesIn(story, amounts, window, at) };
   }
 
+  function answerListing(kind: ResourceKind): (call: Call) => unknown {
+    return ({ caller, parameters, version, now: at, calledExpired }) => {
+      if (faults.forbidsListing(kind)) throw new Refusal(403, 'access_denied', 'Insufficient permissions');
+      const isPaged = version >= pagedListingsVersion;
+      return shelves.answer(kind, parameters, { workspace: caller.workspace, isPaged, now: at, calledExpired });
+    };
+  }
+
   /** The document does not show this shape; a list of envelopes (2.1) is what its other listings answer with. */
   function answerAccounts(): unknown {
     const { id, displayName } = story.account;
@@ -129,7 +164,7 @@ export function openPlatform(story: Story, amounts: Amounts, faults: FaultPlan, 
   return {
     answer({ method, target, headers }, calledExpired) {
       const caller = callerOf(story, headers);
-      checkVersion(headers['service-version']);
+      const version = versionOf(headers['service-version'], versions);
       const mark = target.indexOf('?');
       const path = mark < 0 ? target : target.slice(0, mark);
       const search = new URLSearchParams(mark < 0 ? '' : target.slice(mark));
@@ -150,7 +185,7 @@ export function openPlatform(story: Story, amounts: Amounts, faults: FaultPlan, 
         throw new Refusal(403, 'access_denied', `This token has no access to account ${accountId}`);
       }
       const parameters = readParameters(found.route.operation, search);
-      return found.route.answer({ caller, parameters, now: now(), calledExpired });
+      return found.route.answer({ caller, parameters, version, now: now(), calledExpired });
     },
   };
 }
@@ -163,14 +198,17 @@ function patternOf(operation: Operation): RegExp {
 /** Who asks (5.1): a bearer token in either header. Where both are sent, one good one is enough. */
 function callerOf(story: Story, headers: PlatformRequest['headers']): Caller {
   const sent = [headers.authorization, headers['x-service-authorization']].flat();
-  if (sent.includes(`Bearer ${story.tokens.admin}`)) return { isAdmin: true };
-  if (sent.includes(`Bearer ${story.tokens.member}`)) return { isAdmin: false };
+  if (sent.includes(`Bearer ${story.tokens.admin}`)) return { isAdmin: true, workspace: undefined };
+  if (sent.includes(`Bearer ${story.tokens.member}`)) return { isAdmin: false, workspace: workspaceOfMember };
+  for (const [workspace, token] of story.workspaceTokens) {
+    if (sent.includes(`Bearer ${token}`)) return { isAdmin: false, workspace };
+  }
   throw new Refusal(401, 'unauthorized', 'Invalid or missing credentials');
 }
 
-function checkVersion(header: string | string[] | undefined): void {
+function versionOf(header: string | string[] | undefined, versions: readonly string[]): string {
   const version = [header].flat()[0] ?? earliestVersion;
-  if (versions.includes(version)) return;
+  if (versions.includes(version)) return version;
   throw new Refusal(
     400,
     'invalid_api_version',

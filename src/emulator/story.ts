@@ -1,5 +1,14 @@
 import { addCalendarMonths, floorMonth, hourMs, type Instant } from '../time.ts';
-import { accountOfStory, cast, type Habit, type Part, priceChangeMonths, type Tariff, tariffs } from './cast.ts';
+import {
+  accountOfStory,
+  cast,
+  type Habit,
+  type Part,
+  priceChangeMonths,
+  type Tariff,
+  tariffs,
+  workspaces,
+} from './cast.ts';
 import { hashText, mix, toUnit, uuidOf } from './random.ts';
 import { hourOfWeek, shapes } from './shapes.ts';
 
@@ -35,6 +44,8 @@ export interface Series extends Dimensions {
 export interface Story {
   readonly account: { readonly id: string; readonly displayName: string };
   readonly tokens: { readonly admin: string; readonly member: string };
+  /** By workspace: a token that lists what is in it, and nothing else. */
+  readonly workspaceTokens: ReadonlyMap<string, string>;
   readonly seed: number;
   /** The history's first instant: before it there is nothing. */
   readonly since: Instant;
@@ -73,21 +84,52 @@ export function sinceFor(storyEnd: Instant): Instant {
   return addCalendarMonths(floorMonth(storyEnd), -13);
 }
 
+/** One resource's life: a part of the cast, as it comes on in one copy of the cast, for the first time or again. */
+export interface Appearance {
+  readonly part: Part;
+  /** 0 for the sixty of the cast, 1 and more for the twins of a larger story. */
+  readonly copy: number;
+  /** The same whatever else is in the story; two volumes of one name have two. */
+  readonly identity: string;
+  readonly name: string;
+  /** Hours since 1970. */
+  readonly fromHour: number;
+  /** When its work ends; infinite where it goes on. Exclusive. */
+  readonly toHour: number;
+}
+
+/** Everybody who takes part, in a fixed order. */
+export function appearances(options: StoryOptions): Appearance[] {
+  const all: Appearance[] = [];
+  for (let number = 0; number < options.resources; number++) {
+    const place = number % cast.length;
+    const part = cast[place];
+    if (part === undefined) break;
+    const copy = Math.floor(number / cast.length);
+    for (let coming = 0; coming < (part.recurs === true ? returns : 1); coming++) {
+      const identity = `${place}/${copy}/${coming}`;
+      // Copies begin on other days, so that many of them are more than one of them times many.
+      const delayDays = copy === 0 ? 0 : toUnit(hashText(options.seed, `delay ${identity}`)) * 60;
+      const fromHour =
+        options.since / hourMs +
+        Math.floor((part.fromDay + delayDays + coming * returnDays) * 24) +
+        bornAtHour(part, identity);
+      const toHour = part.days === undefined ? Number.POSITIVE_INFINITY : fromHour + part.days * 24;
+      all.push({ part, copy, identity, name: nameOf(part, copy, coming), fromHour, toHour });
+    }
+  }
+  return all;
+}
+
 /** The story as series, in a fixed order; about three a resource. */
 export function tellStory(options: StoryOptions): Story {
   const { seed } = options;
   const series: Series[] = [];
-  for (let number = 0; number < options.resources; number++) {
-    const part = cast[number % cast.length];
-    if (part === undefined) break;
-    const copy = Math.floor(number / cast.length);
-    for (let coming = 0; coming < (part.recurs === true ? returns : 1); coming++) {
-      series.push(...play(part, number % cast.length, copy, coming, series.length, options));
-    }
-  }
+  for (const appearance of appearances(options)) series.push(...play(appearance, series.length, options));
   return {
     account: accountOfStory,
     tokens: { admin: tokenOf(seed, 'admin'), member: tokenOf(seed, 'member') },
+    workspaceTokens: new Map(workspaces.map((name) => [name, tokenOf(seed, `workspace-${name}`)])),
     seed,
     since: options.since,
     priceChangeHour: addCalendarMonths(options.since, priceChangeMonths) / hourMs,
@@ -99,26 +141,12 @@ function tokenOf(seed: number, role: string): string {
   return `emulator-${role}-${uuidOf(seed, `token ${role}`).slice(0, 8)}`;
 }
 
-/** The series of one part: the copy tells the twins of a larger story apart, the coming those that return. */
-function play(
-  part: Part,
-  number: number,
-  copy: number,
-  coming: number,
-  firstIndex: number,
-  options: StoryOptions,
-): Series[] {
-  const name = nameOf(part, copy, coming);
-  // Two volumes of one name are two parts: the number in the cast tells them apart, the name need not.
-  const identity = `${number}/${copy}/${coming}`;
-  // Copies begin on other days and are of other sizes, so that many of them are more than one of them times many.
-  const delayDays = copy === 0 ? 0 : toUnit(hashText(options.seed, `delay ${identity}`)) * 60;
+/** The series of one appearance. */
+function play(appearance: Appearance, firstIndex: number, options: StoryOptions): Series[] {
+  const { part, copy, identity, name, fromHour, toHour } = appearance;
+  // Copies are of other sizes, too.
   const size = copy === 0 ? 1 : 0.4 + toUnit(hashText(options.seed, `size ${identity}`));
   const hasUuid = part.type !== 'volume' && part.type !== 'custom_domain';
-  const fromHour =
-    options.since / hourMs +
-    Math.floor((part.fromDay + delayDays + coming * returnDays) * 24) +
-    bornAtHour(part, identity);
   const endHour = options.storyEnd / hourMs;
   return part.habits.map((habit, i) => ({
     index: firstIndex + i,
@@ -129,7 +157,8 @@ function play(
     resourceUuid: hasUuid ? uuidOf(options.seed, `resource ${identity}`) : undefined,
     billingDimension: habit.dimension,
     fromHour,
-    toHour: part.days === undefined ? Number.POSITIVE_INFINITY : fromHour + part.days * 24,
+    // What is stored outlives the work for a while.
+    toHour: isStorage(habit) ? toHour + (part.storedDays ?? 0) * 24 : toHour,
     shape: shapes[habit.shape],
     habit: habit.dimension === 'custom_domain_active_time_hours' ? habit : { ...habit, perHour: habit.perHour * size },
     tariff: tariffs[habit.dimension],
@@ -139,6 +168,10 @@ function play(
         ? { fromHour: endHour - 7 * 24 + 21, toHour: endHour + 2 * 24 }
         : undefined,
   }));
+}
+
+function isStorage({ dimension }: Habit): boolean {
+  return dimension.includes('_storage_');
 }
 
 /** What is there from the beginning was there at midnight; everything later is made by a person during the day. */

@@ -14,4 +14,5 @@ export {
 } from './landed.ts';
 export { type Landing, type LandingFolder, type LoadRecord, openLanding } from './landing.ts';
 export * from './plan.ts';
+export { type DecodedResource, decodeResource, type ResourceState } from './resource.ts';
 export * from './verify-plan.ts';

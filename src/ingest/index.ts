@@ -12,10 +12,12 @@ import { coverWindows, planWindows, type Role } from '../fetch/index.ts';
 import { type Client, discoverAccounts, discoverHistoryStart, metricsLimits } from '../platform/index.ts';
 import { floorHour, floorMonth, formatInstant, formatWindow, hourMs, type Instant, type Window } from '../time.ts';
 import type { TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
+import { type ListingSummary, readInventory } from './inventory.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
 import { openPast, type PastVerification } from './verify.ts';
 import { ingestWindows, isHopeless } from './windows.ts';
 
+export type { ListingSummary } from './inventory.ts';
 export { rebuildLoads } from './rebuild.ts';
 export type { IngestProgress, IngestRequest, IngestTools, RequestCounts } from './tools.ts';
 export { tonightsSeries } from './verify.ts';
@@ -37,6 +39,8 @@ export interface AccountSummary {
   readonly errors: readonly string[];
   /** The exit codes that this account gives rise to. */
   readonly exitCodes: readonly number[];
+  /** What came of the listings of its resources; none where they were not asked for. */
+  readonly listings: readonly ListingSummary[];
 }
 
 /**
@@ -49,7 +53,12 @@ export async function ingest(request: IngestRequest, tools: IngestTools): Promis
   await registerAccounts(request, tools);
   for (const account of request.config.accounts) {
     tools.signal.throwIfAborted();
-    const summary = await ingestAccount(account, request, tools);
+    const client = tools.openClient(account);
+    const costs = await ingestAccount(account, client, request, tools);
+    // A platform that fails the costs is not asked for more; the resources are as they were until the next run.
+    const mayAsk = costs.account !== '' && !costs.exitCodes.includes(exitCodes.platform);
+    const listings = mayAsk ? await readInventory(account, costs.account, client, request, tools) : [];
+    const summary = { ...costs, listings };
     summaries.push(summary);
     if (summary.account === '') continue;
     const { account: id, windows, pages, rows, restated, retries } = summary;
@@ -89,11 +98,11 @@ async function registerAccounts({ config }: IngestRequest, { warehouse, effects 
 
 async function ingestAccount(
   config: AccountConfig,
+  client: Client,
   request: IngestRequest,
   tools: IngestTools,
-): Promise<AccountSummary> {
+): Promise<Omit<AccountSummary, 'listings'>> {
   const { warehouse, effects } = tools;
-  const client = tools.openClient(config);
   const requests: RequestCounts = { new: 0, settle: 0, verify: 0, repair: 0 };
   const errors: string[] = [];
   const codes: number[] = [];

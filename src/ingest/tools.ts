@@ -55,6 +55,7 @@ export interface RequestCounts {
 export function countingClient(client: Client, count: () => void): Client {
   return {
     counters: client.counters,
+    apiVersion: client.apiVersion,
     call(...asked) {
       count();
       return client.call(...asked);

@@ -6,12 +6,15 @@ import { billingDimensions, type Client, resourceTypes } from '../platform/index
 import { dayMs, floorHour, formatWindow, hourMs, type Instant } from '../time.ts';
 import type { LoadResult, Stage, TotalDecimals, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
+import { openTurns } from './turns.ts';
 import { readWindow } from './window.ts';
 
 /** Windows failing at the transport one after another before the platform is taken to be down. */
 const maxFailuresInARow = 3;
 /** Windows on their way beyond those that requests are made for: while one is proven and loaded, another one asks. */
-const windowsAhead = 2;
+const windowsAhead = 4;
+/** Pages on their way beyond the sockets: while one is decoded, another one is asked for. More was measured to be slower. */
+const pagesAhead = 1;
 /** Readers get what a long backfill has so far at this pace, or slower where publishing itself takes long. */
 const publishEveryMs = 30_000;
 
@@ -38,7 +41,8 @@ interface Outcome {
 
 /**
  * Reads, proves and loads the planned windows, several on their way at once and one in the warehouse at a time.
- * A window holds its place until it is loaded, so that few more than `concurrency` windows are staged.
+ * A window holds its place until it is loaded, so that few more than `concurrency` windows are staged, and the pages of
+ * an earlier one are asked for first.
  */
 export async function ingestWindows(options: {
   account: string;
@@ -60,6 +64,7 @@ export async function ingestWindows(options: {
   const { warehouse, landing, effects } = tools;
   const { config, runNumber } = request;
   const windowsInFlight = pLimit(config.concurrency + windowsAhead); // sockets limit the requests
+  const turns = openTurns(config.concurrency + pagesAhead);
   const warehouseQueue = pLimit(1); // DuckDB has one writer, and four busy queries would starve DNS and files
   const abort = new AbortController();
   const signal = AbortSignal.any([tools.signal, abort.signal]);
@@ -91,16 +96,18 @@ export async function ingestWindows(options: {
   /** One reading of a window: its load, or why it did not prove. */
   async function attempt(
     { window, reason }: PlannedWindow,
+    rank: number,
     stage: Stage,
     reading: number,
   ): Promise<LoadResult | Unproved> {
     const folder = await landing.begin(account, window, effects.now());
     let requests = 0;
     let pages = 0;
-    const client = countingClient(options.client, () => {
+    const counted = countingClient(options.client, () => {
       requests += 1;
       options.requests[reading === 1 ? reason : 'repair'] += 1;
     });
+    const client: Client = { ...counted, call: (...asked) => turns.run(rank, () => counted.call(...asked)) };
     try {
       const read = await readWindow({
         account,
@@ -181,16 +188,16 @@ export async function ingestWindows(options: {
    * Reads a window until it proves: once, once more, and where only young hours stand in the way, without them, since
    * their numbers may be changing while they are read. They are missing then, and the next run asks for them.
    */
-  async function attemptAll(plan: PlannedWindow, stage: Stage): Promise<Outcome> {
+  async function attemptAll(plan: PlannedWindow, rank: number, stage: Stage): Promise<Outcome> {
     const { window } = plan;
-    const first = await attempt(plan, stage, 1);
+    const first = await attempt(plan, rank, stage, 1);
     if (!isUnproved(first)) return { load: first, unproven: undefined };
     effects.log.warn('window does not prove; it is asked again', {
       account,
       window: formatWindow(window),
       because: first.because,
     });
-    const second = await attempt(plan, stage, 2);
+    const second = await attempt(plan, rank, stage, 2);
     if (!isUnproved(second)) return { load: second, unproven: undefined };
     const end = Math.min(window.end, Math.max(window.start, second.provesBefore));
     if (end >= window.end || end < settledEnd) {
@@ -198,18 +205,19 @@ export async function ingestWindows(options: {
     }
     const young = { window: { start: end, end: window.end }, because: second.because, isYoung: true };
     if (end === window.start) return { load: undefined, unproven: young };
-    const shortened = await attempt({ ...plan, window: { start: window.start, end } }, stage, 3);
+    const shortened = await attempt({ ...plan, window: { start: window.start, end } }, rank, stage, 3);
     return isUnproved(shortened)
       ? { load: undefined, unproven: { window, because: shortened.because, isYoung: false } }
       : { load: shortened, unproven: young };
   }
 
-  async function ingestWindow(plan: PlannedWindow, isFirst: boolean): Promise<void> {
+  async function ingestWindow(plan: PlannedWindow, rank: number): Promise<void> {
+    const isFirst = rank === 0;
     if (!isFirst) await roleLearnt.promise;
     signal.throwIfAborted();
     const stage = idleStages.pop() ?? (await warehouse.openStage());
     try {
-      const result = await attemptAll(plan, stage);
+      const result = await attemptAll(plan, rank, stage);
       failuresInARow = 0;
       await exclusively(async () => {
         if (result.load !== undefined) await stage.forgetUnproven(plan.window);
@@ -271,8 +279,8 @@ export async function ingestWindows(options: {
 
   progress();
   const settled = await Promise.allSettled(
-    planned.map((plan, index) =>
-      windowsInFlight(() => ingestWindow(plan, index === 0)).catch((error: unknown) => {
+    planned.map((plan, rank) =>
+      windowsInFlight(() => ingestWindow(plan, rank)).catch((error: unknown) => {
         if (!signal.aborted) abort.abort(error);
         throw error;
       }),

@@ -44,6 +44,8 @@ export interface ClientCounters {
 
 export interface Client {
   readonly counters: Readonly<ClientCounters>;
+  /** The API version that it asks for, where a call does not ask for another one. */
+  readonly apiVersion: string;
   /**
    * Asks one operation and hands the body of a 200 to `read`. Sending, the body and `read` together are tried again
    * while that can help; other failures are thrown as PlatformError whose message begins with what was asked and
@@ -55,6 +57,7 @@ export interface Client {
     about: string,
     read: (body: RawBody) => Promise<T>,
     signal: AbortSignal,
+    apiVersion?: string,
   ): Promise<T>;
 }
 
@@ -102,7 +105,12 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
     }
   }
 
-  async function attempt<T>(path: string, signal: AbortSignal, read: (body: RawBody) => Promise<T>): Promise<T> {
+  async function attempt<T>(
+    path: string,
+    apiVersion: string,
+    signal: AbortSignal,
+    read: (body: RawBody) => Promise<T>,
+  ): Promise<T> {
     const tokenUsed = currentToken();
     const limitMs = settings.attemptTimeoutMs ?? attemptTimeoutMs;
     const limit = AbortSignal.timeout(limitMs);
@@ -112,7 +120,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
         url: settings.url + path,
         headers: {
           [settings.authorizationHeader]: `Bearer ${await tokenUsed}`,
-          [settings.versionHeader]: settings.apiVersion,
+          [settings.versionHeader]: apiVersion,
           accept: 'application/json',
           'accept-encoding': 'gzip',
           'user-agent': settings.userAgent,
@@ -134,7 +142,8 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
 
   return {
     counters,
-    async call(operation, values, about, read, signal) {
+    apiVersion: settings.apiVersion,
+    async call(operation, values, about, read, signal, apiVersion = settings.apiVersion) {
       const path = requestPath(operation, values);
       counters.requests += 1;
       let attempts: Attempts = { made: 0, putOff: 0, waitedMs: 0 };
@@ -143,7 +152,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
         signal.throwIfAborted();
         await waitForTurn(signal);
         try {
-          return await attempt(path, signal, read);
+          return await attempt(path, apiVersion, signal, read);
         } catch (error) {
           if (signal.aborted) throw signal.reason;
           if (!(error instanceof PlatformError)) throw error;
@@ -291,14 +300,15 @@ function saidIn({ error, message = '' }: { error: string; message?: string | und
 }
 
 /** What to do about an answer that retrying does not mend, by status. */
-function remedy(error: PlatformError, tokenSetting: string | undefined): string {
+function remedy(error: PlatformError, operation: Operation, tokenSetting: string | undefined): string {
   if (error.status === 401) {
     const setting = tokenSetting ?? "COSTBOOK_TOKEN (or the account's token, tokenFile or tokenCommand)";
     return `The token was refused: check ${setting}; it may have expired or been revoked.`;
   }
   if (error.status === 403)
-    return 'The token may not read this: ask an account admin for a token that may read the metrics of this account.';
-  if (error.status === 404) return 'Check the account id and the URL.';
+    return `The token may not read this: ask an account admin for a token that may read ${operation.reads}.`;
+  if (error.status === 404)
+    return operation.path.includes('{accountId}') ? 'Check the account id and the URL.' : 'Check the URL.';
   if (error.code === 'invalid_api_version')
     return 'Set apiVersion (COSTBOOK_API_VERSION) to a version that the platform lists.';
   if (error.status === 400)
@@ -320,7 +330,7 @@ function explain(
   const tries = attempts.made > 1 ? ` after ${attempts.made} attempts` : '';
   const answered = error.status === undefined ? 'failed with' : 'answered';
   return new PlatformError(
-    `${operation.name} API ${answered} ${error.message}${tries} (${about}). ${remedy(error, tokenSetting)}`,
+    `${operation.name} API ${answered} ${error.message}${tries} (${about}). ${remedy(error, operation, tokenSetting)}`,
     {
       status: error.status,
       code: error.code,

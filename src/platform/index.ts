@@ -11,6 +11,15 @@ export {
 export { accountIds, discoverAccounts, discoverHistoryStart, historyParameters } from './discover.ts';
 export { openHttp } from './http.ts';
 export * from './limits.ts';
+export {
+  type Listing,
+  type ListingPage,
+  type ListingReader,
+  listings,
+  openListings,
+  type RawResource,
+  readListingPage,
+} from './listings.ts';
 export * from './operations.ts';
 export { CursorRefusedError, type Page, pages } from './paging.ts';
 export * from './responses.ts';

@@ -40,6 +40,40 @@ export const metricsLimits = {
   cursorLifetimeMs: dayMs,
 } as const;
 
+/** Limits of the listings (8). */
+export const listingLimits = {
+  /** Larger values clamp. */
+  maxPageSize: 200,
+  defaultPageSize: 50,
+  maxSearchLength: 200,
+  /** A shorter search text means no filtering. */
+  minSearchLength: 2,
+  maxExternalIdLength: 64,
+  cursorLifetimeMs: dayMs,
+} as const;
+
+/** The orders of a listing (4.1); the first is the default. */
+export const listingSorts = ['createdAt:desc', 'createdAt:asc', 'name:asc', 'name:desc'] as const;
+export type ListingSort = (typeof listingSorts)[number];
+
+/** Deployment statuses (3). */
+export const deploymentStatuses = [
+  'DELETING',
+  'TERMINATED',
+  'FAILED',
+  'DEACTIVATED',
+  'DEACTIVATING',
+  'UPLOADING',
+  'BUILDING',
+  'DEPLOYING',
+  'DEPLOYED',
+  'BUILT',
+  'ARCHIVING',
+  'ARCHIVED',
+  'UNARCHIVING',
+] as const;
+export type DeploymentStatus = (typeof deploymentStatuses)[number];
+
 /**
  * What a body may be long, unpacked: a page of 100 groups × 168 hours has about 2 MB. What is far beyond is no page,
  * and parsing takes a multiple of it in memory.

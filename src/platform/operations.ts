@@ -1,16 +1,30 @@
 import type { z } from 'zod';
-import { groupByDimensions, metricsLimits, resolutions } from './limits.ts';
-import { accountsResponse, enumResponse, metricsResponse } from './responses.ts';
+import {
+  deploymentStatuses,
+  groupByDimensions,
+  listingLimits,
+  listingSorts,
+  metricsLimits,
+  pagedListingsVersion,
+  resolutions,
+} from './limits.ts';
+import { accountsResponse, enumResponse, listingResponse, metricsResponse } from './responses.ts';
 
 /** How a parameter's text is read. */
 export type ParameterType =
   | { readonly kind: 'string' }
+  /** A text that is looked for: empty means that nothing is, `pattern` is of the whole text. */
+  | { readonly kind: 'text'; readonly maxLength: number; readonly pattern?: RegExp }
+  /** `true` or `false`. */
+  | { readonly kind: 'boolean' }
   /** RFC 3339 in UTC. */
   | { readonly kind: 'instant' }
   | { readonly kind: 'integer'; readonly min: number; readonly max: number; readonly default: number }
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
   /** Comma-separated, without duplicates, in any order. */
-  | { readonly kind: 'choices'; readonly choices: readonly string[]; readonly max: number };
+  | { readonly kind: 'choices'; readonly choices: readonly string[]; readonly max: number }
+  /** Comma-separated in any order and any case; what is named twice is meant once. */
+  | { readonly kind: 'set'; readonly choices: readonly string[] };
 
 /** One parameter of an operation with its rule. */
 export interface Parameter {
@@ -28,6 +42,8 @@ export interface Operation {
   /** Path template with `{parameters}`, below the base URL. */
   readonly path: string;
   readonly summary: string;
+  /** What a token has to be allowed to read, for the words about one that is not. */
+  readonly reads: string;
   /** Section of the interface document. */
   readonly section: string;
   readonly parameters: readonly Parameter[];
@@ -70,6 +86,86 @@ const authErrors = [
   { status: 500, when: 'internal error' },
 ] as const;
 
+const listingParameters: readonly Parameter[] = [
+  filter(
+    'cursor',
+    'Opaque, from meta.nextCursor; bound to workspace and filters, valid for 24 hours. Omitted on the first page.',
+  ),
+  {
+    name: 'limit',
+    in: 'query',
+    required: false,
+    type: { kind: 'integer', min: 1, max: listingLimits.maxPageSize, default: listingLimits.defaultPageSize },
+    rule: 'Items on a page; larger values clamp.',
+  },
+  {
+    name: 'sort',
+    in: 'query',
+    required: false,
+    type: { kind: 'choice', choices: listingSorts },
+    rule: `Default createdAt:desc. Bound into the cursor. Honoured only from version ${pagedListingsVersion}.`,
+  },
+  {
+    name: 'q',
+    in: 'query',
+    required: false,
+    type: { kind: 'text', maxLength: listingLimits.maxSearchLength },
+    rule: `Substring of metadata.name, metadata.displayName, label keys and values; trimmed, lowercased, under 2 characters unfiltered. Bound into the cursor. Honoured only from version ${pagedListingsVersion}.`,
+  },
+  {
+    name: 'anchor',
+    in: 'query',
+    required: false,
+    type: { kind: 'choice', choices: ['end'] },
+    rule: 'The tail page directly; for sorts by createdAt.',
+  },
+  {
+    name: 'externalId',
+    in: 'query',
+    required: false,
+    type: { kind: 'text', maxLength: listingLimits.maxExternalIdLength, pattern: /^[a-zA-Z0-9-]*$/ },
+    rule: 'Only resources with this metadata.externalId.',
+  },
+];
+
+const statusParameter: Parameter = {
+  name: 'status',
+  in: 'query',
+  required: false,
+  type: { kind: 'set', choices: deploymentStatuses },
+  rule: `Every status is the same as none. Bound into the cursor. Filters from version ${pagedListingsVersion} on, sandboxes on every version; always validated.`,
+};
+
+const showTerminatedParameter: Parameter = {
+  name: 'showTerminated',
+  in: 'query',
+  required: false,
+  type: { kind: 'boolean' },
+  rule: 'Default false. Terminated sandboxes too; status takes precedence.',
+};
+
+/** One of the six listing endpoints (4.1). Which errors the others show than the functions' is left open: the same. */
+function listingOf<Name extends string>(
+  name: Name,
+  items: string,
+  ...own: readonly Parameter[]
+): Operation & { readonly name: Name } {
+  return {
+    name,
+    method: 'GET',
+    path: `/v0/${name}`,
+    summary: `The ${items} of a workspace: {data, meta} from version ${pagedListingsVersion}, a bare array before.`,
+    reads: `the ${items} of its workspaces`,
+    section: '4.1',
+    parameters: [...listingParameters, ...own],
+    response: listingResponse,
+    errors: [
+      { status: 400, when: 'invalid parameter, unknown status, refused cursor, unknown API version' },
+      ...authErrors,
+    ],
+  };
+}
+
 /** Every operation that Costbook uses, once. */
 export const operations = {
   metrics: {
@@ -77,6 +173,7 @@ export const operations = {
     method: 'GET',
     path: '/v0/accounts/{accountId}/metrics',
     summary: 'Cost and usage of an account over a window.',
+    reads: 'the metrics of this account',
     section: '4.6',
     parameters: [
       accountId,
@@ -129,6 +226,7 @@ export const operations = {
     method: 'GET',
     path: '/v0/accounts/{accountId}/metrics/enums/group-by',
     summary: 'The five groupBy values.',
+    reads: 'the metrics of this account',
     section: '4.6',
     parameters: [accountId],
     response: enumResponse,
@@ -139,6 +237,7 @@ export const operations = {
     method: 'GET',
     path: '/v0/accounts/{accountId}/metrics/enums/resource-types',
     summary: 'The distinct resource types observed in the window.',
+    reads: 'the metrics of this account',
     section: '4.6',
     parameters: [accountId, startTime, endTime],
     response: enumResponse,
@@ -149,11 +248,18 @@ export const operations = {
     method: 'GET',
     path: '/v0/accounts',
     summary: 'The accounts that the token can see; the shape of the answer is not shown.',
+    reads: 'the metrics of this account',
     section: '4.6',
     parameters: [],
     response: accountsResponse,
     errors: authErrors,
   },
+  sandboxes: listingOf('sandboxes', 'sandboxes', statusParameter, showTerminatedParameter),
+  agents: listingOf('agents', 'agents', statusParameter),
+  functions: listingOf('functions', 'functions (MCP servers)', statusParameter),
+  jobs: listingOf('jobs', 'batch jobs', statusParameter),
+  models: listingOf('models', 'model endpoints', statusParameter),
+  policies: listingOf('policies', 'policies'),
 } as const satisfies Record<string, Operation>;
 
 export type OperationName = keyof typeof operations;

@@ -254,7 +254,7 @@ function readAmounts(
   const amounts = new Map<string, bigint>();
   if (given === undefined) return amounts;
   const expected = period === undefined ? 'a period' : periodExamples[period];
-  for (const [name, entry] of entriesOf(given, `${expected} and its amount`, problems)) {
+  for (const [name, entry] of entriesOf(given, `${expected} and its amount`, problems) ?? []) {
     const amount = readValue(entry, parseUsd, problems);
     try {
       if (period !== undefined && calendarOf(period, timeZone).periodNamed(name) === undefined) {

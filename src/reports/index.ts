@@ -1,3 +1,4 @@
+export * from './allocation.ts';
 export { openWitness } from './ask-again.ts';
 export {
   amountIn,

@@ -8,11 +8,21 @@ export const presentCatalog = 'present';
 
 /**
  * Makes the catalog `wh` of views: the ledger as it was at a moment, over the file attached as `present`, and the
- * public views over that. Which moment, each connection says with `setMoment`.
+ * public views over that. Which moment, each connection says with `setMoment`. With `draft`, a definition as JSON, it is
+ * as if these allocation rules had always been in force.
  */
-export async function createPast(connection: Connection): Promise<void> {
+export async function createPast(connection: Connection, draft?: string): Promise<void> {
   await connection.run(`attach ':memory:' as wh; use wh`);
   await connection.run(await asOfSql('ledger'));
+  if (draft !== undefined) {
+    await connection.run('drop view ledger.allocations');
+    await connection.run(
+      `create table ledger.allocations as
+      select $draft as definition, 0 as run_number, cast('1970-01-01' as timestamp) as recorded_at,
+        cast(null as timestamp) as replaced_at`,
+      { draft },
+    );
+  }
   await createViews(connection, await readSqlFolder('views'));
 }
 

@@ -5,6 +5,9 @@ import { type Connection, openDatabase } from './connection.ts';
 import { snapshotFile } from './snapshot.ts';
 import { removeReadersSpill } from './spill.ts';
 
+/** After everything that is ever seen: as of then the books are what they are now. */
+const endOfTime = Date.UTC(9999, 11, 31);
+
 /** The published snapshot, as readers see it. */
 export interface Books {
   readonly connection: Connection;
@@ -13,7 +16,7 @@ export interface Books {
 
 /**
  * Opens the snapshot below the project folder for reading; it never waits for the writer. With `asOf` everything asked
- * is answered as it would have been at that instant. With `lockedDown` the connection can reach no file, no network
+ * is answered as it would have been at that instant, and with `draft` as if these allocation rules were in force. With `lockedDown` the connection can reach no file, no network
  * and no setting, but for the `writable` file: for SQL that somebody typed. The signal ends what is asked. Throws UsageError where nothing has been published yet.
  */
 export async function openBooks(
@@ -22,18 +25,28 @@ export async function openBooks(
     lockedDown,
     writable,
     asOf,
+    draft,
     signal,
-  }: { lockedDown: boolean; writable?: string | undefined; asOf?: Instant | undefined; signal?: AbortSignal },
+  }: {
+    lockedDown: boolean;
+    writable?: string | undefined;
+    asOf?: Instant | undefined;
+    draft?: string | undefined;
+    signal?: AbortSignal;
+  },
 ): Promise<Books> {
+  const moment = asOf ?? (draft === undefined ? undefined : endOfTime);
   const database = await openDatabase(snapshotFile(dir), {
     readOnly: true,
     lockedDown,
     writable,
-    ...(asOf === undefined ? {} : { catalog: presentCatalog, prepare: createPast }),
+    ...(moment === undefined
+      ? {}
+      : { catalog: presentCatalog, prepare: (connection: Connection) => createPast(connection, draft) }),
   });
   try {
     const connection = await database.connect(signal);
-    if (asOf !== undefined) await setMoment(connection, asOf);
+    if (moment !== undefined) await setMoment(connection, moment);
     return { connection, close: () => database.close() };
   } catch (error) {
     database.close();

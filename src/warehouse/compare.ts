@@ -18,6 +18,9 @@ const tables = [
   'contradictions',
   'closes',
   'closed_units',
+  'resources',
+  'listings',
+  'allocations',
   'runs',
   'account_runs',
 ] as const;

@@ -335,9 +335,14 @@ function wrap(
   }
 
   const self: Connection = {
-    async run(sql, parameters = {}) {
+    async run(sql, parameters) {
       await statementInTurn(() =>
-        interruptibly(() => prepared(sql, parameters, (statement) => statement.run()).catch(fail)),
+        interruptibly(async () => {
+          // Without values there is nothing to prepare for, and DuckDB takes the whole text at once.
+          const work =
+            parameters === undefined ? connection.run(sql) : prepared(sql, parameters, (statement) => statement.run());
+          await work.catch(fail);
+        }),
       );
     },
     async rows(sql, parameters = {}) {

@@ -22,6 +22,15 @@ export {
 } from './connection.ts';
 export { holdFolder } from './folder-lock.ts';
 export type {
+  InventoryStage,
+  ListedResource,
+  ListingFacts,
+  ListingKey,
+  ListingOutcome,
+  ListingReading,
+  ListingWritten,
+} from './inventory.ts';
+export type {
   DifferingHours,
   LoadedQuery,
   LoadFacts,

@@ -15,7 +15,10 @@ export type EventName =
   | 'past_asked'
   | 'month_closed'
   | 'month_reopened'
-  | 'proofs';
+  | 'allocation_is'
+  | 'proofs'
+  | 'resources_changed'
+  | 'listing_read';
 
 type Scalar = string | number | boolean | null;
 

@@ -81,12 +81,13 @@ export async function foreignMigration(connection: Connection): Promise<string |
 
 /** Creates the views in as many passes as it takes: one that reads another can only be made after it. */
 export async function createViews(connection: Connection, files: readonly SqlFile[]): Promise<void> {
-  let left = [...files];
+  let left = readFirst(files);
   while (left.length > 0) {
     const failed: { file: SqlFile; error: unknown }[] = [];
     for (const file of left) {
       try {
-        await connection.run(file.text);
+        // As one transaction: every comment on a column would be one by itself, and brought to the disk by itself.
+        await connection.transaction(() => connection.run(file.text));
       } catch (error) {
         if (!(error instanceof SqlError)) throw error; // an interruption is no view's mistake
         failed.push({ file, error });
@@ -97,6 +98,23 @@ export async function createViews(connection: Connection, files: readonly SqlFil
     }
     left = failed.map(({ file }) => file);
   }
+}
+
+/** The files with those that are seen to be read by others before them: to try one in vain costs as much as to make it. */
+function readFirst(files: readonly SqlFile[]): SqlFile[] {
+  const ordered = new Set<SqlFile>();
+  const seen = new Set<SqlFile>();
+  function add(file: SqlFile): void {
+    if (seen.has(file)) return;
+    seen.add(file);
+    for (const [, name] of file.text.matchAll(/\b(?:from|join)\s+(?:ledger\.)?(\w+)/g)) {
+      const read = files.find((other) => other.name === name);
+      if (read !== undefined) add(read);
+    }
+    ordered.add(file);
+  }
+  files.forEach(add);
+  return [...ordered];
 }
 
 async function remember(connection: Connection, folder: string, name: string, hash: string): Promise<void> {

@@ -7,6 +7,7 @@ import { UsageError } from '../errors.ts';
 export type SqlFolder =
   | 'migrations'
   | 'load'
+  | 'inventory'
   | 'journal'
   | 'verify'
   | 'as_of'

@@ -2,6 +2,15 @@ import { join } from 'node:path';
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import { type ClosedMonth, closedMonths, closeMonth, type MonthClose, reopenMonth } from './closes.ts';
 import { type Connection, openDatabase, type SqlRow } from './connection.ts';
+import {
+  type InventoryStage,
+  type ListingFacts,
+  type ListingKey,
+  type ListingOutcome,
+  lastListingOutcome,
+  openInventoryStage,
+  recordListing,
+} from './inventory.ts';
 import { journalFolder, openRecorder, type Recorder } from './journal.ts';
 import { allRowsMeet, type LoadedQuery, openStage, type Stage, type TotalDecimals, type TotalsKnown } from './load.ts';
 import { migrate } from './migrate.ts';
@@ -102,7 +111,13 @@ export interface Warehouse {
   closeMonth(close: MonthClose, now: Instant): Promise<Instant>;
   /** Opens a closed month again. */
   reopenMonth(month: Instant, because: string, now: Instant): Promise<Instant>;
+  /** Puts allocation rules in force (their definition as JSON), or takes them away; false where they are as before. */
+  saveAllocation(definition: string | undefined, runNumber: number, now: Instant): Promise<boolean>;
   openStage(): Promise<Stage>;
+  openInventory(): Promise<InventoryStage>;
+  /** What came of a listing when it was read last; undefined where it never was. */
+  lastListingOutcome(key: ListingKey): Promise<ListingOutcome | undefined>;
+  recordListing(facts: ListingFacts): Promise<void>;
   openVerification(account: string, known: TotalsKnown): Promise<Verification>;
   publish(): Promise<void>;
   close(): void;
@@ -127,7 +142,9 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
     const [before] = await connection.rows(`
       select epoch_ms(greatest(
         (select max(seen_at) from ledger.loads), (select max(recorded_at) from ledger.accounts),
-        (select max(closed_at) from ledger.closes), (select max(reopened_at) from ledger.closes)
+        (select max(closed_at) from ledger.closes), (select max(reopened_at) from ledger.closes),
+        (select max(read_at) from ledger.listings),
+        (select max(recorded_at) from ledger.allocations), (select max(replaced_at) from ledger.allocations)
       )) as last
     `);
     // A clock that was moved back must not let two runs see at one instant: as of it, either would be an answer.
@@ -186,7 +203,22 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
         await reopenMonth(recorder, month, because, reopenedAt);
         return reopenedAt;
       },
+      async saveAllocation(definition, runNumber, now) {
+        if ((await allocationInForce(connection)) === definition) return false;
+        await recorder.record({
+          event: 'allocation_is',
+          values: {
+            definition: definition ?? null,
+            run_number: runNumber,
+            recorded_at: formatInstant(await seenAt(now)),
+          },
+        });
+        return true;
+      },
       openStage: async () => openStage(await database.connect(signal), recorder),
+      openInventory: async () => openInventoryStage(await database.connect(signal), recorder),
+      lastListingOutcome: (key) => lastListingOutcome(connection, key),
+      recordListing: (facts) => recordListing(recorder, facts),
       openVerification: async (account, known) =>
         openVerification(await database.connect(signal), recorder, account, known),
       publish: () => publishSnapshot(connection, file, snapshotFile(dir), signal),
@@ -298,6 +330,12 @@ async function dimensionsLeftOut(connection: Connection, account: string): Promi
     purpose !== 'detail' && billingDimension !== null ? [billingDimension] : [],
   );
   return [...new Set(dimensions)];
+}
+
+/** The definition of the allocation rules in force; undefined where there are none. */
+export async function allocationInForce(connection: Connection): Promise<string | undefined> {
+  const [row] = await connection.rows('select definition from ledger.allocations where replaced_at is null');
+  return row === undefined ? undefined : String(row['definition']);
 }
 
 /** The hours of an account that are in the books, in order. */

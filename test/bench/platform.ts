@@ -25,6 +25,11 @@ const server = createServer((request, response) => {
     response.end(JSON.stringify({ asked, bytes }));
     return;
   }
+  if (!url.pathname.endsWith('/metrics')) {
+    response.writeHead(404, { 'content-type': 'application/json' });
+    response.end('{"error":"not_found","code":404,"message":"only metrics are served here"}');
+    return;
+  }
   asked.push(path);
   let body = made.get(path);
   if (body === undefined) {

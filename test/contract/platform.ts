@@ -97,3 +97,73 @@ export function rawGet(
     }).on('error', reject);
   });
 }
+
+/** An item of a listing as these tests read it; written out from 2.1 to 2.10. */
+export interface Item {
+  metadata: {
+    name: string;
+    displayName?: string;
+    externalId?: string;
+    labels?: Record<string, string>;
+    createdAt: string;
+    updatedAt: string;
+    createdBy: string;
+    updatedBy: string;
+    plan: string;
+    url?: string;
+    workspace: string;
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: each kind has its own
+  spec: any;
+  events?: { type: string; status: string; time: string; revision: string }[];
+  status?: string;
+  state?: string;
+  expiresIn?: number;
+  lastUsedAt?: string;
+}
+
+/** A 200 of a listing from version 2026-04-28 on (2.13). */
+export interface Listing {
+  data: Item[];
+  meta: { hasMore: boolean; nextCursor: string; total: number; totalIsPartial: boolean };
+}
+
+/** What came back for a listing, with whichever body. */
+export type ListingBody = Listing & Item[] & { error: string; code: number; message: string };
+
+/** Asks for a path in a version (`undefined` sends no header), as the admin unless a token is named. */
+export async function askIn(
+  emulator: Emulator,
+  version: string | undefined,
+  path: string,
+  token: string = emulator.tokens.admin,
+): Promise<{ status: number; body: ListingBody }> {
+  const response = await fetch(`${emulator.url}${path}`, {
+    headers: { authorization: `Bearer ${token}`, ...(version === undefined ? {} : { 'service-version': version }) },
+  });
+  return { status: response.status, body: (await response.json()) as ListingBody };
+}
+
+/** One page of a listing in the version that has pages; it must be there. */
+export async function listed(emulator: Emulator, path: string, token?: string): Promise<Listing> {
+  const { status, body } = await askIn(emulator, '2026-04-28', path, token);
+  if (status !== 200) throw new Error(`${status} ${body.error}: ${body.message}`);
+  return body;
+}
+
+/** All items of a listing, 200 a page. */
+export async function allItems(emulator: Emulator, path: string, token?: string): Promise<Item[]> {
+  const query = `${path}${path.includes('?') ? '&' : '?'}limit=200`;
+  let page = await listed(emulator, query, token);
+  const items = [...page.data];
+  while (page.meta.hasMore) {
+    page = await listed(emulator, `${query}&cursor=${page.meta.nextCursor}`, token);
+    items.push(...page.data);
+  }
+  return items;
+}
+
+/** `production/code-runner` of every item. */
+export function placesOf(items: readonly Item[]): string[] {
+  return items.map(({ metadata }) => `${metadata.workspace}/${metadata.name}`);
+}

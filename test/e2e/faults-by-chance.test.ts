@@ -2,7 +2,7 @@ import { cp } from 'node:fs/promises';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { beforeAll, expect, test } from 'vitest';
-import { type CommandContext, commands } from '../../src/commands/index.ts';
+import { allCommands, type CommandContext } from '../../src/commands/index.ts';
 import { type Fault, faultDescriptions, faultNames, startEmulator } from '../../src/emulator/index.ts';
 import { hashText, toUnit } from '../../src/emulator/random.ts';
 import { openHttp } from '../../src/platform/index.ts';
@@ -100,7 +100,7 @@ async function ingestFrom({ story, days, as, faults, faultSeed, concurrency }: R
     },
   };
   try {
-    const command = commands.find(({ name }) => name === 'ingest');
+    const command = (await allCommands()).find(({ name }) => name === 'ingest');
     const exitCode = await command?.run({ arguments: [], options: {} }, context);
     const { accounts } = JSON.parse(said.at(-1) ?? '') as { accounts: { postponed: unknown[] }[] };
     const isWhole = exitCode === 0 && accounts.every(({ postponed }) => postponed.length === 0);

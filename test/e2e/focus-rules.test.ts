@@ -17,6 +17,12 @@ import {
 import { type Given, givenBooks } from '../support/given-books.ts';
 import { cli, newProject, runCli } from '../support/project.ts';
 
+/** The demo account's display names are of several scripts; the models ask for ASCII, the specification does not. */
+const displayNames = {
+  '1.2': ['ResourceName-C-002-M'],
+  '1.4': ['CAU-ResourceName-C-002-M'],
+} as const;
+
 /** What the platform truly supports, of what the models ask for by criterion. */
 const truthful = [
   'USAGE_MEASUREMENT_SUPPORTED',
@@ -323,7 +329,7 @@ describe.skipIf(!hasModels)(
           const table = await load(fileOf(demo, version, format));
           expect(await failing(table, version, [])).toEqual(sorted(deprecated[version], invoiceId[version]));
           expect(await failing(table, version, truthful)).toEqual(
-            sorted(deprecated[version], invoiceId[version], resourceType[version]),
+            sorted(deprecated[version], invoiceId[version], resourceType[version], displayNames[version]),
           );
           const accountName = version === '1.4' ? 'CAU-BillingAccountName-C-003-C' : 'BillingAccountName-C-003-C';
           expect(await failing(table, version, modelOf(version).criteria)).toEqual(
@@ -333,6 +339,7 @@ describe.skipIf(!hasModels)(
               resourceType[version],
               lostConditions[version],
               withoutPrices[version],
+              displayNames[version],
               [accountName], // the demo account has no name
             ),
           );
@@ -364,7 +371,7 @@ describe.skipIf(!hasModels)(
 
     test('with the deprecated columns nothing is left for 1.4 to find', async () => {
       const table = await load(fileOf(demo, 'deprecated', 'parquet'));
-      expect(await failing(table, '1.4', truthful)).toEqual([]);
+      expect(await failing(table, '1.4', truthful)).toEqual(displayNames['1.4']);
     });
 
     test('an export that breaks a rule is found out by it, for every check that the models make', async () => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { commands } from '../../src/commands/index.ts';
+import { allCommands } from '../../src/commands/index.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/index.ts';
 import {
   askSnapshot,
@@ -17,6 +17,7 @@ import {
 } from '../support/project.ts';
 import { expectedCosts, type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
+const commands = await allCommands();
 const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
 const facts = series(box, '2026-09-03T05', [1, 2]);
 const now = '2026-09-05T12:30:00Z';
@@ -169,6 +170,7 @@ describe('while the warehouse is held', () => {
     verify: [],
     close: ['2026-09'],
     reopen: ['2026-09', '--reason', 'a late invoice'],
+    allocation: ['apply'],
     rebuild: ['--into', 'rebuilt.duckdb'],
     plan: [],
   };

@@ -3,7 +3,7 @@ import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { commands } from '../../src/commands/index.ts';
+import { allCommands } from '../../src/commands/index.ts';
 import { openWarehouse } from '../../src/warehouse/index.ts';
 import {
   cli,
@@ -17,6 +17,7 @@ import {
 } from '../support/project.ts';
 import { type ScriptedPlatform, type Seen, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
+const commands = await allCommands();
 /** As long as a short JWT; any twelve characters of its beginning are too many to be told. */
 const token = 'MARKED-a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8s9t0u1v2w3x4y5z6-MARKED-end';
 const telling = token.slice(0, 12);
@@ -228,6 +229,7 @@ const rest: Readonly<Record<string, readonly string[]>> = {
   report: ['cost_by_workspace', '--month', '2026-09'],
   sql: ['select sum(cost) as cost from costs'],
   rebuild: ['--into', 'rebuilt.duckdb'],
+  allocation: ['apply'],
   close: ['2026-09'],
   reopen: ['2026-09', '--reason', 'a late invoice'],
 };

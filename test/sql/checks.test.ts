@@ -47,6 +47,12 @@ const sound: Given = {
     { load_number: 3, amounts: 3, cost: '0.2' },
     { load_number: 3, account: 'acc_two', amounts: 1, cost: '4' },
   ],
+  listings: [{}, { resource_type: 'agent', outcome: 'refused' }],
+  resources: [
+    { valid_to: '2026-09-01 00:30:00', ended_at: '2026-09-02' },
+    { valid_from: '2026-09-01 00:30:00', recorded_at: '2026-09-02', status: 'TERMINATED' },
+    { created_at: '2026-09-01 00:40:00', valid_from: '2026-09-01 00:40:00', recorded_at: '2026-09-02' },
+  ],
 };
 
 interface Case {
@@ -396,6 +402,79 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     },
   ],
   [
+    'costs_meet_one_resource',
+    'a join that multiplies rows',
+    {
+      done: `create or replace view costs_with_resources as
+        select series_id, cost from ledger.amounts union all select series_id, cost from ledger.amounts where cost > 1`,
+      found: [{ amounts: 1, shown_amounts: 2, cost: '4.000000000000', shown_cost: '8.000000000000' }],
+    },
+  ],
+  [
+    'costs_meet_one_resource',
+    'a join that drops rows',
+    {
+      done: `create or replace view costs_with_resources as select series_id, cost from ledger.amounts where cost < 1`,
+      found: [{ amounts: 1, shown_amounts: null, cost: '4.000000000000', shown_cost: null }],
+    },
+  ],
+  [
+    'listings_are_read',
+    'a listing whose last reading was not whole',
+    {
+      given: {
+        listings: [
+          { resource_type: 'agent', outcome: 'shrunk', because: 'few', read_at: '2026-09-02' },
+          { resource_type: 'job', outcome: 'failed', read_at: '2026-09-02' },
+          { resource_type: 'job', read_at: '2026-09-03' },
+          { resource_type: 'model', outcome: 'refused' },
+          { token_workspace: 'south', outcome: 'partial' },
+        ],
+      },
+      found: [
+        { token_workspace: null, resource_type: 'agent', outcome: 'shrunk', because: 'few' },
+        { token_workspace: 'south', resource_type: 'sandbox', outcome: 'partial' },
+      ],
+    },
+  ],
+  [
+    'resources_have_one_state_at_a_time',
+    'states that overlap',
+    {
+      given: { resources: [{ valid_from: '2026-08-01', valid_to: '2026-09-01 00:10:00', ended_at: '2026-09-02' }] },
+      found: [{ valid_from: '2026-08-01T00:00:00Z', next_valid_from: '2026-09-01T00:00:00Z' }],
+    },
+  ],
+  [
+    'resources_have_one_state_at_a_time',
+    'two states that are both present',
+    {
+      given: { resources: [{ valid_from: '2026-09-03', recorded_at: '2026-09-03' }] },
+      found: [{ valid_from: '2026-09-01T00:30:00Z', next_valid_from: '2026-09-03T00:00:00Z' }],
+    },
+  ],
+  [
+    'resources_have_one_state_at_a_time',
+    'a state that ends when it begins',
+    {
+      given: { resources: [{ workspace: 'south', valid_to: '2026-09-01', ended_at: '2026-09-02' }] },
+      found: [{ workspace: 'south' }],
+    },
+  ],
+  [
+    'resources_have_one_state_at_a_time',
+    'an end that nobody saw',
+    { given: { resources: [{ workspace: 'south', valid_to: '2026-09-03' }] }, found: [{ workspace: 'south' }] },
+  ],
+  [
+    'allocation_keeps_every_cost',
+    'a cost that a join multiplies',
+    {
+      done: `insert into ledger.series from ledger.series where account = 'acc_two'`,
+      found: [{ usage_month: '2026-09-01', loaded_cost: '4.000000000000', allocated_cost: '8.000000000000' }],
+    },
+  ],
+  [
     'unproven_windows_do_not_overlap',
     'hours that are on record twice',
     { given: { unproven: [{ window_start: '2026-09-07' }] }, found: [{ unproven_before: '2026-09-08T00:00:00Z' }] },
@@ -430,7 +509,8 @@ async function checked(name: string, { given = {}, done }: Pick<Case, 'given' | 
 
 test('every check has a case', async () => {
   const names = (await readChecks('/nowhere')).map(({ name }) => name);
-  expect([...new Set(cases.map(([name]) => name))].sort()).toEqual(names);
+  // What takes rules to be seen has its cases with the allocation.
+  expect([...new Set([...cases.map(([name]) => name), 'splits_have_weights'])].sort()).toEqual(names);
 });
 
 test('no check finds anything in sound books', async () => {
@@ -445,5 +525,10 @@ test.each(cases)('%s: finds %s', async (name, _, { found, ...given }) => {
 
 test('a warning is given for what may be right, a failure for what cannot be', async () => {
   const warnings = (await readChecks('/nowhere')).filter(({ severity }) => severity === 'warn');
-  expect(warnings.map(({ name }) => name)).toEqual(['coverage_has_no_hole', 'usage_is_not_negative']);
+  expect(warnings.map(({ name }) => name)).toEqual([
+    'coverage_has_no_hole',
+    'listings_are_read',
+    'splits_have_weights',
+    'usage_is_not_negative',
+  ]);
 });

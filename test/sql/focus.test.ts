@@ -373,7 +373,7 @@ describe("the export's metadata", () => {
       SchemaId: expect.stringMatching(/^costbook-cost-and-usage-1\.4-[0-9a-f]{8}$/),
       FocusVersion: '1.4',
       CreationDate: '2026-10-04T02:00:00Z',
-      DataGeneratorVersion: '1',
+      DataGeneratorVersion: '2',
       DatasetInstanceId: 'costbook-cost-and-usage',
       ColumnDefinition: [
         { ColumnName: 'BilledCost', DataType: 'DECIMAL', NumericPrecision: 18, NumberScale: 12 },
@@ -423,5 +423,70 @@ describe("the export's metadata", () => {
       expect(await newestLoad(connection, '2026-10-01')).toBe('2026-10-20T01:00:00Z');
       expect(await newestLoad(connection, '2026-12-01')).toBeUndefined();
     });
+  });
+});
+
+describe('focus and what listings tell', () => {
+  const told = [
+    'ResourceName',
+    'RegionId',
+    'RegionName',
+    'Tags',
+    'x_DisplayName',
+    'x_ExternalId',
+    'x_MemoryMb',
+    'x_ResourceStatus',
+  ] as const;
+  const hour = { bucket_start: '2026-09-03 05:00:00', cost: '1', usage: '1' };
+
+  test('fills tags, region and its own columns as they were in the hour, and leaves sums alone', async () => {
+    const rows = await focusOf({
+      costs: [hour, { ...hour, bucket_start: '2026-09-03 06:00:00' }, { ...hour, resource_name: 'unlisted' }],
+      resources: [
+        {
+          ...{ labels: '{"env":"dev"}', valid_to: '2026-09-03 05:30:00', ended_at: '2026-09-04' },
+          ...{ display_name: 'Box', external_id: 'x-1', region: 'eu-1', memory_mb: 2048 },
+        },
+        { valid_from: '2026-09-03 05:30:00', recorded_at: '2026-09-04', region: 'us-1', status: 'TERMINATED' },
+      ],
+    });
+    expect(cut(rows, ...told)).toEqual([
+      ['Box', 'eu-1', 'eu-1', '{"env":"dev"}', 'Box', 'x-1', 2048, 'DEPLOYED'],
+      ['unlisted', null, null, null, null, null, null, null],
+      ['box', 'us-1', 'us-1', null, null, null, null, 'TERMINATED'],
+    ]);
+    expect(rows.map((row) => row['BilledCost'])).toEqual(['1.000000000000', '1.000000000000', '1.000000000000']);
+  });
+
+  test('tags are JSON in ASCII that says what the labels say', async () => {
+    const labels = { équipe: 'データ\n"基盤"', emoji: '🤷🏽‍♀️', formula: '=1+1', path: 'c:\\x\u007f' };
+    const [row] = await focusOf({ costs: [hour], resources: [{ labels: JSON.stringify(labels) }] });
+    expect(row?.['Tags']).toMatch(/^\p{ASCII}*$/u);
+    expect(JSON.parse(String(row?.['Tags']))).toEqual(labels);
+  });
+
+  test('a correction is told with what was known in its hour', async () => {
+    const rows = await withBooks(
+      {
+        costs: [{ ...hour, load_number: 2 }],
+        loads: [{ amounts: 1 }, { load_number: 2, seen_at: '2026-10-20 01:00:00' }],
+        covered: [{ window_end: '2026-10-01' }],
+        restatements: [
+          {
+            ...{ bucket_start: hour.bucket_start, old_cost: '3', old_usage: '1', new_cost: '1', new_usage: '1' },
+            ...{ load_number: 2, seen_at: '2026-10-20 01:00:00' },
+          },
+        ],
+        resources: [
+          { region: 'eu-1', valid_to: '2026-10-10', ended_at: '2026-10-10' },
+          { region: 'us-1', valid_from: '2026-10-10', recorded_at: '2026-10-10' },
+        ],
+      },
+      async (connection) => {
+        await connection.run(septemberIsClosed);
+        return askFocus(connection, { month: '2026-10-01' });
+      },
+    );
+    expect(cut(rows, 'ChargeClass', 'BilledCost', 'RegionId')).toEqual([['Correction', '-2.000000000000', 'eu-1']]);
   });
 });

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { parseAllocation } from '../../src/allocation/index.ts';
 import { type Connection, openDatabase } from '../../src/warehouse/connection.ts';
 import { migrate } from '../../src/warehouse/migrate.ts';
 import { newProject } from './project.ts';
@@ -19,6 +20,11 @@ export interface Given {
   /** Closes of months. */
   readonly closes?: readonly Readonly<Record<string, Cell>>[];
   readonly runs?: readonly Readonly<Record<string, Cell>>[];
+  /** States of resources. */
+  readonly resources?: readonly Readonly<Record<string, Cell>>[];
+  readonly listings?: readonly Readonly<Record<string, Cell>>[];
+  /** The allocation rules in force, as jobs/allocation.yaml has them; lookup tables are not read. */
+  readonly allocation?: string;
 }
 
 const dimensions = ['workspace', 'resource_type', 'resource_name', 'resource_uuid', 'billing_dimension'] as const;
@@ -136,6 +142,43 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     exit_code: 0,
     error: null,
   },
+  resources: {
+    account: 'acc_one',
+    resource_type: 'sandbox',
+    workspace: 'north',
+    resource_name: 'box',
+    resource_uuid: null,
+    created_at: null,
+    display_name: null,
+    external_id: null,
+    labels: null,
+    region: null,
+    memory_mb: null,
+    generation: null,
+    status: 'DEPLOYED',
+    is_enabled: true,
+    plan: null,
+    created_by: null,
+    integration_connections: null,
+    valid_from: '2026-09-01',
+    valid_to: null,
+    recorded_at: '2026-09-01',
+    ended_at: null,
+    run_number: 1,
+  },
+  listings: {
+    run_number: 1,
+    account: 'acc_one',
+    token_workspace: null,
+    resource_type: 'sandbox',
+    outcome: 'read',
+    because: null,
+    resources: 0,
+    opened: 0,
+    ended: 0,
+    requests: 1,
+    read_at: '2026-09-01',
+  },
 };
 
 /** A warehouse of this program's own schema with these rows in it, in a file where one is named; the caller closes it. */
@@ -176,8 +219,24 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
     await insert('amounts', amount);
   }
   for (const row of given.restatements ?? []) await insert('restatements', await seriesOf(row));
-  for (const table of ['accounts', 'loads', 'covered', 'proofs', 'unproven', 'closes', 'runs'] as const) {
+  for (const table of [
+    'accounts',
+    'loads',
+    'covered',
+    'proofs',
+    'unproven',
+    'closes',
+    'runs',
+    'resources',
+    'listings',
+  ] as const) {
     for (const row of given[table] ?? []) await insert(table, row);
+  }
+  if (given.allocation !== undefined) {
+    const { definition } = parseAllocation({ text: given.allocation, file: '/nowhere/allocation.yaml' });
+    await connection.run(`insert into ledger.allocations values ($definition, 1, timestamp '2026-09-01', null)`, {
+      definition: JSON.stringify(definition),
+    });
   }
   return { connection, close: () => database.close() };
 }

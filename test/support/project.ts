@@ -86,6 +86,22 @@ export interface IngestedAccount {
   unproven: { start: string; end: string; because: string }[];
   postponed: { start: string; end: string; because: string }[];
   errors: string[];
+  inventory: {
+    requests: number;
+    resources: number;
+    opened: number;
+    ended: number;
+    listings: {
+      workspace: string | null;
+      resourceType: string;
+      outcome: string;
+      because: string | null;
+      resources: number;
+      opened: number;
+      ended: number;
+      requests: number;
+    }[];
+  };
 }
 
 export interface IngestOptions {
@@ -114,6 +130,7 @@ export function ingestCommandLine(
       COSTBOOK_TOKEN: platform.tokens[as],
       COSTBOOK_ACCOUNT: 'acc_one',
       COSTBOOK_SINCE: '2026-09-01',
+      COSTBOOK_INVENTORY: 'false', // only who is about resources asks for them
       ...env,
     },
   ];

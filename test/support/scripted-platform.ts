@@ -67,6 +67,8 @@ export interface ScriptedPlatform {
   lie: (request: Seen) => number;
   /** The start and end that an answer claims to be about. */
   echo: (request: Seen) => { startTime: string; endTime: string };
+  /** What a listing tells of whom a token belongs to, such as `/v0/agents`; undefined is a 404. */
+  listed: (request: Seen) => readonly Readonly<Record<string, unknown>>[] | undefined;
   failures: Failure[];
   /** Called when a request has come in; it is answered when this resolves. */
   onRequest: (request: Seen) => unknown;
@@ -130,6 +132,7 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
     tells: tellsAll,
     lie: () => 0,
     echo: ({ start, end }) => ({ startTime: instantText(start), endTime: instantText(end) }),
+    listed: () => undefined,
     failures: [],
     onRequest: () => undefined,
     edit: (_, body) => body,
@@ -193,6 +196,8 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
 
   function answerTo(seen: Seen): Answer {
     const { admin, member } = platform.tokens;
+    const listed = platform.listed(seen);
+    if (listed !== undefined) return listing(seen, listed);
     if (seen.token !== admin && seen.token !== member) {
       return { status: 401, error: 'unauthorized', message: 'Invalid credentials' };
     }
@@ -201,6 +206,15 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
       return { status: 404, error: 'not_found', message: 'No such account' };
     }
     return metrics(seen, seen.account, seen.token === admin);
+  }
+
+  /** 4.1 from version 2026-04-28 on. */
+  function listing({ query }: Seen, items: readonly Readonly<Record<string, unknown>>[]): Answer {
+    const first = Number(query['cursor'] ?? 0);
+    const end = first + Math.min(200, platform.pageSize, Number(query['limit'] ?? 50));
+    const hasMore = end < items.length;
+    const meta = { hasMore, nextCursor: hasMore ? String(end) : '', total: items.length, totalIsPartial: false };
+    return { data: items.slice(first, end), meta };
   }
 
   function metrics(seen: Seen, account: string, isAdmin: boolean): Answer {

@@ -128,6 +128,7 @@ describe('parseConfig: what is resolved', () => {
         "COSTBOOK_FOCUS_ACCOUNT_NAME": "focus.accountName",
         "COSTBOOK_FOCUS_PROVIDER": "focus.provider",
         "COSTBOOK_FRESHNESS": "freshness",
+        "COSTBOOK_INVENTORY": "inventory",
         "COSTBOOK_LAG_HOURS": "lagHours",
         "COSTBOOK_LANDING_KEEP": "landing.keep",
         "COSTBOOK_LANDING_KEEP_DAYS": "landing.keepDays",
@@ -460,7 +461,7 @@ accounts: everybody
       "costbook.yaml:1:1: unknown key "token_file"; did you mean tokenFile? rename or remove it
       costbook.yaml:2:1: unknown key "lag-hours"; did you mean lagHours? rename or remove it
       costbook.yaml:3:1: unknown key "tokne"; did you mean token? rename or remove it
-      costbook.yaml:4:1: unknown key "colour"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, apiVersion, authorizationHeader, versionHeader, proof, landing or 1 more
+      costbook.yaml:4:1: unknown key "colour"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, proof or 2 more
       costbook.yaml:5:1: unknown key "id"; it belongs to an entry of accounts; move it there
       costbook.yaml:6:14: unknown key "lagHours"; it belongs to the top level; move it there"
     `);
@@ -537,7 +538,7 @@ accounts: everybody
       return `  l${level}: &l${level} [${Array(9).fill(inner).join(', ')}]`;
     });
     expect(problems(`x:\n${levels.join('\n')}\naccounts: *l7\n`, reach)).toMatchInlineSnapshot(`
-      "costbook.yaml:1:1: unknown key "x"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, apiVersion, authorizationHeader, versionHeader, proof, landing or 1 more
+      "costbook.yaml:1:1: unknown key "x"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, proof or 2 more
       costbook.yaml:10:11: accounts: found an alias of a list, expected a value or an alias of a single one; write it out"
     `);
   });
@@ -576,8 +577,8 @@ accounts: everybody
       problems('__proto__: { url: x }\nconstructor: x\naccounts: [{ toString: x }]\n', reach),
     ).toMatchInlineSnapshot(`
       "costbook.yaml:1:1: unknown key "__proto__"; did you mean proof? rename or remove it
-      costbook.yaml:2:1: unknown key "constructor"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, apiVersion, authorizationHeader, versionHeader, proof, landing or 1 more
-      costbook.yaml:3:14: unknown key "toString"; expected one of id, name, url, token, tokenFile, tokenCommand or since"
+      costbook.yaml:2:1: unknown key "constructor"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, proof or 2 more
+      costbook.yaml:3:14: unknown key "toString"; expected one of id, name, inventory, url, token, tokenFile, tokenCommand or since"
     `);
     expect(problems('account: ${__proto__}\nsince: ${constructor}\n', reach)).toMatchInlineSnapshot(`
       "costbook.yaml:1:10: account: found \${__proto__}, which is not set, expected a variable of the environment; set __proto__
@@ -700,7 +701,7 @@ landing:
 
   test('a key that is no name is told', () => {
     expect(problems('5: 1\n', reach)).toMatchInlineSnapshot(
-      `"costbook.yaml:1:1: found a number as a key, expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, apiVersion, authorizationHeader, versionHeader, proof, landing or 1 more"`,
+      `"costbook.yaml:1:1: found a number as a key, expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, proof or 2 more"`,
     );
     expect(problems('? [tok-1234]\n: 1\n', reach)).toContain('1:3: found a list as a key, expected one of accounts,');
   });
@@ -767,7 +768,7 @@ landing:
     expect(text).toMatchInlineSnapshot(`
       "costbook.yaml:2:8: since: found "***", expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)
       costbook.yaml:3:13: apiVersion: found "see ***", expected a version such as 2026-04-16 or 2026-04-28.preview
-      costbook.yaml:4:1: unknown key "***"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, apiVersion, authorizationHeader, versionHeader, proof, landing or 1 more
+      costbook.yaml:4:1: unknown key "***"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, proof or 2 more
       costbook.yaml: found no url, expected the platform's address; write url in costbook.yaml, or set COSTBOOK_URL
       COSTBOOK_LAG_HOURS: found "***", expected a whole number from 0 to 72"
     `);
@@ -1012,5 +1013,88 @@ describe('whatever stands in the file and the environment', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+});
+
+describe('parseConfig: inventory', () => {
+  const base = 'url: https://api.example\ntoken: main-token\n';
+
+  test('is on without tokens where nobody says otherwise', () => {
+    expect(parse(base).accounts[0]?.inventory).toBeUndefined();
+  });
+
+  test.each([
+    ['inventory: false', {}, false],
+    ['inventory: true', {}, true],
+    ['', { COSTBOOK_INVENTORY: 'false' }, false],
+    ['inventory: true', { COSTBOOK_INVENTORY: 'false' }, false],
+    ['inventory: false', { COSTBOOK_INVENTORY: 'true' }, true],
+    ['inventory: ${LIST}', { LIST: 'false' }, false],
+  ] as const)('%s with %j: %s', (text, env, isRead) => {
+    expect(parse(`${base}${text}\n`, env).accounts[0]?.inventory).toEqual({ isRead, tokens: [] });
+  });
+
+  test('a workspace has a token of its own, from the same sources as any', () => {
+    const text = `${base}inventory:\n  tokens:\n    north: \${NORTH}\n    south: { tokenFile: keys/south }\n    west: { tokenCommand: pass west }\n`;
+    expect(parse(text, { NORTH: 'north-token' }).accounts[0]?.inventory).toEqual({
+      isRead: true,
+      tokens: [
+        {
+          workspace: 'north',
+          token: { kind: 'value', value: 'north-token' },
+          tokenSetting: expect.stringMatching(/^inventory\.tokens\.north \(.+:5:12\)$/),
+        },
+        {
+          workspace: 'south',
+          token: { kind: 'file', path: expect.stringMatching(/\/keys\/south$/) },
+          tokenSetting: expect.stringMatching(/:6:12\)$/),
+        },
+        {
+          workspace: 'west',
+          token: { kind: 'command', command: 'pass west' },
+          tokenSetting: expect.stringMatching(/:7:11\)$/),
+        },
+      ],
+    });
+    expect(parse(text, { NORTH: 'north-token', COSTBOOK_INVENTORY: 'false' }).accounts[0]?.inventory?.isRead).toBe(
+      false,
+    );
+  });
+
+  test('of several accounts each has its own workspaces', () => {
+    const entry = (id: string, more: string) => `  - id: ${id}\n    ${more}\n`;
+    const text = `${base}accounts:\n${entry('a', 'inventory: { tokens: { north: n-token } }')}${entry('b', 'inventory: false')}${entry('c', 'name: C')}`;
+    expect(parse(text).accounts.map(({ inventory }) => inventory)).toMatchObject([
+      { isRead: true, tokens: [{ workspace: 'north' }] },
+      { isRead: false, tokens: [] },
+      undefined,
+    ]);
+  });
+
+  test('every mistake is told with its place, and no token is shown', () => {
+    const text = `${base}inventory:\n  token: {}\n  tokens:\n    north: \${NORTH_TOKEN}\n    south: { tokenFil: x }\n    west: {}\n    east: has space\n    7: x-token\n    north: y-token\n    up: { token: z-token, tokenFile: f }\n`;
+    expect(problems(text)).toMatchInlineSnapshot(`
+      "costbook.yaml:4:3: unknown key "token"; it belongs to the top level; move it there
+      costbook.yaml:6:12: north: found \${NORTH_TOKEN}, which is not set, expected a variable of the environment; set NORTH_TOKEN
+      costbook.yaml:7:12: south: found no token, expected token, tokenFile or tokenCommand; write one
+      costbook.yaml:7:14: unknown key "tokenFil"; did you mean tokenFile? rename or remove it
+      costbook.yaml:8:11: west: found no token, expected token, tokenFile or tokenCommand; write one
+      costbook.yaml:9:11: east: found a space or a character that an HTTP header cannot carry, expected printable ASCII without spaces; write the token alone
+      costbook.yaml:10:5: found a number, expected a text; put it in quotes
+      costbook.yaml:11:5: found "north" a second time, first on line 6; keep one
+      costbook.yaml:12:38: tokenFile: found next to token, expected one source of the token; remove one of them"
+    `);
+  });
+
+  test.each(['inventory: yes', 'inventory: []', 'inventory: { tokens: [] }', 'inventory: { tokens: {} }'])(
+    '%s is refused',
+    (text) => {
+      expect(problems(`${base}${text}\n`)).toContain(':3:');
+    },
+  );
+
+  test('tokens at the top level beside several accounts are refused', () => {
+    const text = `${base}inventory: { tokens: { north: n } }\naccounts:\n  - id: a\n  - id: b\n`;
+    expect(problems(text)).toContain('found tokens for 2 accounts, expected them in the entry of the account');
   });
 });

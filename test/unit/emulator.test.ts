@@ -71,7 +71,7 @@ describe('costbook emulator', () => {
     expect(status).toBe(200);
     expect(written).toHaveLength(1);
     expect(written[0]).toMatch(
-      /^\{"url":"http:\/\/127\.0\.0\.1:\d+","account":"[^"]+","tokens":\{"admin":"[^"]+","member":"[^"]+"\}\}\n$/,
+      /^\{"url":"http:\/\/127\.0\.0\.1:\d+","account":"[^"]+","tokens":\{"admin":"[^"]+","member":"[^"]+"\},"workspaceTokens":\{"production":"[^"]+",.*\}\}\n$/,
     );
   });
 

@@ -1,0 +1,5 @@
+--! about: Some of what a listing changes, in order.
+select * exclude (position)
+from resource_changes
+where position >= cast($from as bigint) and position < cast($to as bigint)
+order by position;

@@ -1,0 +1,70 @@
+--! about: Which share of each month's cost carries each label: does labelling get better?
+--! grain: account, month, label
+--! params: from date = none, to date = none, account text = *
+--! formats: csv, parquet
+-- Every label that some resource has or some rule reads. The cost of what no listing knows counts as without label.
+with hours as (
+  select
+    account,
+    cast(date_trunc('month', bucket_start) as date) as month,
+    workspace,
+    resource_type,
+    resource_name,
+    resource_uuid,
+    labels,
+    sum(cost) as cost
+  from costs_with_resources
+  where ($from is null or bucket_start >= cast($from as timestamp))
+    and ($to is null or bucket_start < cast($to as timestamp))
+    and ($account is null or account = $account)
+  group by account, month, workspace, resource_type, resource_name, resource_uuid, labels
+),
+texts as (
+  select distinct labels
+  from hours
+  where labels is not null
+),
+read_by_rules as (
+  select field[7:] as label
+  from (
+    select unnest(list_transform(conditions, lambda condition : condition.field)) as field from ledger.allocation_rules
+    union all
+    select 'label:' || unnest(list_transform(owner, lambda entry : entry.label)) from ledger.allocation_rules
+  )
+  where starts_with(field, 'label:')
+),
+labels as (
+  select unnest(json_keys(labels)) as label
+  from texts
+  union
+  select label
+  from read_by_rules
+),
+written as (
+  select
+    texts.labels,
+    labels.label,
+    coalesce(
+      json_extract_string(texts.labels, '/' || replace(replace(labels.label, '~', '~0'), '/', '~1')), ''
+    ) <> '' as has_label
+  from texts
+  cross join labels
+),
+marked as (
+  select hours.*, labels.label, coalesce(written.has_label, false) as has_label
+  from hours
+  cross join labels
+  left join written on written.labels = hours.labels and written.label = labels.label
+)
+select
+  account,
+  month,
+  label,
+  cast(sum(cost) as decimal(38, 12)) as cost,
+  cast(coalesce(sum(cost) filter (has_label), 0) as decimal(38, 12)) as labelled_cost,
+  -- A share of nothing is none.
+  cast(coalesce(sum(cost) filter (has_label), 0) / nullif(sum(cost), 0) as decimal(18, 6)) as labelled_share,
+  count(distinct (workspace, resource_type, resource_name, resource_uuid)) as resources,
+  count(distinct (workspace, resource_type, resource_name, resource_uuid)) filter (has_label) as labelled_resources
+from marked
+group by account, month, label

@@ -1,0 +1,36 @@
+--! about: Which conditions of which allocation rules each series meets, by time; of the ledger, for the views that the
+--! about: public ones are made of. A rule matches where a condition of each of its numbers is met.
+--! grain: series_id, from_time, rule_number, condition_number
+create or replace view ledger.allocation_hits as
+with
+conditions as materialized (
+  select rule_number, unnest(conditions, recursive := true)
+  from ledger.allocation_rules
+),
+facts as materialized (select * from ledger.allocation_facts),
+-- Patterns are tried on each value once, however many series have it.
+like_values as (
+  select distinct conditions.rule_number, conditions.number, facts.field, facts.value
+  from (select distinct field, value from facts where value is not null) as facts
+  join conditions on conditions.field = facts.field
+  where conditions.kind = 'like' and facts.value like conditions.value escape '\'
+),
+met as (
+  select facts.series_id, facts.from_time, conditions.rule_number, conditions.number, conditions.owner
+  from facts
+  join conditions on conditions.field = facts.field and conditions.value = facts.value
+  where conditions.kind = 'is'
+  union all
+  select facts.series_id, facts.from_time, like_values.rule_number, like_values.number, null
+  from facts
+  join like_values on like_values.field = facts.field and like_values.value = facts.value
+  union all
+  select facts.series_id, facts.from_time, conditions.rule_number, conditions.number, null
+  from facts
+  join conditions on conditions.field = facts.field
+  where conditions.kind = 'absent' and facts.value is null
+)
+select series_id, from_time, rule_number, number as condition_number, max(owner) as owner
+from met
+group by series_id, from_time, rule_number, number;
+comment on view ledger.allocation_hits is 'Which conditions of which allocation rules each series meets, by time';

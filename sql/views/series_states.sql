@@ -1,0 +1,44 @@
+--! about: Every series through all of time, cut where what is known of its resource changes; of the ledger, for the views
+--! about: that the public ones are made of. Rules are matched against these few rows, and never against hours.
+--! grain: series_id, from_time
+create or replace view ledger.series_states as
+with known as (
+  select series_id, from_time, to_time, labels, external_id, display_name, region
+  from ledger.resources_of_series
+  union all
+  -- Nothing lasts no time, before everything: what follows it is the time before the resource is known.
+  select series_id, cast('-infinity' as timestamp), cast('-infinity' as timestamp), null, null, null, null
+  from ledger.series
+),
+pieces as (
+  select series_id, from_time, to_time, labels, external_id, display_name, region
+  from known
+  union all
+  select
+    series_id,
+    to_time,
+    coalesce(lead(from_time) over (partition by series_id order by from_time, to_time), cast('infinity' as timestamp)),
+    null,
+    null,
+    null,
+    null
+  from known
+)
+select
+  pieces.series_id,
+  pieces.from_time,
+  pieces.to_time,
+  series.account,
+  series.workspace,
+  series.resource_type,
+  series.resource_name,
+  series.resource_uuid,
+  series.billing_dimension,
+  pieces.labels,
+  pieces.external_id,
+  pieces.display_name,
+  pieces.region
+from pieces
+join ledger.series as series using (series_id)
+where pieces.from_time < pieces.to_time;
+comment on view ledger.series_states is 'Every series through all of time, cut where what is known of its resource changes';

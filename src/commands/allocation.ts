@@ -1,0 +1,238 @@
+import { resolve } from 'node:path';
+import { type Allocation, allocationFile, type Definition, loadAllocation } from '../allocation/index.ts';
+import { nearest } from '../did-you-mean.ts';
+import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
+import {
+  type AllocationTest,
+  completenessOf,
+  describeCompleteness,
+  explainAllocation,
+  formatTable,
+  type OwnedPiece,
+  testAllocation,
+} from '../reports/index.ts';
+import { formatInstant } from '../time.ts';
+import { allocationInForce, type Connection, openBooks } from '../warehouse/index.ts';
+import type { Command, CommandContext } from './command.ts';
+import { optionReader } from './options.ts';
+import { waitOption } from './wait.ts';
+import { writingRun } from './writing-run.ts';
+
+const actions = ['test', 'explain', 'apply'] as const;
+
+export const allocationCommand: Command = {
+  name: 'allocation',
+  summary:
+    'Try allocation rules on the books (test), say who owns a resource and why (explain), put them in force (apply).',
+  arguments: [
+    { name: '<action>', summary: actions.join(', ') },
+    { name: '[resource]', summary: 'explain: a name, uuid, display name or external id' },
+  ],
+  options: [
+    { flags: '--file <file>', summary: 'the rules to try, in the place of jobs/allocation.yaml' },
+    { flags: '--from <date>', summary: 'test: only hours from here on (inclusive)' },
+    { flags: '--to <date>', summary: 'test: only hours before this (exclusive)' },
+    waitOption,
+  ],
+  examples: [
+    'costbook allocation test',
+    'costbook allocation test --file draft.yaml --from 2026-09 --to 2026-11',
+    'costbook allocation explain checkout-assistant',
+    'costbook allocation apply',
+  ],
+  async run(input, context) {
+    const options = optionReader(input, context.effects.now());
+    const [given, resource] = input.arguments;
+    const action = actions.find((known) => known === given);
+    if (action === undefined) {
+      const guess = nearest(given ?? '', actions);
+      const hint = guess === undefined ? '' : ` (did you mean ${guess}?)`;
+      options.problem(`there is no "costbook allocation ${given}"${hint}: expected ${actions.join(', ')}`);
+    }
+    if (action === 'explain' && resource === undefined) options.problem('explain: name a resource');
+    if (action !== undefined && action !== 'explain' && resource !== undefined) {
+      options.problem(`${action} takes no resource: found "${resource}"`);
+    }
+    const from = options.hour('from');
+    const to = options.hour('to');
+    if (action !== undefined && action !== 'test' && (from ?? to) !== undefined) {
+      options.problem(`--from and --to are for test, not for ${action}`);
+    }
+    if (from !== undefined && to !== undefined && from >= to) options.problem('--from must be before --to');
+    const file = options.text('file');
+    if (action === 'apply' && file !== undefined) {
+      options.problem('apply puts jobs/allocation.yaml in force: move the file there, without --file');
+    }
+    const waitMs = options.duration('wait') ?? 0;
+    options.check();
+
+    const path = file === undefined ? allocationFile(context.dir) : resolve(context.dir, file);
+    const allocation = loadAllocation(path);
+    for (const warning of allocation?.warnings ?? []) context.tell(`warning: ${warning}`);
+    if (action === 'apply') return apply(path, allocation, waitMs, context);
+    if (allocation === undefined && (file !== undefined || action === 'test')) {
+      throw new UsageError(
+        `${path}: found no such file, expected allocation rules; write them, or name them with --file`,
+      );
+    }
+    if (action === 'explain') return explain(resource ?? '', allocation?.definition, context);
+    const period = {
+      from: from === undefined ? null : formatInstant(from),
+      to: to === undefined ? null : formatInstant(to),
+    };
+    return tryOut(path, allocation, period, context);
+  },
+};
+
+/** Puts the rules of the project's file in force, or takes them away where it has none. */
+async function apply(
+  path: string,
+  allocation: Allocation | undefined,
+  waitMs: number,
+  context: CommandContext,
+): Promise<number> {
+  (await openBooks(context.dir, { lockedDown: true })).close(); // nothing published: nothing to allocate, no file to make
+  return writingRun('allocation', waitMs, context, async (warehouse, runNumber) => {
+    const definition = allocation && JSON.stringify(allocation.definition);
+    const isNew = await warehouse.saveAllocation(definition, runNumber, context.effects.now());
+    const rules = (allocation?.definition.rules.length ?? 1) - 1; // the default is none
+    const what =
+      allocation === undefined ? `no rules: there is no ${path}` : `${rules} rule${rules === 1 ? '' : 's'} of ${path}`;
+    await context.write(
+      context.json
+        ? `${JSON.stringify({ file: allocation === undefined ? null : path, rules, changed: isNew })}\n`
+        : `${isNew ? 'In force from now on' : 'In force already'}: ${what}.\n`,
+    );
+    return { exitCode: exitCodes.done };
+  });
+}
+
+async function tryOut(
+  path: string,
+  allocation: Allocation | undefined,
+  period: { readonly from: string | null; readonly to: string | null },
+  context: CommandContext,
+): Promise<number> {
+  const draft = allocation && JSON.stringify(allocation.definition);
+  const isInForce = (await definitionInForce(context)) === draft;
+  const books = await openBooks(context.dir, { lockedDown: true, draft, signal: context.signal });
+  try {
+    const test = await testAllocation(books.connection, period);
+    const state = await completenessOf(books.connection);
+    if (context.json) {
+      const { completeThrough, settledThrough } = state;
+      const head = { file: path, isInForce, ...period, completeThrough, settledThrough };
+      await context.write(`${JSON.stringify({ ...head, ...test, warnings: allocation?.warnings ?? [] })}\n`);
+    } else {
+      const force = isInForce
+        ? 'These rules are in force.'
+        : 'These rules are not in force: "costbook allocation apply", or the next ingest, puts those of jobs/allocation.yaml in force.';
+      await context.write(`${described(test)}${force}\n${describeCompleteness(state)}\n`);
+    }
+    if (test.cost !== test.allocatedCost) {
+      throw new UnprovenError(
+        `allocated are ${test.allocatedCost} USD, and there are ${test.cost} USD in the books: please report it`,
+      );
+    }
+    return exitCodes.done;
+  } finally {
+    books.close();
+  }
+}
+
+async function definitionInForce(context: CommandContext): Promise<string | undefined> {
+  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+  try {
+    return await allocationInForce(books.connection);
+  } finally {
+    books.close();
+  }
+}
+
+function described(test: AllocationTest): string {
+  const columns = [
+    { name: 'rule', type: 'VARCHAR' },
+    { name: 'USD', type: 'DECIMAL' },
+    { name: 'share', type: 'DECIMAL' },
+    { name: 'resources', type: 'INTEGER' },
+    { name: 'first hour', type: 'VARCHAR' },
+    { name: 'last hour', type: 'VARCHAR' },
+    { name: 'split by', type: 'VARCHAR' },
+  ];
+  const rows = test.rules.map(({ rule, cost, share, resources, firstHour, lastHour, splitBy }) => [
+    ...[rule, cost, share ?? undefined, String(resources), firstHour ?? 'catches nothing', lastHour ?? ''],
+    splitBy ?? '',
+  ]);
+  const splits = test.splits.map(
+    ({ rule, months, because }) => `${rule}, in ${months} month${months === 1 ? '' : 's'} of an account: ${because}.\n`,
+  );
+  return (
+    `${formatTable(columns, rows)}\n` +
+    `${test.cost} USD in the books, ${test.allocatedCost} allocated or left, of which ${test.unallocatedCost} have no owner.\n` +
+    splits.join('')
+  );
+}
+
+async function explain(resource: string, draft: Definition | undefined, context: CommandContext): Promise<number> {
+  // By the rules of the file, where there is one: what they say is asked, also before they are in force.
+  const text = draft && JSON.stringify(draft);
+  const books = await openBooks(context.dir, { lockedDown: true, draft: text, signal: context.signal });
+  try {
+    const inForce = draft ?? parseDefinition(await allocationInForce(books.connection));
+    const pieces = await explainAllocation(books.connection, resource, inForce);
+    if (pieces.length === 0) throw new UsageError(await unknownResource(books.connection, resource));
+    const state = await completenessOf(books.connection);
+    if (context.json) {
+      const { completeThrough, settledThrough } = state;
+      await context.write(
+        `${JSON.stringify({ resource, completeThrough, settledThrough, pieces: pieces.map(toJson) })}\n`,
+      );
+    } else await context.write(`${pieces.map(explained).join('\n')}\n${describeCompleteness(state)}\n`);
+    return exitCodes.done;
+  } finally {
+    books.close();
+  }
+}
+
+function parseDefinition(text: string | undefined): Definition | undefined {
+  return text === undefined ? undefined : (JSON.parse(text) as Definition);
+}
+
+async function unknownResource(connection: Connection, resource: string): Promise<string> {
+  const rows = await connection.rows(
+    `select distinct resource_name as name from ledger.series where resource_name is not null
+    union select distinct display_name from ledger.resources where display_name is not null
+    order by name`,
+  );
+  const guess = nearest(
+    resource,
+    rows.map((row) => String(row['name'])),
+  );
+  return `the books have no resource "${resource}"${guess ? ` (did you mean "${guess}"?)` : ''}: expected a name, uuid, display name or external id`;
+}
+
+function toJson(piece: OwnedPiece): Record<string, unknown> {
+  const { owner, labels, ...rest } = piece;
+  return { ...rest, labels: labels === null ? null : JSON.parse(labels), owner: JSON.parse(owner) };
+}
+
+function explained(piece: OwnedPiece): string {
+  const { workspace, resourceType, resourceName, resourceUuid, billingDimensions, from, to, rules } = piece;
+  const name = [resourceType, resourceName, resourceUuid].filter((part) => part !== null).join(' ');
+  const time = from === null && to === null ? '' : `, ${from ?? 'the beginning'} to ${to ?? 'now'}`;
+  const owner = piece.isShared ? 'split over owners' : describeOwner(piece.owner);
+  const lines = [
+    `${name} in ${workspace ?? 'no workspace'} (${piece.account})${time}: ${piece.cost} USD`,
+    `  ${billingDimensions.map((dimension) => dimension ?? '(no billing dimension)').join(', ')}`,
+    ...(piece.labels === null ? [] : [`  labels ${piece.labels}`]),
+    ...rules.map(({ rule, matched, because }) => `  ${matched ? 'matches' : 'not    '} ${rule}: ${because.join('; ')}`),
+    `  → ${owner}, by ${piece.rule}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function describeOwner(owner: string): string {
+  const values = Object.entries(JSON.parse(owner) as Record<string, string | null>);
+  const told = values.filter(([, value]) => value !== null).map(([dimension, value]) => `${dimension} ${value}`);
+  return told.length === 0 ? 'nobody' : told.join(', ');
+}

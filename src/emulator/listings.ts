@@ -1,0 +1,180 @@
+import { type DeploymentStatus, deploymentStatuses, type ListingSort, listingLimits } from '../platform/index.ts';
+import type { Instant } from '../time.ts';
+import { expiredCursor, readCursor, writeCursor } from './cursors.ts';
+import { itemAt, lookAt, type Resource, type ResourceKind, statusAt } from './fleet.ts';
+import { numberOf, type Parameters } from './parameters.ts';
+import { Refusal } from './refusal.ts';
+import type { Traits } from './traits.ts';
+
+/** A legal listing request (4.1). */
+export interface ListingQuery {
+  readonly kind: ResourceKind;
+  /** Whose: one workspace, or undefined for every one of the account. */
+  readonly workspace: string | undefined;
+  /** Whether the version that was asked for has pages, orders and searching. */
+  readonly isPaged: boolean;
+  readonly sort: ListingSort;
+  /** Lowercased; undefined where it is too short to filter. */
+  readonly search: string | undefined;
+  readonly externalId: string | undefined;
+  /** Undefined where all are asked for. */
+  readonly statuses: ReadonlySet<string> | undefined;
+  readonly showTerminated: boolean;
+}
+
+/** What is known of a resource at the instant that a listing tells of. */
+interface Sighting {
+  readonly resource: Resource;
+  readonly look: Traits & { readonly from: Instant };
+  readonly status: DeploymentStatus;
+}
+
+interface Listed {
+  /** What the caller asked for, in order. */
+  readonly sightings: readonly Sighting[];
+  /** Of the kind in the workspace, whatever was searched for. */
+  readonly total: number;
+}
+
+/** Answers listing requests. */
+export interface Shelves {
+  /** The body of a 200. Refuses with 400 what 4.1 does not allow. */
+  answer(
+    kind: ResourceKind,
+    parameters: Parameters,
+    asked: { workspace: string | undefined; isPaged: boolean; now: Instant; calledExpired: boolean },
+  ): unknown;
+}
+
+/** Beyond this the platform says only how many there are at least. */
+const countedUpTo = 5_000;
+// Pages of a few listings are turned at once; a listing of tens of thousands is put in order once.
+const maxKeptListings = 8;
+
+/** The listings of a fleet; `leavesOut` says which resources are not told of (a fault). */
+export function openShelves(fleet: readonly Resource[], leavesOut: (resource: Resource) => boolean): Shelves {
+  const kept = new Map<string, Listed>();
+
+  function listed(query: ListingQuery, key: string, seenAt: Instant): Listed {
+    const place = `${seenAt} ${key}`;
+    const known = kept.get(place) ?? list(fleet, leavesOut, query, seenAt);
+    kept.delete(place);
+    kept.set(place, known);
+    for (const oldest of kept.keys()) {
+      if (kept.size <= maxKeptListings) break;
+      kept.delete(oldest);
+    }
+    return known;
+  }
+
+  return {
+    answer(kind, parameters, { workspace, isPaged, now, calledExpired }) {
+      const query = readListingQuery(kind, workspace, isPaged, parameters);
+      const key = JSON.stringify({ ...query, statuses: [...(query.statuses ?? [])] });
+      if (!isPaged) return itemsOf(listed(query, key, now).sightings, now);
+
+      const cursor = parameters.get('cursor');
+      const limit = numberOf(parameters, 'limit');
+      const isTail = parameters.has('anchor');
+      if (isTail && cursor !== undefined) {
+        throw new Refusal(400, 'invalid_parameter', 'anchor asks for the tail page, and cursor for another one');
+      }
+      const place =
+        typeof cursor === 'string' ? readCursor(key, cursor, now) : { offset: 0, seenAt: now, issuedAt: now };
+      if (calledExpired && typeof cursor === 'string') throw expiredCursor();
+      const { sightings, total } = listed(query, key, place.seenAt);
+      const first = isTail ? Math.max(0, sightings.length - limit) : place.offset;
+      const end = first + limit;
+      const hasMore = end < sightings.length;
+      return {
+        data: itemsOf(sightings.slice(first, end), place.seenAt),
+        meta: {
+          hasMore,
+          nextCursor: hasMore ? writeCursor(key, { offset: end, seenAt: place.seenAt, issuedAt: now }) : '',
+          total: Math.min(total, countedUpTo),
+          totalIsPartial: total > countedUpTo,
+        },
+      };
+    },
+  };
+}
+
+function itemsOf(sightings: readonly Sighting[], at: Instant): unknown[] {
+  return sightings.map(({ resource }) => {
+    const look = lookAt(resource, at);
+    if (look === undefined) throw new TypeError(`${resource.name} is not there`);
+    return itemAt(resource, look, at);
+  });
+}
+
+function readListingQuery(
+  kind: ResourceKind,
+  workspace: string | undefined,
+  isPaged: boolean,
+  parameters: Parameters,
+): ListingQuery {
+  const sort = isPaged ? (textOf(parameters, 'sort') ?? 'createdAt:desc') : 'createdAt:desc';
+  if (parameters.has('anchor') && sort.startsWith('name:')) {
+    throw new Refusal(400, 'invalid_parameter', `anchor is for sorts by createdAt, not for ${sort}`);
+  }
+  const search = isPaged ? (textOf(parameters, 'q') ?? '').trim().toLowerCase() : '';
+  const given = parameters.get('status');
+  const statuses =
+    Array.isArray(given) && given.length < deploymentStatuses.length ? new Set<string>(given) : undefined;
+  return {
+    kind,
+    workspace,
+    isPaged,
+    sort: sort as ListingSort,
+    search: search.length < listingLimits.minSearchLength ? undefined : search,
+    externalId: textOf(parameters, 'externalId') || undefined,
+    statuses: isPaged || kind === 'sandbox' ? statuses : undefined,
+    showTerminated: parameters.get('showTerminated') === true,
+  };
+}
+
+function textOf(parameters: Parameters, name: string): string | undefined {
+  const value = parameters.get(name);
+  return typeof value === 'string' ? value : undefined;
+}
+
+function list(
+  fleet: readonly Resource[],
+  leavesOut: (resource: Resource) => boolean,
+  query: ListingQuery,
+  at: Instant,
+): Listed {
+  const sightings: Sighting[] = [];
+  let total = 0;
+  for (const resource of fleet) {
+    if (resource.kind !== query.kind || (query.workspace ?? resource.workspace) !== resource.workspace) continue;
+    const look = lookAt(resource, at);
+    if (look === undefined || leavesOut(resource)) continue;
+    const status = statusAt(resource, look, at);
+    const isHidden = status === 'TERMINATED' && !query.showTerminated;
+    if (!isHidden) total += 1;
+    // Asking for a status takes precedence over hiding.
+    if (query.statuses === undefined ? isHidden : !query.statuses.has(status)) continue;
+    if (query.externalId !== undefined && look.externalId !== query.externalId) continue;
+    if (query.search !== undefined && !holds(resource.name, look, query.search)) continue;
+    sightings.push({ resource, look, status });
+  }
+  const [field, direction] = query.sort.split(':');
+  const sign = direction === 'desc' ? -1 : 1;
+  sightings.sort((a, b) => sign * (field === 'name' ? byName(a, b) : byCreation(a, b)));
+  return { sightings, total };
+}
+
+function holds(name: string, { displayName = '', labels = {} }: Traits, search: string): boolean {
+  return [name, displayName, ...Object.entries(labels).flat()].some((text) => text.toLowerCase().includes(search));
+}
+
+function byCreation(a: Sighting, b: Sighting): number {
+  return a.resource.createdAt - b.resource.createdAt || byName(a, b);
+}
+
+/** By code unit; a name is one workspace's, and others may have it too. */
+function byName({ resource: a }: Sighting, { resource: b }: Sighting): number {
+  if (a.name !== b.name) return a.name < b.name ? -1 : 1;
+  return a.workspace < b.workspace ? -1 : 1;
+}

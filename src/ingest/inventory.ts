@@ -1,0 +1,176 @@
+import type { AccountConfig } from '../config.ts';
+import { PlatformError, RefusedAnswerError, UsageError } from '../errors.ts';
+import { decodeResource, type ResourceState } from '../fetch/index.ts';
+import { type Client, type Listing, type ListingReader, listings, openListings } from '../platform/index.ts';
+import type { InventoryStage, ListedResource, ListingFacts, ListingKey, ListingOutcome } from '../warehouse/index.ts';
+import { countingClient, type IngestRequest, type IngestTools } from './tools.ts';
+
+/** What came of one listing. */
+export type ListingSummary = Pick<
+  ListingFacts,
+  'tokenWorkspace' | 'resourceType' | 'outcome' | 'because' | 'resources' | 'opened' | 'ended' | 'requests'
+>;
+
+/** With which token listings are read, and for which workspaces they are believed. */
+interface Reading {
+  readonly tokenWorkspace: string | undefined;
+  readonly client: Client;
+  isOfInterest(workspace: string): boolean;
+}
+
+/** How many fields and workspaces a warning names before it leaves the others out. */
+const namesShown = 5;
+
+/**
+ * Brings the inventory of an account up to date: every listing, by the token of each workspace that has its own and by
+ * the account's for all others. Nothing that the platform does here is an error of the ingest: the costs are in the
+ * books, and what the listings told before stays. What came of each listing is in the ledger and in what is returned.
+ * Failures of this machine, bugs and signals are thrown.
+ */
+export async function readInventory(
+  config: AccountConfig,
+  account: string,
+  client: Client,
+  request: IngestRequest,
+  tools: IngestTools,
+): Promise<ListingSummary[]> {
+  if (config.inventory?.isRead === false) return [];
+  const tokens = config.inventory?.tokens ?? [];
+  const named = new Set(tokens.map(({ workspace }) => workspace));
+  const readings: Reading[] = [
+    { tokenWorkspace: undefined, client, isOfInterest: (workspace) => !named.has(workspace) },
+    ...tokens.map(({ workspace, token, tokenSetting }) => ({
+      tokenWorkspace: workspace,
+      client: tools.openClient({ ...config, token, tokenSetting }),
+      isOfInterest: (other: string) => other === workspace,
+    })),
+  ];
+  const summaries: ListingSummary[] = [];
+  const stage = await tools.warehouse.openInventory();
+  try {
+    for (const reading of readings) {
+      let requests = 0;
+      const counting = countingClient(reading.client, () => (requests += 1));
+      const reader = openListings(counting, tools.effects.log);
+      let gaveUp: string | undefined;
+      for (const listing of listings) {
+        const { tokenWorkspace } = reading;
+        const key = { account, tokenWorkspace, resourceType: listing.resourceType };
+        const before = requests;
+        const found =
+          gaveUp === undefined
+            ? await readListing(key, listing, reader, reading, stage, request, tools)
+            : { ...nothing, outcome: 'failed' as const, because: gaveUp, isHopeless: true };
+        if (found.isHopeless) gaveUp ??= `not asked for, as the listing before it failed: ${found.because}`;
+        const { isHopeless: _, ...summary } = { ...key, ...found, requests: requests - before };
+        const { runNumber } = request;
+        const readAt = await tools.warehouse.seenAt(tools.effects.now());
+        await tools.warehouse.recordListing({ ...summary, runNumber, readAt });
+        summaries.push(summary);
+      }
+    }
+  } finally {
+    stage.close();
+  }
+  return summaries;
+}
+
+const nothing = { resources: 0, opened: 0, ended: 0 };
+
+/** What came of a listing; `isHopeless` where every other one would meet the same. */
+type Found = Pick<ListingFacts, 'outcome' | 'because' | 'resources' | 'opened' | 'ended'> & {
+  readonly isHopeless: boolean;
+};
+
+async function readListing(
+  key: ListingKey,
+  listing: Listing,
+  reader: ListingReader,
+  { tokenWorkspace, isOfInterest }: Reading,
+  stage: InventoryStage,
+  request: IngestRequest,
+  tools: IngestTools,
+): Promise<Found> {
+  const { log } = tools.effects;
+  const about = `account ${key.account}${tokenWorkspace === undefined ? '' : `, workspace ${tokenWorkspace}`}`;
+  const strange = new Set<string>();
+  const homeless = new Set<string>();
+  let doubt: string | undefined;
+  try {
+    for await (const page of reader.pages(listing, about, tools.signal)) {
+      if (page.number === 1) await stage.begin();
+      const resources: ListedResource[] = [];
+      for (const item of page.items) {
+        const { state, strange: fields } = decodeResource(item);
+        for (const field of fields) strange.add(field);
+        const workspace = state.workspace ?? tokenWorkspace;
+        if (workspace === undefined) homeless.add(state.name);
+        else if (isOfInterest(workspace)) resources.push(toListed(state, workspace));
+      }
+      await stage.add(resources);
+      if (page.isLast) doubt = page.doubt;
+    }
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure === undefined) throw error;
+    await tell(failure.outcome, failure.because, key, tools);
+    return { ...nothing, ...failure, because: tools.redact(failure.because) };
+  }
+  const told = { about, resourceType: listing.resourceType };
+  if (strange.size > 0) {
+    log.warn('fields of listed resources are not as the interface says and are left out', {
+      ...told,
+      fields: someOf(strange),
+    });
+  }
+  if (homeless.size > 0) {
+    log.warn('listed resources that name no workspace are left out', { ...told, resources: someOf(homeless) });
+  }
+  const written = await stage.write({
+    ...key,
+    runNumber: request.runNumber,
+    seenAt: await tools.warehouse.seenAt(tools.effects.now()),
+    isWhole: doubt === undefined,
+    acceptShrunk: request.acceptSight,
+  });
+  const { resources, opened, ended } = written;
+  const outcome = doubt !== undefined ? 'partial' : written.isShrunk ? 'shrunk' : 'read';
+  const because = written.isShrunk
+    ? `it lists ${resources} where ${written.known} were known; what is missing is kept until "costbook ingest --accept-sight" says that it is gone`
+    : doubt;
+  if (because !== undefined) await tell(outcome, because, key, tools);
+  return { outcome, because: because && tools.redact(because), resources, opened, ended, isHopeless: false };
+}
+
+/** What a failure means for a listing; undefined where it is none of the platform's. */
+function failureOf(error: unknown): { outcome: ListingOutcome; because: string; isHopeless: boolean } | undefined {
+  if (error instanceof PlatformError) {
+    const { status } = error;
+    const isRefused = status !== undefined && [401, 403, 404].includes(status);
+    // What the client tried again until it gave up, or could not even send.
+    const isHopeless = status === undefined || status === 429 || status >= 500;
+    return { outcome: isRefused ? 'refused' : 'failed', because: error.message, isHopeless };
+  }
+  if (error instanceof RefusedAnswerError) return { outcome: 'failed', because: error.message, isHopeless: false };
+  // No token is to be had: nothing can be asked at all.
+  if (error instanceof UsageError) return { outcome: 'failed', because: error.message, isHopeless: true };
+  return undefined;
+}
+
+/** Warns of a listing that is not as it should be; what is refused night after night is a warning once. */
+async function tell(outcome: ListingOutcome, because: string, key: ListingKey, tools: IngestTools): Promise<void> {
+  const { log } = tools.effects;
+  const fields = { account: key.account, resourceType: key.resourceType, because };
+  if (outcome !== 'refused') log.warn(`listing is ${outcome === 'failed' ? 'not read' : outcome}`, fields);
+  else if ((await tools.warehouse.lastListingOutcome(key)) === 'refused') log.info('listing is refused', fields);
+  else log.warn('listing is refused and left; costs of its resources have no labels', fields);
+}
+
+function toListed({ workspace: _, ...state }: ResourceState, workspace: string): ListedResource {
+  return { ...state, workspace };
+}
+
+function someOf(names: ReadonlySet<string>): string {
+  const shown = [...names].sort().slice(0, namesShown).join(', ');
+  return names.size > namesShown ? `${shown} and ${names.size - namesShown} more` : shown;
+}

@@ -1,0 +1,251 @@
+import type { Log } from '../effects.ts';
+import { excerpt, PlatformError, RefusedAnswerError } from '../errors.ts';
+import { type Client, parseBody, type RawBody } from './client.ts';
+import { listingLimits, pagedListingsVersion } from './limits.ts';
+import { type Operation, operations } from './operations.ts';
+import { CursorRefusedError, type Page, pages } from './paging.ts';
+
+/** One of the six listings (4.1). */
+export interface Listing {
+  readonly kind: 'sandbox' | 'agent' | 'function' | 'job' | 'model' | 'policy';
+  /** What costs call the kind: the metrics say mcp_server where the listings say function. */
+  readonly resourceType: string;
+  readonly operation: Operation;
+  /** What is asked for beside pages. */
+  readonly filters: Readonly<Record<string, string>>;
+}
+
+/** Every listing, with the parameters that leave nothing out: a terminated sandbox's storage still costs. */
+export const listings: readonly Listing[] = [
+  {
+    kind: 'sandbox',
+    resourceType: 'sandbox',
+    operation: operations.sandboxes,
+    filters: { showTerminated: 'true' },
+  },
+  { kind: 'agent', resourceType: 'agent', operation: operations.agents, filters: {} },
+  { kind: 'function', resourceType: 'mcp_server', operation: operations.functions, filters: {} },
+  { kind: 'job', resourceType: 'job', operation: operations.jobs, filters: {} },
+  { kind: 'model', resourceType: 'model', operation: operations.models, filters: {} },
+  { kind: 'policy', resourceType: 'policy', operation: operations.policies, filters: {} },
+];
+
+/** A listed resource as it came: an object whose `metadata.name` is a text; secrets may stand anywhere else in it. */
+export interface RawResource {
+  readonly metadata: { readonly name: string; readonly [field: string]: unknown };
+  readonly [field: string]: unknown;
+}
+
+/** One page of a listing. */
+export interface ListingPage {
+  /** 1-based. Where it is 1 the listing begins, perhaps anew: what was handed over before is void. */
+  readonly number: number;
+  readonly items: readonly RawResource[];
+  /** Whether this is the end of the listing; one that ends without such a page ended in an error. */
+  readonly isLast: boolean;
+  /** On the last page: why the listing may lack something though it was read to its end; undefined where it is whole. */
+  readonly doubt: string | undefined;
+  /** The API version that was asked for and answered. */
+  readonly apiVersion: string;
+}
+
+/** Reads listings with one token. */
+export interface ListingReader {
+  /**
+   * Reads one listing to its last page, a page at a time; `about` names whose it is in messages (`account acc_one`).
+   * Where the platform refuses a cursor (it lives for 24 hours) the listing begins anew, at most three times.
+   * Throws PlatformError as the client does, and RefusedAnswerError naming kind and page for an answer that is no list
+   * of resources.
+   */
+  pages(listing: Listing, about: string, signal: AbortSignal): AsyncGenerator<ListingPage, void, undefined>;
+}
+
+/** How often a listing whose cursor the platform refuses is begun anew. */
+const maxRestarts = 3;
+
+/**
+ * A reader that asks for the version in which listings have pages, or a later one where the client is set to that.
+ * A platform that does not know this version is asked once more, in a version that its refusal names; that is logged,
+ * and all further listings are asked in that one.
+ */
+export function openListings(client: Client, log: Log): ListingReader {
+  let apiVersion = isPaged(client.apiVersion) ? client.apiVersion : pagedListingsVersion;
+  let hasFallenBack = false;
+
+  /** Whether a failure is about the version and another one, which is then the reader's, may be asked for. */
+  function fallsBack(error: unknown, about: string): boolean {
+    if (hasFallenBack || !(error instanceof PlatformError) || error.code !== 'invalid_api_version') return false;
+    const named = versionNamedBy(error, apiVersion);
+    if (named === undefined) return false;
+    log.warn('the platform does not know the API version that listings were asked in; another one that it names is', {
+      about,
+      refused: apiVersion,
+      askedNow: named,
+    });
+    apiVersion = named;
+    hasFallenBack = true;
+    return true;
+  }
+
+  return {
+    async *pages(listing, about, signal) {
+      const { operation } = listing;
+      const aboutListing = `${about}, ${operation.name}`;
+      for (let restarts = 0; ; ) {
+        try {
+          yield* turnPages(client, listing, aboutListing, apiVersion, signal);
+          return;
+        } catch (error) {
+          if (fallsBack(error, aboutListing)) continue;
+          if (!(error instanceof CursorRefusedError) || restarts >= maxRestarts) throw error;
+          restarts += 1;
+          log.warn('the platform refused a cursor; the listing begins anew', {
+            about: aboutListing,
+            because: error.message,
+          });
+        }
+      }
+    },
+  };
+}
+
+async function* turnPages(
+  client: Client,
+  { operation, filters }: Listing,
+  about: string,
+  apiVersion: string,
+  signal: AbortSignal,
+): AsyncGenerator<ListingPage, void, undefined> {
+  // Before there were pages everything came at once. Oldest first, what is made meanwhile moves nothing to another page.
+  const limit = isPaged(apiVersion) ? listingLimits.maxPageSize : undefined;
+  const asked = limit === undefined ? filters : { ...filters, sort: 'createdAt:asc', limit: String(limit) };
+  let number = 0;
+  let count = 0;
+  const chain = pages(about, (page, cursor) => {
+    const aboutPage = `${about}, page ${page}`;
+    const read = async (body: RawBody) => readListingPage(await parseBody(body), { about: aboutPage, limit, cursor });
+    return client.call(
+      operation,
+      cursor === undefined ? asked : { ...asked, cursor },
+      aboutPage,
+      read,
+      signal,
+      apiVersion,
+    );
+  });
+  for await (const { items, hasMore, total, doubt } of chain) {
+    number += 1;
+    count += items.length;
+    const counted =
+      total !== undefined && count < total ? `the platform counts ${total} items and listed ${count}` : undefined;
+    yield { number, items, isLast: !hasMore, doubt: hasMore ? undefined : (doubt ?? counted), apiVersion };
+  }
+}
+
+function isPaged(apiVersion: string): boolean {
+  return apiVersion >= pagedListingsVersion;
+}
+
+/**
+ * The version to ask for instead: of those that a refusal names (7.2) the earliest one in which listings have pages,
+ * because it is nearest to what we know; else the latest of the others. Previews come last, they may change.
+ */
+function versionNamedBy(refusal: PlatformError, refused: string): string | undefined {
+  // The refusal as the platform worded it: our own words around it hold dates of their own.
+  const said = refusal.cause instanceof Error ? refusal.cause.message : refusal.message;
+  const named = [...said.matchAll(/\b\d{4}-\d{2}-\d{2}(?:\.preview)?(?![\w.-]*\w)/g)]
+    .map(([version]) => version)
+    .filter((version) => version !== refused)
+    .sort();
+  for (const candidates of [named.filter((version) => !isPreview(version)), named.filter(isPreview)]) {
+    const best = candidates.find(isPaged) ?? candidates.at(-1);
+    if (best !== undefined) return best;
+  }
+  return undefined;
+}
+
+function isPreview(version: string): boolean {
+  return version.endsWith('.preview');
+}
+
+interface ReadPage extends Page {
+  readonly items: readonly RawResource[];
+  /** What the platform counts; undefined where it does not, or only from below. */
+  readonly total: number | undefined;
+  readonly doubt: string | undefined;
+}
+
+/**
+ * A listing's answer of either form, whichever version was asked for: what a proxy makes of a header is not known.
+ * Throws RefusedAnswerError where the answer is no list, or where taking it would lose a resource or a page.
+ */
+export function readListingPage(
+  body: unknown,
+  asked: { about: string; limit: number | undefined; cursor: string | undefined },
+): ReadPage {
+  const { about, limit, cursor } = asked;
+  function refuse(place: string, found: unknown, expected: string): never {
+    throw new RefusedAnswerError(`${about}: ${place}: found ${describe(found)}, expected ${expected}`);
+  }
+  function resources(list: readonly unknown[], place: string): RawResource[] {
+    return list.map((item, i) => {
+      if (isResource(item)) return item;
+      // The value itself is not shown: specs hold secrets.
+      return refuse(`${place}[${i}]`, item, 'a resource with a metadata.name');
+    });
+  }
+
+  if (Array.isArray(body)) {
+    if (cursor !== undefined) refuse('the answer to a cursor', body, '{data, meta}');
+    // A platform that minds the limit and has no pages would have cut the list just here.
+    const doubt =
+      body.length === limit ? `exactly the ${limit} items asked for came, without a word on more` : undefined;
+    return { items: resources(body, 'items'), hasMore: false, nextCursor: undefined, total: undefined, doubt };
+  }
+  if (!isObject(body)) return refuse('the answer', body, 'a list, or {data, meta}');
+  const meta = body['meta'] ?? undefined;
+  if (meta !== undefined && !isObject(meta)) refuse('meta', meta, 'an object');
+  const { hasMore, nextCursor, total, totalIsPartial } = (meta ?? {}) as Readonly<Record<string, unknown>>;
+  if (!isNullOr('boolean', hasMore)) refuse('meta.hasMore', hasMore, 'true or false');
+  if (!isNullOr('string', nextCursor)) refuse('meta.nextCursor', nextCursor, 'a text');
+  const next = typeof nextCursor === 'string' && nextCursor !== '' ? nextCursor : undefined;
+  const more = typeof hasMore === 'boolean' ? hasMore : next !== undefined;
+  const counted = typeof total === 'number' ? total : undefined;
+
+  const { data } = body;
+  // Some JSON encoders write an empty list as null or leave it out; so it is only where nothing says otherwise.
+  const isEmptyList = (data ?? undefined) === undefined && meta !== undefined && !more && (counted ?? 0) === 0;
+  if (!isEmptyList && !Array.isArray(data)) refuse('data', data ?? body, 'a list');
+  return {
+    items: Array.isArray(data) ? resources(data, 'data') : [],
+    hasMore: more,
+    nextCursor: next,
+    total: totalIsPartial === true ? undefined : counted,
+    doubt: meta === undefined ? 'the answer has no meta, which says whether there is more' : undefined,
+  };
+}
+
+function isNullOr(type: 'boolean' | 'string', value: unknown): boolean {
+  return (value ?? undefined) === undefined || typeof value === type;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isResource(item: unknown): item is RawResource {
+  if (!isObject(item) || !isObject(item['metadata'])) return false;
+  const { name } = item['metadata'];
+  return typeof name === 'string' && name !== '';
+}
+
+/** What kind of value it is, for a message: never the value. */
+function describe(value: unknown): string {
+  if (value === undefined || value === null) return value === null ? 'null' : 'nothing';
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (!isObject(value)) return `a ${typeof value}`;
+  const names = Object.keys(value)
+    .slice(0, 5)
+    .map((name) => JSON.stringify(excerpt(name, 40)));
+  return names.length === 0 ? 'an empty object' : `an object with ${names.join(', ')}`;
+}

@@ -1,0 +1,217 @@
+import { formatInstant, type Instant } from '../time.ts';
+import type { Connection, SqlRow } from './connection.ts';
+import type { Recorder } from './journal.ts';
+import { readSqlFolder } from './sql-files.ts';
+
+/** A resource as a listing told it, ready for the books; instants as text, labels and connections as JSON. */
+export interface ListedResource {
+  readonly workspace: string;
+  readonly name: string;
+  readonly uuid: string | undefined;
+  readonly createdAt: string | undefined;
+  readonly updatedAt: string | undefined;
+  readonly displayName: string | undefined;
+  readonly externalId: string | undefined;
+  readonly labels: string | undefined;
+  readonly region: string | undefined;
+  readonly memoryMb: number | undefined;
+  readonly generation: string | undefined;
+  readonly status: string | undefined;
+  readonly isEnabled: boolean | undefined;
+  readonly plan: string | undefined;
+  readonly createdBy: string | undefined;
+  readonly integrationConnections: string | undefined;
+}
+
+/** Which listing is meant: of an account, by the account's own token or by that of a workspace. */
+export interface ListingKey {
+  readonly account: string;
+  readonly tokenWorkspace: string | undefined;
+  readonly resourceType: string;
+}
+
+/**
+ * What came of reading a listing. `read`: to its last page. `partial`: not to its last page. `shrunk`: more than half of
+ * what was there is missing, and was kept. `refused`: the platform does not serve it to this token. `failed`: it could
+ * not be read.
+ */
+export type ListingOutcome = 'read' | 'partial' | 'shrunk' | 'refused' | 'failed';
+
+export interface ListingFacts extends ListingKey {
+  readonly runNumber: number;
+  readonly outcome: ListingOutcome;
+  readonly because: string | undefined;
+  readonly resources: number;
+  readonly opened: number;
+  readonly ended: number;
+  readonly requests: number;
+  readonly readAt: Instant;
+}
+
+/** How a listing is to be written. */
+export interface ListingReading extends ListingKey {
+  readonly runNumber: number;
+  /** When it was seen; after every earlier reading. */
+  readonly seenAt: Instant;
+  /** Whether it was read to its last page: what is not in it is gone then. */
+  readonly isWhole: boolean;
+  /** Whether what is gone is gone, also where that is more than half. */
+  readonly acceptShrunk: boolean;
+}
+
+/** What writing a listing changed. */
+export interface ListingWritten {
+  readonly resources: number;
+  /** How many were known in the workspaces that occur in it. */
+  readonly known: number;
+  /** States that were written, and states that ended. */
+  readonly opened: number;
+  readonly ended: number;
+  /** Whether it was whole and so short that what is missing was kept. */
+  readonly isShrunk: boolean;
+}
+
+/** Takes listings into the books, one at a time, holding a page of them and no more. */
+export interface InventoryStage {
+  /** Begins a listing, also one that begins anew: what came before is forgotten. */
+  begin(): Promise<void>;
+  add(resources: readonly ListedResource[]): Promise<void>;
+  /**
+   * Writes what differs from what is known, and only that: each resource's states end and begin in one transaction. A
+   * listing speaks for the workspaces that occur in it.
+   */
+  write(reading: ListingReading): Promise<ListingWritten>;
+  close(): void;
+}
+
+/** Changes in one event of the journal, and in one transaction. */
+const changesAtOnce = 500;
+
+/** Opens a stage on a connection of its own; what it writes goes through the recorder. */
+export async function openInventoryStage(connection: Connection, recorder: Recorder): Promise<InventoryStage> {
+  const files = new Map((await readSqlFolder('inventory')).map((file) => [file.name, file.text]));
+  function sql(name: string): string {
+    const text = files.get(name);
+    if (text === undefined) throw new Error(`sql/inventory/${name}.sql is missing`);
+    return text;
+  }
+  let arrived = 0;
+  return {
+    async begin() {
+      arrived = 0;
+      await connection.run(sql('stage'));
+    },
+    async add(resources) {
+      await connection.appendRows(
+        'staged_resources',
+        resources.map((resource) => [
+          arrived++,
+          resource.workspace,
+          resource.name,
+          resource.uuid ?? null,
+          resource.createdAt ?? null,
+          resource.updatedAt ?? null,
+          resource.displayName ?? null,
+          resource.externalId ?? null,
+          resource.labels ?? null,
+          resource.region ?? null,
+          resource.memoryMb ?? null,
+          resource.generation ?? null,
+          resource.status ?? null,
+          resource.isEnabled === undefined ? null : String(resource.isEnabled),
+          resource.plan ?? null,
+          resource.createdBy ?? null,
+          resource.integrationConnections ?? null,
+        ]),
+      );
+    },
+    async write({ account, tokenWorkspace, resourceType, runNumber, seenAt, isWhole, acceptShrunk }) {
+      const key = { account, resource_type: resourceType };
+      const before = await lastReading(connection, { account, tokenWorkspace, resourceType });
+      await connection.run(sql('listed'), key);
+      const [counts] = await connection.rows(sql('counts'));
+      const [resources, known] = [Number(counts?.['listed']), Number(counts?.['known'])];
+      const isShrunk = isWhole && !acceptShrunk && resources * 2 < known;
+      await connection.run(sql('compare'), {
+        ...key,
+        read_at: formatInstant(seenAt),
+        read_before: before === undefined ? null : formatInstant(before),
+        ends_absent: isWhole && !isShrunk,
+      });
+      let [opened, ended] = [0, 0];
+      for (let from = 0; ; from += changesAtOnce) {
+        const changes = await connection.rows(sql('changes'), { from, to: from + changesAtOnce });
+        if (changes.length === 0) break;
+        await recorder.record({
+          event: 'resources_changed',
+          values: {
+            ...key,
+            run_number: runNumber,
+            seen_at: formatInstant(seenAt),
+            changes: changes.map((change) => change as Readonly<Record<string, string | number | boolean | null>>),
+          },
+        });
+        opened += changes.filter((change) => change['valid_from'] !== null).length;
+        ended += changes.filter((change) => change['old_valid_from'] !== null).length;
+      }
+      return { resources, known, opened, ended, isShrunk };
+    },
+    close: () => connection.close(),
+  };
+}
+
+/** Writes down what came of reading a listing. */
+export async function recordListing(recorder: Recorder, facts: ListingFacts): Promise<void> {
+  await recorder.record({
+    event: 'listing_read',
+    values: {
+      run_number: facts.runNumber,
+      account: facts.account,
+      token_workspace: facts.tokenWorkspace ?? null,
+      resource_type: facts.resourceType,
+      outcome: facts.outcome,
+      because: facts.because ?? null,
+      resources: facts.resources,
+      opened: facts.opened,
+      ended: facts.ended,
+      requests: facts.requests,
+      read_at: formatInstant(facts.readAt),
+    },
+  });
+}
+
+/** What came of a listing when it was read last; undefined where it never was. */
+export async function lastListingOutcome(connection: Connection, key: ListingKey): Promise<ListingOutcome | undefined> {
+  const row = await lastListing(connection, key, ['read', 'partial', 'shrunk', 'refused', 'failed']);
+  return row?.['outcome'] as ListingOutcome | undefined;
+}
+
+/** When a listing was last read to its end. */
+async function lastReading(connection: Connection, key: ListingKey): Promise<Instant | undefined> {
+  const row = await lastListing(connection, key, ['read', 'shrunk']);
+  return row === undefined ? undefined : Number(row['read_at']);
+}
+
+async function lastListing(
+  connection: Connection,
+  { account, tokenWorkspace, resourceType }: ListingKey,
+  outcomes: readonly ListingOutcome[],
+): Promise<SqlRow | undefined> {
+  const [row] = await connection.rows(
+    `select outcome, epoch_ms(read_at) as read_at
+    from ledger.listings
+    where account = $account
+      and token_workspace is not distinct from $token_workspace
+      and resource_type = $resource_type
+      and list_contains(cast(from_json($outcomes, '["VARCHAR"]') as varchar[]), outcome)
+    order by read_at desc, run_number desc
+    limit 1`,
+    {
+      account,
+      token_workspace: tokenWorkspace ?? null,
+      resource_type: resourceType,
+      outcomes: JSON.stringify(outcomes),
+    },
+  );
+  return row;
+}

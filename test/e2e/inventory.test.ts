@@ -1,0 +1,303 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { askSnapshot, type Ingested, ingest, newProject, runCli } from '../support/project.ts';
+import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** An agent as the platform lists it, with what it should keep to itself. */
+function agent(name: string, more: { metadata?: object; spec?: object; status?: string } = {}): Item {
+  return {
+    metadata: {
+      name,
+      workspace: 'north',
+      createdAt: '2026-09-01T00:00:00Z',
+      updatedAt: '2026-09-01T00:00:00Z',
+      labels: { team: 'core' },
+      ...more.metadata,
+    },
+    spec: {
+      enabled: true,
+      region: 'eu-1',
+      runtime: {
+        generation: 'mk3',
+        memory: 2048,
+        envs: [{ name: 'KEY', value: 'S3CRET-env', secret: true }],
+      },
+      network: { proxy: { routing: [{ secrets: { key: 'S3CRET-proxy' } }] } },
+      triggers: [{ configuration: { callbackSecret: 'S3CRET-callback' } }],
+      ...more.spec,
+    },
+    status: more.status ?? 'DEPLOYED',
+    lastUsedAt: '2026-09-05T00:00:00Z',
+    expiresIn: 60,
+  };
+}
+
+let platform: ScriptedPlatform;
+let dir: string;
+/** What each listing tells. */
+let fleet: Record<string, readonly Item[] | undefined>;
+beforeEach(async () => {
+  const facts = series(
+    { workspace: 'north', type: 'agent', name: 'a1', uuid: null, dimension: 'agent_compute_runtime_gbs' },
+    '2026-09-02T05',
+    [1, 2, 4],
+  );
+  platform = await startScriptedPlatform(facts);
+  dir = await newProject();
+  fleet = { '/v0/agents': [agent('a1'), agent('a2'), agent('a3'), agent('a4'), agent('a5')] };
+  for (const path of ['sandboxes', 'functions', 'jobs', 'models', 'policies']) fleet[`/v0/${path}`] = [];
+  platform.listed = ({ path }) => fleet[path];
+});
+
+function night(now: string, more: { args?: string[]; env?: Record<string, string> } = {}): Promise<Ingested> {
+  return ingest(dir, platform, { now, ...more, env: { COSTBOOK_INVENTORY: 'true', ...more.env } });
+}
+
+function states(): Promise<Record<string, unknown>[]> {
+  return askSnapshot(dir, 'select * from resources order by resource_name, valid_from, valid_to nulls last');
+}
+
+async function agents(): Promise<unknown[][]> {
+  const rows = await states();
+  return rows.map((row) => ['resource_name', 'labels', 'valid_from', 'valid_to'].map((name) => row[name]));
+}
+
+/** What a run logged of listings, as words. */
+function toldOf({ stderr }: Ingested): string[] {
+  return stderr
+    .split('\n')
+    .filter((line) => line.includes('listing'))
+    .map((line) => JSON.parse(line) as { level: string; event: string; resourceType?: string })
+    .map(({ level, event, resourceType }) => [level, event, resourceType].join(' | '));
+}
+
+test('what is listed has a state; the next nights write what changed and nothing else', async () => {
+  const first = await night('2026-09-04T02:00:00Z');
+  expect(first.exitCode, first.stderr).toBe(0);
+  expect(first.account.inventory).toMatchObject({ requests: 6, resources: 5, opened: 5, ended: 0 });
+  expect((await states())[0]).toMatchObject({
+    account: 'acc_one',
+    workspace: 'north',
+    resource_type: 'agent',
+    resource_name: 'a1',
+    labels: '{"team":"core"}',
+    region: 'eu-1',
+    memory_mb: 2048,
+    generation: 'mk3',
+    status: 'DEPLOYED',
+    is_enabled: true,
+    valid_from: '2026-09-01 00:00:00',
+    valid_to: null,
+    recorded_at: '2026-09-04 02:00:00',
+  });
+
+  fleet['/v0/agents'] = [
+    // Relabelled at an hour that the platform tells, switched off at one that it does not, gone, and new.
+    agent('a1', { metadata: { labels: { team: 'data' }, updatedAt: '2026-09-04T15:30:00Z' } }),
+    agent('a2', { spec: { enabled: false } }),
+    { ...agent('a4'), lastUsedAt: '2026-09-05T01:00:00Z', expiresIn: 1, events: [{ type: 'deployment' }] },
+    agent('a5', { metadata: { updatedAt: '2026-09-04T20:00:00Z', updatedBy: 'somebody' } }),
+    agent('a6', { metadata: { createdAt: '2026-09-04T12:00:00Z' } }),
+  ];
+  const second = await night('2026-09-05T02:00:00Z');
+  expect(second.exitCode, second.stderr).toBe(0);
+  expect(second.account.inventory).toMatchObject({ resources: 5, opened: 3, ended: 3 });
+  const expected = [
+    ['a1', '{"team":"core"}', '2026-09-01 00:00:00', '2026-09-04 15:30:00'],
+    ['a1', '{"team":"data"}', '2026-09-04 15:30:00', null],
+    ['a2', '{"team":"core"}', '2026-09-01 00:00:00', '2026-09-05 02:00:00'],
+    ['a2', '{"team":"core"}', '2026-09-05 02:00:00', null],
+    ['a3', '{"team":"core"}', '2026-09-01 00:00:00', '2026-09-05 02:00:00'],
+    ['a4', '{"team":"core"}', '2026-09-01 00:00:00', null],
+    ['a5', '{"team":"core"}', '2026-09-01 00:00:00', null],
+    ['a6', '{"team":"core"}', '2026-09-04 12:00:00', null],
+  ];
+  expect(await agents()).toEqual(expected);
+
+  const third = await night('2026-09-06T02:00:00Z');
+  expect(third.account.inventory).toMatchObject({ resources: 5, opened: 0, ended: 0 });
+  expect(await agents()).toEqual(expected);
+  const [known] = await askSnapshot(dir, 'select count(*) as known from costs_with_resources where labels is not null');
+  expect(known).toEqual({ known: '3' });
+
+  const asOf = await runCli(
+    ['sql', '--dir', dir, '--as-of', '2026-09-04T12:00:00Z', '--format', 'csv'].concat(
+      `select resource_name, labels, valid_to from resources order by resource_name`,
+    ),
+  );
+  expect(asOf.stdout.trim().split(/\r?\n/).slice(0, 3)).toEqual([
+    'resource_name,labels,valid_to',
+    'a1,"{""team"":""core""}",',
+    'a2,"{""team"":""core""}",',
+  ]);
+
+  const rebuilt = await runCli(['rebuild', '--dir', dir, '--into', join(dir, 'rebuilt.duckdb'), '--json']);
+  expect(rebuilt.exitCode, rebuilt.stdout).toBe(0);
+  const tables = JSON.parse(rebuilt.stdout).tables as { table: string; rows: number }[];
+  expect(tables.find(({ table }) => table === 'resources')?.rows).toBe(8);
+  expect(tables.find(({ table }) => table === 'listings')?.rows).toBe(18);
+
+  // Everything that was ever written, also the journal and the file's free blocks.
+  for (const entry of await readdir(dir, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const bytes = await readFile(join(entry.parentPath, entry.name));
+    expect(bytes.includes('S3CRET'), entry.name).toBe(false);
+  }
+});
+
+test('listings are asked for apart from the requests of the costs, and not at all where they are switched off', async () => {
+  const on = await night('2026-09-04T02:00:00Z');
+  const asked = platform.requests.filter(({ path }) => !path.includes('/metrics'));
+  expect(asked.map(({ path }) => path).sort()).toEqual(Object.keys(fleet).sort());
+  expect(Object.values(on.account.requests).reduce((sum, count) => sum + count, 0)).toBe(platform.requests.length - 6);
+
+  platform.requests.length = 0;
+  const off = await night('2026-09-05T02:00:00Z', { env: { COSTBOOK_INVENTORY: 'false' } });
+  expect(off.account.inventory).toEqual({ requests: 0, resources: 0, opened: 0, ended: 0, listings: [] });
+  expect(platform.requests.filter(({ path }) => !path.includes('/metrics'))).toEqual([]);
+});
+
+test.each([401, 403, 404])('a listing that answers %d is told once and left; the others are read', async (status) => {
+  platform.failures = [{ times: 99, status, hits: ({ path }) => path === '/v0/jobs' }];
+  const first = await night('2026-09-04T02:00:00Z');
+  expect(first.exitCode, first.stderr).toBe(0);
+  expect(toldOf(first).filter((line) => line.startsWith('warn'))).toEqual([expect.stringContaining('| job')]);
+  expect(first.account.inventory.listings.find(({ resourceType }) => resourceType === 'job')?.outcome).toBe('refused');
+  expect(await states()).toHaveLength(5);
+  const second = await night('2026-09-05T02:00:00Z');
+  expect(second.exitCode).toBe(0);
+  expect(toldOf(second).filter((line) => line.startsWith('warn'))).toEqual([]);
+});
+
+test('a listing that shrinks by more than half is kept and told, until somebody says that it is so', async () => {
+  await night('2026-09-04T02:00:00Z');
+  fleet['/v0/agents'] = [agent('a1', { status: 'FAILED' }), agent('a9')];
+  const shrunk = await night('2026-09-05T02:00:00Z');
+  expect(shrunk.exitCode).toBe(0);
+  expect(toldOf(shrunk)).toEqual([expect.stringContaining('warn | listing is shrunk | agent')]);
+  expect(shrunk.account.inventory).toMatchObject({ opened: 2, ended: 1 }); // what is there is believed
+  const present = 'select count(*) as present from resources where valid_to is null';
+  expect(await askSnapshot(dir, present)).toEqual([{ present: '6' }]);
+  const last = `select outcome, because from listings where is_last and resource_type = 'agent'`;
+  expect(await askSnapshot(dir, last)).toEqual([
+    { outcome: 'shrunk', because: expect.stringContaining('it lists 2 where 5 were known') },
+  ]);
+  const check = await runCli(['check', '--dir', dir]);
+  expect({ exitCode: check.exitCode, stdout: check.stdout }).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringMatching(/^warn +listings_are_read: 1 offender/m),
+  });
+
+  const accepted = await night('2026-09-06T02:00:00Z', { args: ['--accept-sight'] });
+  expect(accepted.account.inventory).toMatchObject({ opened: 0, ended: 4 });
+  expect(await askSnapshot(dir, present)).toEqual([{ present: '2' }]);
+});
+
+test('a listing speaks for the workspaces that occur in it alone', async () => {
+  const south = (name: string) => agent(name, { metadata: { workspace: 'south' } });
+  fleet['/v0/agents'] = [agent('a1'), agent('a2'), south('s1'), south('s2')];
+  await night('2026-09-04T02:00:00Z');
+  fleet['/v0/agents'] = [agent('a1')];
+  await night('2026-09-05T02:00:00Z');
+  const present = await askSnapshot(dir, `select resource_name from resources where valid_to is null order by all`);
+  expect(present.map((row) => row['resource_name'])).toEqual(['a1', 's1', 's2']);
+  fleet['/v0/agents'] = [];
+  const none = await night('2026-09-06T02:00:00Z');
+  expect(none.account.inventory).toMatchObject({ resources: 0, ended: 0 });
+});
+
+test('what was not read to its last page closes nothing and costs nothing', async () => {
+  platform.pageSize = 2;
+  const first = await night('2026-09-04T02:00:00Z');
+  expect(first.account.inventory).toMatchObject({ requests: 8, resources: 5 });
+  platform.edit = ({ path, query }, body) => (path === '/v0/agents' && query['cursor'] ? '{"data": 7}' : body);
+  fleet['/v0/agents'] = [agent('a1'), agent('a2'), agent('a3'), agent('a4')];
+  const broken = await night('2026-09-05T02:00:00Z');
+  expect(broken.exitCode, broken.stderr).toBe(0);
+  expect(broken.account).toMatchObject({ completeThrough: '2026-09-05T00:00:00Z', errors: [] });
+  expect(toldOf(broken)).toEqual([expect.stringContaining('warn | listing is not read | agent')]);
+  // The last page says that there are more than came.
+  platform.edit = ({ path }, body) =>
+    path === '/v0/agents'
+      ? body.replace('"hasMore":true', '"hasMore":false').replace('"nextCursor":"2"', '"nextCursor":""')
+      : body;
+  const short = await night('2026-09-06T02:00:00Z');
+  expect(toldOf(short)).toEqual([expect.stringContaining('warn | listing is partial | agent')]);
+  expect(await askSnapshot(dir, 'select count(*) as n from resources where valid_to is null')).toEqual([{ n: '5' }]);
+});
+
+test('each workspace that has a token of its own is read with it, and the others with that of the account', async () => {
+  const south = (name: string) => agent(name, { metadata: { workspace: 'south' } });
+  platform.listed = ({ path, token }) => {
+    if (path !== '/v0/agents') return fleet[path];
+    if (token === 'south-token') return [south('s1'), agent('not-of-south')];
+    return [agent('a1'), south('seen-by-the-account-too')];
+  };
+  await writeFile(join(dir, 'costbook.yaml'), `inventory:\n  tokens:\n    south: \${SOUTH_TOKEN}\n`);
+  const ended = await night('2026-09-04T02:00:00Z', { env: { SOUTH_TOKEN: 'south-token' } });
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect((await states()).map((row) => [row['workspace'], row['resource_name']])).toEqual([
+    ['north', 'a1'],
+    ['south', 's1'],
+  ]);
+  expect(ended.account.inventory.requests).toBe(12);
+});
+
+test('twenty thousand resources take the fewest requests and little memory; three changes are three rows', async () => {
+  const many = Array.from({ length: 20_000 }, (_, index) =>
+    agent(`agent-${String(index).padStart(5, '0')}`, { metadata: { displayName: 'x'.repeat(60) } }),
+  );
+  platform.pageSize = 200;
+  fleet['/v0/agents'] = many;
+  const env = { NODE_OPTIONS: '--max-old-space-size=40' };
+  const first = await night('2026-09-04T02:00:00Z', { env });
+  expect(first.exitCode, first.stderr).toBe(0);
+  expect(first.account.inventory).toMatchObject({ requests: 105, resources: 20_000, opened: 20_000, ended: 0 });
+  fleet['/v0/agents'] = many.map((item, index) =>
+    index % 9000 === 1 ? agent(`agent-${String(index).padStart(5, '0')}`, { status: 'DEACTIVATED' }) : item,
+  );
+  const second = await night('2026-09-05T02:00:00Z', { env });
+  expect(second.account.inventory).toMatchObject({ requests: 105, resources: 20_000, opened: 3, ended: 3 });
+  expect(await askSnapshot(dir, 'select count(*) as n from resources')).toEqual([{ n: '20003' }]);
+});
+
+describe('a closed month', () => {
+  test('is told in FOCUS by the same bytes whatever the listings tell later', async () => {
+    platform.facts = platform.facts.map((fact) => ({ ...fact, hour: fact.hour.replace('-09-02', '-09-20') }));
+    await night('2026-10-06T02:00:00Z', { env: { COSTBOOK_VERIFY_DAYS: '0' } });
+    const closed = await runCli(['close', '2026-09', '--dir', dir, '--now', '2026-10-06T03:00:00Z']);
+    expect(closed.exitCode, closed.stderr).toBe(0);
+    async function focus(now: string): Promise<string> {
+      const out = join(dir, `out-${now.slice(0, 10)}`);
+      const told = await runCli([
+        'report',
+        'focus',
+        '--dir',
+        dir,
+        '--now',
+        now,
+        '--param',
+        'month=2026-09',
+        '--format',
+        'csv',
+        '--out',
+        out,
+      ]);
+      expect(told.exitCode, told.stderr).toBe(0);
+      const names = (await readdir(out, { recursive: true })).filter((name) => name.endsWith('.csv'));
+      return readFile(join(out, names[0] ?? ''), 'utf8');
+    }
+    const before = await focus('2026-10-06T04:00:00Z');
+    expect(before).toContain('"{""team"":""core""}"');
+    // Changed in September, as the platform now says, renamed, and the others gone.
+    fleet['/v0/agents'] = [
+      agent('a1', { metadata: { labels: { team: 'data' }, updatedAt: '2026-09-10T00:00:00Z', displayName: 'New' } }),
+    ];
+    const later = await night('2026-10-07T02:00:00Z', { args: ['--accept-sight'], env: { COSTBOOK_VERIFY_DAYS: '0' } });
+    expect(later.account.inventory).toMatchObject({ opened: 1, ended: 5 });
+    expect(await focus('2026-10-07T04:00:00Z')).toBe(before);
+  });
+});

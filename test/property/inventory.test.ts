@@ -1,0 +1,139 @@
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readChecks, runCheck } from '../../src/reports/index.ts';
+import { type Connection, openDatabase } from '../../src/warehouse/connection.ts';
+import { type ListedResource, openInventoryStage } from '../../src/warehouse/inventory.ts';
+import { eventWriter, type Recorder } from '../../src/warehouse/journal.ts';
+import { migrate } from '../../src/warehouse/migrate.ts';
+import { newProject } from '../support/project.ts';
+
+/** One listing of one workspace's sandboxes, some time after the one before. */
+interface Sync {
+  readonly hoursLater: number;
+  readonly isWhole: boolean;
+  readonly acceptShrunk: boolean;
+  readonly listed: readonly {
+    readonly workspace: string;
+    readonly name: string;
+    readonly made: number | null;
+    readonly updated: number | null;
+    readonly label: string | null;
+  }[];
+}
+
+const start = Date.UTC(2026, 8, 1);
+const hourMs = 3_600_000;
+function instantAt(hours: number | null): string | undefined {
+  return hours === null ? undefined : new Date(start + hours * hourMs).toISOString();
+}
+
+const syncs = fc.array(
+  fc.record({
+    hoursLater: fc.integer({ min: 1, max: 40 }),
+    isWhole: fc.boolean(),
+    acceptShrunk: fc.boolean(),
+    listed: fc.array(
+      fc.record({
+        workspace: fc.constantFrom('north', 'south'),
+        name: fc.constantFrom('a', 'b', 'c'),
+        made: fc.option(fc.integer({ min: -10, max: 200 })),
+        updated: fc.option(fc.integer({ min: -10, max: 200 })),
+        label: fc.option(fc.constantFrom('x', 'y')),
+      }),
+      { maxLength: 8 },
+    ),
+  }),
+  { maxLength: 6 },
+);
+
+function toListed({ workspace, name, made, updated, label }: Sync['listed'][number]): ListedResource {
+  const absent = { uuid: undefined, displayName: undefined, externalId: undefined, region: undefined } as const;
+  const others = { memoryMb: undefined, generation: undefined, status: undefined, isEnabled: undefined } as const;
+  return {
+    ...{ ...absent, ...others, plan: undefined, createdBy: undefined, integrationConnections: undefined },
+    ...{ workspace, name, createdAt: instantAt(made), updatedAt: instantAt(updated) },
+    labels: label === null ? undefined : JSON.stringify({ label }),
+  };
+}
+
+/** Writes events into the ledger without a journal. */
+async function recorderOf(connection: Connection): Promise<Recorder> {
+  const apply = await eventWriter(connection);
+  let number = 0;
+  return {
+    async record(event) {
+      number += 1;
+      await apply([{ number, ...event }]);
+    },
+  };
+}
+
+async function offenders(connection: Connection): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for (const check of await readChecks('/nowhere')) {
+    if (!['resources_have_one_state_at_a_time', 'costs_meet_one_resource'].includes(check.name)) continue;
+    const { rows, error } = await runCheck(connection, check);
+    found.push(...rows, ...(error === undefined ? [] : [error]));
+  }
+  return found;
+}
+
+test('whatever is listed, states of a resource do not overlap, the last one is as listed, and costs meet one', async () => {
+  const database = await openDatabase(join(await newProject(), 'given.duckdb'), { readOnly: false });
+  try {
+    const connection = await database.connect();
+    await migrate(connection);
+    await connection.run(`insert into ledger.series
+      select row_number() over (), 'acc_one', workspace, 'sandbox', name, null, 'x'
+      from (values ('north'), ('south'), (null)) as workspaces (workspace), (values ('a'), ('b')) as names (name)`);
+    await connection.run(`insert into ledger.amounts
+      select series_id, cast('2026-08-31' as timestamp) + to_hours(cast(hour as integer)), 1, 1, 1
+      from ledger.series, range(0, 240) as hours (hour)`);
+    const recorder = await recorderOf(connection);
+    const stage = await openInventoryStage(await database.connect(), recorder);
+    await fc.assert(
+      fc.asyncProperty(syncs, async (nights) => {
+        await connection.run('delete from ledger.resources; delete from ledger.listings');
+        let now = start;
+        for (const night of nights) {
+          now += night.hoursLater * hourMs;
+          await stage.begin();
+          for (const one of night.listed) await stage.add([toListed(one)]); // a page each
+          const key = { account: 'acc_one', tokenWorkspace: undefined, resourceType: 'sandbox' };
+          const how = { runNumber: 1, seenAt: now, isWhole: night.isWhole, acceptShrunk: night.acceptShrunk };
+          const written = await stage.write({ ...key, ...how });
+          await recorder.record({
+            event: 'listing_read',
+            values: {
+              ...{ run_number: 1, account: 'acc_one', token_workspace: null, resource_type: 'sandbox' },
+              ...{ outcome: night.isWhole ? 'read' : 'partial', because: null, resources: written.resources },
+              ...{ opened: written.opened, ended: written.ended, requests: 1, read_at: new Date(now).toISOString() },
+            },
+          });
+          const last = new Map(
+            night.listed.map((one) => [`${one.workspace}/${one.name}/${one.made}`, toListed(one).labels ?? null]),
+          );
+          const present = await connection.rows(
+            `select workspace || '/' || resource_name || '/' || coalesce(
+                cast(date_diff('hour', cast('2026-09-01' as timestamp), created_at) as varchar), 'null'
+              ) as key, labels
+            from resources where valid_to is null`,
+          );
+          const known = new Map(present.map((row) => [row['key'], row['labels']]));
+          expect(known.size).toBe(present.length);
+          for (const [name, labels] of last) expect(known.get(name), name).toBe(labels);
+          if (night.isWhole && night.acceptShrunk) {
+            const spokenFor = new Set<string>(night.listed.map(({ workspace }) => workspace));
+            const left = [...known.keys()].filter((name) => spokenFor.has(String(name).split('/')[0] ?? ''));
+            expect(left.sort()).toEqual([...last.keys()].sort());
+          }
+        }
+        expect(await offenders(connection)).toEqual([]);
+      }),
+      { numRuns: 20 },
+    );
+  } finally {
+    database.close();
+  }
+}, 600_000);

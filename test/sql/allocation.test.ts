@@ -1,0 +1,329 @@
+import { describe, expect, test } from 'vitest';
+import { readChecks, runCheck } from '../../src/reports/index.ts';
+import { answer, type Given, givenBooks } from '../support/given-books.ts';
+import { reported } from '../support/reported.ts';
+
+type Row = Readonly<Record<string, string | number | boolean | null>>;
+
+const complete = {
+  accounts: [{ history_start: '2026-09-01' }],
+  covered: [{ window_start: '2026-09-01', window_end: '2026-11-01', claimed_end: '2026-11-01' }],
+};
+
+/** Team, cost and rule of each row of costs_allocated. */
+function allocated(given: Given): Promise<unknown[]> {
+  return answer(
+    given,
+    `select coalesce(team, '-') as team, rule, cast(sum(cost) as varchar) as cost, is_shared
+    from costs_allocated group by all order by all`,
+  );
+}
+
+function owned(team: string, rule: string, cost: string, isShared = false): Row {
+  const [whole, decimals = ''] = cost.split('.');
+  return { team, rule, cost: `${whole}.${decimals.padEnd(12, '0')}`, is_shared: isShared };
+}
+
+describe('costs_allocated', () => {
+  test('without rules every row is there once, without an owner', async () => {
+    const rows = await answer(
+      {
+        costs: [
+          { cost: '1.5', usage: '2' },
+          { cost: '-3', workspace: null },
+        ],
+      },
+      'select workspace, owner, team, product, environment, rule, is_shared, cost, usage from costs_allocated order by cost',
+    );
+    const nobody = {
+      owner: '{"team":null,"product":null,"environment":null}',
+      team: null,
+      product: null,
+      environment: null,
+    };
+    expect(rows).toEqual([
+      { workspace: null, ...nobody, rule: 'default', is_shared: false, cost: '-3.000000000000', usage: '0.000000' },
+      { workspace: 'north', ...nobody, rule: 'default', is_shared: false, cost: '1.500000000000', usage: '2.000000' },
+    ]);
+  });
+
+  test('the first rule that matches decides; what none catches is the default’s', async () => {
+    const allocation = `
+rules:
+  - {name: boxes, when: {resource_name: 'box-*', workspace: [north, south]}, owner: {team: a}}
+  - {name: north, when: {workspace: north}, owner: {team: b}}
+  - {name: storage, when: {billing_dimension: '*_storage_gbs'}, owner: {team: c}}
+  - {name: nowhere, when: {workspace: null}, owner: {team: d}}
+default: {team: e}
+`;
+    const costs = [
+      { resource_name: 'box-1', cost: '1' },
+      { resource_name: 'box', cost: '2' },
+      { workspace: 'south', billing_dimension: 'volume_storage_gbs', cost: '4' },
+      { workspace: null, cost: '8' },
+      { workspace: 'south', cost: '16' },
+    ];
+    expect(await allocated({ costs, allocation })).toEqual([
+      owned('a', 'boxes', '1'),
+      owned('b', 'north', '2'),
+      owned('c', 'storage', '4'),
+      owned('d', 'nowhere', '8'),
+      owned('e', 'default', '16'),
+    ]);
+  });
+
+  test('an owner from a label: spelt otherwise, missing, and with something in its place', async () => {
+    const allocation = `
+aliases: {team: {checkout: [chekout]}}
+rules:
+  - name: label
+    owner: {team: {label: team}, product: {label: 'app/name', otherwise: unknown}}
+`;
+    const rows = await answer(
+      {
+        allocation,
+        costs: ['one', 'two', 'three', 'four'].map((resource_name) => ({
+          resource_name,
+          resource_uuid: null,
+          cost: '1',
+        })),
+        resources: [
+          { resource_name: 'one', labels: '{"team":"chekout","app/name":"cart"}' },
+          { resource_name: 'two', labels: '{"team":"=1+1\\nКоманда \\"поиск\\""}' },
+          { resource_name: 'three', labels: '{"app/name":"cart"}' },
+        ],
+      },
+      'select resource_name, team, product, rule from costs_allocated order by resource_name',
+    );
+    expect(rows).toEqual([
+      { resource_name: 'four', team: null, product: null, rule: 'default' },
+      { resource_name: 'one', team: 'checkout', product: 'cart', rule: 'label' },
+      { resource_name: 'three', team: null, product: null, rule: 'default' },
+      { resource_name: 'two', team: '=1+1\nКоманда "поиск"', product: 'unknown', rule: 'label' },
+    ]);
+  });
+
+  test('by the labels that were valid in the hour, and by the rules that were', async () => {
+    const hours = ['2026-09-01 05:00:00', '2026-09-02 05:00:00', '2026-09-03 05:00:00', '2026-09-04 05:00:00'];
+    const rows = await answer(
+      {
+        allocation: `
+rules:
+  - {name: until, until: 2026-09-02, owner: {team: early}}
+  - {name: label, until: 2026-09-04, owner: {team: {label: team}}}
+  - {name: from, from: 2026-09-04, owner: {team: late}}
+`,
+        costs: hours.map((bucket_start) => ({ bucket_start, resource_uuid: null, cost: '1' })),
+        resources: [
+          { labels: '{"team":"a"}', valid_from: '2026-09-01', valid_to: '2026-09-03' },
+          { labels: '{"team":"b"}', valid_from: '2026-09-03' },
+        ],
+      },
+      'select team from costs_allocated order by bucket_start',
+    );
+    expect(rows).toEqual([{ team: 'early' }, { team: 'a' }, { team: 'b' }, { team: 'late' }]);
+  });
+
+  const direct = [
+    { workspace: 'a', cost: '1', usage: '1' },
+    { workspace: 'b', cost: '2', usage: '7' },
+  ];
+  function splitting(split: string): string {
+    return `
+rules:
+  - {name: a, when: {workspace: a}, owner: {team: a}}
+  - {name: b, when: {workspace: b}, owner: {team: b}}
+  - {name: c, when: {workspace: c}, owner: {team: c}}
+  - name: shared
+    when: {workspace: shared}
+    split: ${split}
+`;
+  }
+  const pool = { workspace: 'shared', cost: '10' };
+  test.each([
+    ['{by: cost}', '3.333333333333', '6.666666666667'],
+    ['{by: evenly}', '5', '5'],
+    ['{by: usage, billing_dimension: sandbox_compute_runtime_gbs}', '1.25', '8.75'],
+    ['{by: weights, weights: [{team: a, weight: 0.3}, {team: b, weight: 0.6}]}', '3.333333333333', '6.666666666667'],
+    // Nobody weighs anything: evenly.
+    ['{by: usage, billing_dimension: unheard_of}', '5', '5'],
+    ['{by: weights, weights: [{team: a, weight: 0}, {team: b, weight: 0}]}', '5', '5'],
+  ])('shared cost is split %s', async (split, a, b) => {
+    expect(await allocated({ costs: [...direct, pool], allocation: splitting(split) })).toEqual([
+      owned('a', 'a', '1'),
+      owned('a', 'shared', a, true),
+      owned('b', 'b', '2'),
+      owned('b', 'shared', b, true),
+    ]);
+  });
+
+  test('an owner whose credits exceed its cost gets none; where all are so it is split evenly', async () => {
+    const allocation = splitting('{by: cost}');
+    const credit = { workspace: 'c', cost: '-5' };
+    expect(await allocated({ costs: [...direct, credit, pool], allocation })).toContainEqual(
+      owned('c', 'shared', '0', true),
+    );
+    const only = [{ workspace: 'a', cost: '-1' }, credit, pool];
+    expect(await allocated({ costs: only, allocation })).toEqual([
+      owned('a', 'a', '-1'),
+      owned('a', 'shared', '5', true),
+      owned('c', 'c', '-5'),
+      owned('c', 'shared', '5', true),
+    ]);
+    const splits = 'select distinct is_evenly_instead from allocation_splits';
+    expect(await answer({ costs: only, allocation }, splits)).toEqual([{ is_evenly_instead: true }]);
+  });
+
+  test('where nobody owns anything in the month and account, shared cost stays without an owner', async () => {
+    const other = [
+      { workspace: 'a', cost: '1', bucket_start: '2026-10-01 00:00:00' },
+      { workspace: 'b', cost: '1', account: 'acc_two' },
+    ];
+    const rows = await allocated({ costs: [...other, pool], allocation: splitting('{by: cost}') });
+    expect(rows).toContainEqual(owned('-', 'shared', '10', true));
+    expect(rows).toHaveLength(3);
+  });
+
+  test('what is left over goes to the largest remainders, over the month and not the hour', async () => {
+    const costs = [
+      ...['a', 'b', 'c'].map((workspace) => ({ workspace, cost: '1' })),
+      ...['01', '02', '03', '04'].map((hour) => ({
+        ...pool,
+        cost: '0.000000000001',
+        usage: '0.000001',
+        bucket_start: `2026-09-01 ${hour}:00:00`,
+      })),
+    ];
+    const rows = await answer(
+      { costs, allocation: splitting('{by: cost}') },
+      `select team, cast(sum(cost) as varchar) as cost from costs_allocated where is_shared group by team order by team`,
+    );
+    expect(rows).toEqual([
+      { team: 'a', cost: '0.000000000002' },
+      { team: 'b', cost: '0.000000000001' },
+      { team: 'c', cost: '0.000000000001' },
+    ]);
+  });
+
+  test('owners are told apart by the dimensions of the split', async () => {
+    const allocation = `
+rules:
+  - {name: a, when: {workspace: a}, owner: {team: t, product: p}}
+  - {name: b, when: {workspace: b}, owner: {team: t, product: q}}
+  - {name: shared, split: {by: cost, over: [team]}}
+`;
+    const rows = await answer(
+      { costs: [...direct, pool], allocation },
+      'select owner, cost from costs_allocated where is_shared',
+    );
+    expect(rows).toEqual([{ owner: '{"team":"t","product":null,"environment":null}', cost: '10.000000000000' }]);
+  });
+
+  test('dimensions of one’s own stand in owner', async () => {
+    const allocation = 'dimensions: [cost_center]\nrules:\n  - {name: all, owner: {cost_center: "42"}}\n';
+    expect(await answer({ costs: [pool], allocation }, 'select owner, team from costs_allocated')).toEqual([
+      { owner: '{"cost_center":"42"}', team: null },
+    ]);
+  });
+});
+
+describe('reports', () => {
+  const given: Given = {
+    ...complete,
+    allocation: `
+aliases: {team: {search: [serch]}}
+rules:
+  - {name: shared, when: {workspace: shared}, split: {by: cost, over: [team]}}
+  - {name: known, when: {label: {team: [checkout, search]}}, owner: {team: {label: team}}}
+`,
+    costs: [
+      { resource_name: 'one', resource_uuid: null, cost: '3', usage: '2' },
+      { resource_name: 'two', resource_uuid: null, cost: '1' },
+      { resource_name: 'three', resource_uuid: null, cost: '7' },
+      { resource_name: 'four', resource_uuid: null, cost: '9' },
+      { resource_name: 'five', resource_uuid: null, cost: '8' },
+      { resource_name: 'six', resource_uuid: null, cost: '2' },
+      { workspace: 'shared', cost: '4' },
+      { resource_name: 'one', resource_uuid: null, cost: '100', bucket_start: '2026-10-01 00:00:00' },
+    ],
+    resources: [
+      { resource_name: 'one', labels: '{"team":"checkout","app":"x"}' },
+      { resource_name: 'two', labels: '{"team":"serch"}' },
+      { resource_name: 'three', labels: '{"team":"chekout"}' },
+      { resource_name: 'four', labels: '{"app":"x"}' },
+      { resource_name: 'five', labels: '{"team":"payments"}' },
+    ],
+  };
+
+  test('chargeback: direct and shared apart, by owner and billing dimension, adding up to the month', async () => {
+    const rows = (await reported('chargeback', given, { month: '2026-09' })) as Row[];
+    expect(
+      rows.map((row) => [row['team'], row['direct_cost'], row['shared_cost'], row['cost'], row['direct_usage']]),
+    ).toEqual([
+      ['checkout', '3.000000000000', '3.000000000000', '6.000000000000', '2.000000'],
+      ['search', '1.000000000000', '1.000000000000', '2.000000000000', '0.000000'],
+      [null, '26.000000000000', '0.000000000000', '26.000000000000', '0.000000'],
+    ]);
+    const byProduct = (await reported('chargeback', given, { month: '2026-09', dimension: 'product' })) as Row[];
+    expect(byProduct.map((row) => [row['owner'], row['team'], row['cost']])).toEqual([
+      ['{"product":null}', null, '34.000000000000'],
+    ]);
+  });
+
+  test('unallocated: largest first, with the label that would fix it', async () => {
+    const rows = (await reported('unallocated', given, { month: '2026-09' })) as Row[];
+    expect(
+      rows.map((row) =>
+        ['rank', 'resource_name', 'cost', 'label', 'label_value', 'suggested_value', 'fix'].map(
+          (column) => row[column],
+        ),
+      ),
+    ).toEqual([
+      ['1', 'four', '9.000000000000', 'team', null, null, 'set the label team'],
+      ['2', 'five', '8.000000000000', 'team', 'payments', null, 'a rule for the label team: payments'],
+      [
+        '3',
+        'three',
+        '7.000000000000',
+        'team',
+        'chekout',
+        'checkout',
+        'the label team is chekout: make it checkout, or an alias of it',
+      ],
+      ['4', 'six', '2.000000000000', null, null, null, 'a rule by workspace, name or type: no label reaches it'],
+    ]);
+  });
+
+  test('label_coverage: by month and label, of all cost', async () => {
+    const rows = (await reported('label_coverage', given)) as Row[];
+    const columns = ['month', 'label', 'cost', 'labelled_cost', 'labelled_share', 'resources', 'labelled_resources'];
+    expect(rows.map((row) => columns.map((column) => row[column]))).toEqual([
+      ['2026-09-01', 'app', '34.000000000000', '12.000000000000', '0.352941', '7', '2'],
+      ['2026-09-01', 'team', '34.000000000000', '19.000000000000', '0.558824', '7', '4'],
+      ['2026-10-01', 'app', '100.000000000000', '100.000000000000', '1.000000', '1', '1'],
+      ['2026-10-01', 'team', '100.000000000000', '100.000000000000', '1.000000', '1', '1'],
+    ]);
+  });
+
+  test('splits_have_weights warns where a split is not as its rule says', async () => {
+    const costs = [{ workspace: 'shared', cost: '4' }, { cost: '-1' }];
+    const allocation =
+      'rules:\n  - {name: s, when: {workspace: shared}, split: {by: cost}}\n  - {name: n, when: {workspace: north}, owner: {team: x}}\n';
+    const [check] = (await readChecks('/nowhere')).filter(({ name }) => name === 'splits_have_weights');
+    if (check === undefined) throw new Error('there is no such check');
+    for (const [rows, because] of [
+      [costs, 'split evenly: no owner weighs anything'],
+      [costs.slice(0, 1), 'without an owner: nobody owns anything in this month'],
+      [[{ workspace: 'shared', cost: '4' }, { cost: '1' }], undefined],
+    ] as const) {
+      const books = await givenBooks({ costs: rows, allocation });
+      try {
+        const result = await runCheck(books.connection, check);
+        expect(result.error).toBeUndefined();
+        expect(result.rows.map((row) => row['because'])).toEqual(because === undefined ? [] : [because]);
+      } finally {
+        books.close();
+      }
+    }
+  });
+});

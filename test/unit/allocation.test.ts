@@ -1,0 +1,216 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { loadAllocation, parseAllocation } from '../../src/allocation/index.ts';
+import { UsageError } from '../../src/errors.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'costbook-test-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const file = join(folder, 'allocation.yaml');
+
+function parse(text: string, tables: Readonly<Record<string, string>> = {}) {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, content] of Object.entries(tables)) writeFileSync(join(folder, name), content);
+  return parseAllocation({ text, file });
+}
+
+/** The problems, one a line, with the folder left out. */
+function problems(text: string, tables: Readonly<Record<string, string>> = {}): string[] {
+  try {
+    parse(text, tables);
+  } catch (error) {
+    expect(error).toBeInstanceOf(UsageError);
+    return (error as UsageError).message.replaceAll(`${folder}/`, '').split('\n');
+  }
+  return [];
+}
+
+function rule(text: string): string {
+  return `rules:\n  - name: one\n${text.replace(/^/gm, '    ')}\n`;
+}
+
+describe('what is read', () => {
+  test('without a file there are no rules', () => {
+    expect(loadAllocation(join(folder, 'none.yaml'))).toBeUndefined();
+  });
+
+  test('rules in their order, and the default as the last of them', () => {
+    const { definition, warnings } = parse(`
+dimensions: [team, cost_center]
+aliases:
+  team: {checkout: [chekout, check-out]}
+rules:
+  - name: by label
+    when: {label: {team: [checkout, 'search-*']}}
+    owner: {team: {label: team}, cost_center: {label: cc, otherwise: none}}
+  - name: shared
+    when: {workspace: null, resource_type: volume}
+    from: 2026-10
+    until: 2027-01-01T06:00:00Z
+    split: {by: cost, over: [team]}
+default: {team: platform}
+`);
+    expect(warnings).toEqual([]);
+    expect(definition.dimensions).toEqual(['team', 'cost_center']);
+    expect(definition.aliases).toEqual([
+      { label: 'team', alias: 'chekout', value: 'checkout' },
+      { label: 'team', alias: 'check-out', value: 'checkout' },
+    ]);
+    expect(definition.rules).toEqual([
+      {
+        ...{ name: 'by label', from: null, until: null, split: null },
+        conditions: [
+          { number: 1, field: 'label:team', kind: 'is', value: 'checkout', owner: null },
+          { number: 1, field: 'label:team', kind: 'like', value: 'search-%', owner: null },
+          // A label that is read must be there.
+          { number: 2, field: 'label:team', kind: 'like', value: '%', owner: null },
+        ],
+        owner: [
+          { dimension: 'team', value: null, label: 'team' },
+          { dimension: 'cost_center', value: 'none', label: 'cc' },
+        ],
+      },
+      {
+        ...{ name: 'shared', from: '2026-10-01T00:00:00Z', until: '2027-01-01T06:00:00Z', owner: [] },
+        conditions: [
+          { number: 1, field: 'workspace', kind: 'absent', value: null, owner: null },
+          { number: 2, field: 'resource_type', kind: 'is', value: 'volume', owner: null },
+        ],
+        split: { by: 'cost', over: ['team'], billing_dimension: null, owners: null },
+      },
+      {
+        ...{ name: 'default', from: null, until: null, conditions: [], split: null },
+        owner: [{ dimension: 'team', value: 'platform', label: null }],
+      },
+    ]);
+  });
+
+  test('a lookup table: quoted cells, a byte order mark, Windows lines, empty owners', () => {
+    const { definition } = parse(rule('table: owners.csv'), {
+      'owners.csv': '\uFEFFlabel:cost center,product,team\r\n"12,5",,"the ""A"" team"\r\n42 , shop ,\r\n\r\n',
+    });
+    expect(definition.rules[0]?.conditions).toEqual([
+      { number: 1, field: 'label:cost center', kind: 'is', value: '12,5', owner: '{"team":"the \\"A\\" team"}' },
+      { number: 1, field: 'label:cost center', kind: 'is', value: '42', owner: '{"product":"shop"}' },
+    ]);
+  });
+
+  test('letters that LIKE knows stand for themselves', () => {
+    const { definition } = parse(rule("when: {resource_name: 'a_b%c\\d*'}\nowner: {team: x}"));
+    expect(definition.rules[0]?.conditions[0]?.value).toBe('a\\_b\\%c\\\\d%');
+  });
+
+  test('the same rules are the same text', () => {
+    const text = rule('owner: {product: shop, team: x}\nwhen: {workspace: a}');
+    expect(JSON.stringify(parse(text).definition)).toBe(JSON.stringify(parse(text).definition));
+  });
+});
+
+describe('mistakes', () => {
+  test('all are told at once, each with its place', () => {
+    expect(
+      problems(`
+dimension: [team]
+rules:
+  - name: one
+    whne: {workspace: a}
+    owner: {taem: x}
+  - name: one
+    when: {worksapce: a, label: {team: 7}}
+    owner: {team: {labl: team}}
+  - when: {workspace: b}
+    split: {by: costs, over: [teem]}
+  - name: default
+    from: 2026-10-01T06:30:00Z
+    workspace: c
+    owner: {team: x}
+`),
+    ).toEqual([
+      'allocation.yaml:2:1: unknown key "dimension"; did you mean dimensions? rename or remove it',
+      'allocation.yaml:5:5: unknown key "whne"; did you mean when? rename or remove it',
+      'allocation.yaml:6:13: unknown key "taem"; did you mean team? rename or remove it',
+      'allocation.yaml:7:5: found the name "one" a second time, first on line 4',
+      'allocation.yaml:8:12: unknown key "worksapce"; did you mean workspace? rename or remove it',
+      'allocation.yaml:8:40: team: found a number, expected a text; put it in quotes',
+      'allocation.yaml:9:20: unknown key "labl"; did you mean label? rename or remove it',
+      'allocation.yaml:10:5: found no name, expected one in each rule; write name: …',
+      'allocation.yaml:11:17: by: found "costs", expected cost, evenly, weights or usage; did you mean cost?',
+      'allocation.yaml:11:31: over: found "teem", expected team, product or environment; did you mean team?',
+      'allocation.yaml:12:11: name: found "default", which is what no rule catches; choose another name',
+      'allocation.yaml:13:11: from: found "2026-10-01T06:30:00Z", expected a date such as 2026-10-01, 2026-10 or 2026-10-01T06:00:00Z, a whole hour in UTC',
+      'allocation.yaml:14:5: unknown key "workspace"; it belongs to when; move it there',
+    ]);
+  });
+
+  test.each([
+    ['when: {workspace: a}', 'found no owner, table or split'],
+    ['owner: {team: x}\nsplit: {by: cost}', 'found next to an owner'],
+    ['split: {by: usage}', 'found no billing_dimension'],
+    ['split: {by: cost, billing_dimension: x}', 'expected it only where by is usage'],
+    ['split: {by: weights, weights: [{team: a, weight: -1}]}', 'found -1, expected a number from 0'],
+    ['split: {by: weights, weights: [{weight: 1}]}', 'found no owner'],
+    ['split: {by: weights, weights: [{team: a, weight: 1}, {team: a, weight: 2}]}', 'an owner a second time'],
+    ['owner: {team: x}\nfrom: 2026-10\nuntil: 2026-10', 'expected an instant after from'],
+    ['owner: {team: x}\nfrom: -7d', 'expected a date such as'],
+    ['table: ../owners.csv', 'expected the name of a CSV file beside this one'],
+    ['table: missing.csv', 'found no such file'],
+    ['owner: {}', 'found no owner'],
+  ])('%s', (text, words) => {
+    expect(problems(rule(text)).join('\n')).toContain(words);
+  });
+
+  test.each([
+    ['team\nx', 'owners.csv:1: found no column to look up by'],
+    ['workspace,region,team\na,b,c', 'owners.csv:1: found 2 columns to look up by'],
+    ['workspace\na', 'owners.csv:1: found no column for an owner'],
+    ['worksapce,team\na,b', 'owners.csv:1: found the column "worksapce"; did you mean workspace?'],
+    ['workspace;team\na;b', 'columns are separated by commas'],
+    ['workspace,team\na,b\na,c', 'owners.csv:3: found "a" a second time, first on line 2; keep one'],
+    ['workspace,team\n"a\nb",x\n,y', 'owners.csv:4: found no workspace'],
+    ['workspace,team\na', 'owners.csv:2: found 1 cells, expected 2'],
+    ['workspace,team\na,', 'owners.csv:2: found no owner of "a"'],
+    ['workspace,team\n"a"x,b', 'owners.csv:2: found a quote that does not end'],
+    ['workspace,team\n', 'owners.csv:1: found no lines below the first'],
+    ['', 'owners.csv:1: found nothing'],
+  ])('in a lookup table: %j', (content, words) => {
+    expect(problems(rule('table: owners.csv'), { 'owners.csv': content }).join('\n')).toContain(words);
+  });
+
+  test('an alias that is there twice, or leads to another', () => {
+    const text = `aliases:\n  team: {a: [x], b: [x, a]}\n${rule('owner: {team: x}')}`;
+    expect(problems(text).join('\n')).toContain('found "x", which stands for "a" already');
+    expect(problems(text).join('\n')).toContain('which itself stands for');
+  });
+});
+
+describe('rules that can never match are warned of', () => {
+  function warned(...rules: string[]): string[] {
+    const text = `rules:\n${rules.map((rule, index) => `  - {name: r${index}, ${rule}, owner: {team: x}}`).join('\n')}\n`;
+    return parse(text).warnings.map(
+      (warning) => /rule "(\w+)".*by "(\w+)"/.exec(warning)?.slice(1).join(' after ') ?? warning,
+    );
+  }
+  test.each([
+    [['when: {workspace: a}', 'when: {workspace: a}'], ['r1 after r0']],
+    [['when: {workspace: [a, b]}', 'when: {workspace: a, resource_type: job}'], ['r1 after r0']],
+    [["when: {resource_name: 'pr-*'}", 'when: {resource_name: [pr-1, pr-2]}'], ['r1 after r0']],
+    [['from: 2026-01', 'when: {workspace: a}, from: 2026-02'], ['r1 after r0']],
+    [['when: {workspace: a}', 'when: {workspace: [a, b]}'], []],
+    [['when: {workspace: a, resource_type: job}', 'when: {workspace: a}'], []],
+    [['when: {workspace: a}, until: 2026-10', 'when: {workspace: a}'], []],
+    [['when: {workspace: null}', "when: {workspace: '*'}"], []],
+    [["when: {workspace: '*'}", 'when: {workspace: null}'], []],
+    [["when: {workspace: 'a*b*c'}", 'when: {workspace: abxbc}', 'when: {workspace: acb}'], ['r1 after r0']],
+  ])('%j', (rules, expected) => {
+    expect(warned(...rules)).toEqual(expected);
+  });
+});
+
+describe('the files that come with Costbook', () => {
+  test.each(['allocation.example.yaml', 'jobs/demo/allocation.yaml'])('%s is sound', (name) => {
+    const found = loadAllocation(join(import.meta.dirname, '../..', name));
+    expect(found?.warnings).toEqual([]);
+    expect(found?.definition.rules.length).toBeGreaterThan(3);
+  });
+});

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { decodeResource } from '../../src/fetch/index.ts';
+
+const whole = {
+  metadata: {
+    name: 'box',
+    workspace: 'north',
+    displayName: '箱 =1+1\nof many',
+    externalId: 'ext-1',
+    labels: { team: 'core', env: 'dev', cost: '' },
+    createdAt: '2026-09-01T10:00:00.123456Z',
+    updatedAt: '2026-09-02T12:00:00+02:00',
+    createdBy: 'ada@example.com',
+    updatedBy: 'bob@example.com',
+    plan: 'pro',
+    url: 'https://secret.example',
+  },
+  spec: {
+    enabled: true,
+    region: 'eu-1',
+    integrationConnections: ['github', 'aws', 'github'],
+    runtime: {
+      generation: 'mk3',
+      image: 'private/registry:1',
+      memory: 4096,
+      envs: [{ name: 'KEY', value: 'S3CRET', secret: true }],
+    },
+    network: { proxy: { routing: [{ secrets: { key: 'S3CRET' } }] } },
+    triggers: [{ configuration: { callbackSecret: 'S3CRET' } }],
+  },
+  status: 'DEPLOYED',
+  state: 'RUNNING',
+  lastUsedAt: '2026-09-03T00:00:00Z',
+  expiresIn: 12,
+};
+
+test('a resource is what matters of it, in an order that is always the same', () => {
+  expect(decodeResource(whole)).toEqual({
+    state: {
+      name: 'box',
+      workspace: 'north',
+      uuid: undefined,
+      createdAt: '2026-09-01T10:00:00.123Z',
+      updatedAt: '2026-09-02T10:00:00Z',
+      displayName: '箱 =1+1\nof many',
+      externalId: 'ext-1',
+      labels: '{"cost":"","env":"dev","team":"core"}',
+      region: 'eu-1',
+      memoryMb: 4096,
+      generation: 'mk3',
+      status: 'DEPLOYED',
+      isEnabled: true,
+      plan: 'pro',
+      createdBy: 'ada@example.com',
+      integrationConnections: '["aws","github"]',
+    },
+    strange: [],
+  });
+});
+
+test('nothing is kept that is not named: neither secrets nor what changes by itself', () => {
+  const kept = JSON.stringify(decodeResource(whole));
+  for (const lost of ['S3CRET', 'registry', 'secret.example', 'bob', 'RUNNING', '2026-09-03', 'KEY']) {
+    expect(kept).not.toContain(lost);
+  }
+});
+
+test('a resource with a name alone is one', () => {
+  const { state, strange } = decodeResource({ metadata: { name: 'box' } });
+  expect(strange).toEqual([]);
+  expect(Object.entries(state).filter(([, value]) => value !== undefined)).toEqual([['name', 'box']]);
+});
+
+test('null and empty texts count as absent, empty labels and lists too', () => {
+  const { state, strange } = decodeResource({
+    metadata: { name: 'box', displayName: '', externalId: null, labels: {}, createdAt: '' },
+    spec: { region: null, integrationConnections: [], runtime: null },
+    status: '',
+  });
+  expect(strange).toEqual([]);
+  expect(Object.values(state).filter((value) => value !== undefined)).toEqual(['box']);
+});
+
+test('a field of another type is left out and named without its value; the others stay', () => {
+  const { state, strange } = decodeResource({
+    metadata: { name: 'box', labels: { team: { S3CRET: 1 }, tier: 3, spot: true, none: null }, createdAt: 'S3CRET' },
+    spec: { enabled: 'S3CRET', region: 7, integrationConnections: [{}], runtime: { memory: 1.5, generation: 'mk2' } },
+    status: [],
+  });
+  expect(state).toMatchObject({ labels: '{"spot":"true","tier":"3"}', generation: 'mk2' });
+  expect([...strange].sort()).toEqual([
+    'metadata.createdAt',
+    'metadata.labels.team',
+    'spec.enabled',
+    'spec.integrationConnections',
+    'spec.region',
+    'spec.runtime.memory',
+    'status',
+  ]);
+});
+
+test('labels that look like what every object has are labels', () => {
+  const labels = JSON.parse('{"__proto__":"a","constructor":"b","10":"c","9":"d"}');
+  const { state } = decodeResource({ metadata: { name: 'box', labels } });
+  expect(JSON.parse(state.labels ?? '')).toEqual(labels);
+});
