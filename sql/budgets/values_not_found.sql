@@ -11,11 +11,11 @@ known as (
   union
   select 'workspace', workspace from series
   union
-  select 'resourceType', resource_type from series
+  select 'resource_type', resource_type from series
   union
-  select 'resourceName', resource_name from series
+  select 'resource_name', resource_name from series
   union
-  select 'billingDimension', billing_dimension from series
+  select 'billing_dimension', billing_dimension from series
 )
 select
   asked.scope_key,

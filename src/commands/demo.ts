@@ -2,13 +2,7 @@ import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../errors.ts';
-import {
-  budgetsFile,
-  type CompletenessState,
-  completenessOf,
-  describeCompleteness,
-  formatTable,
-} from '../reports/index.ts';
+import { type CompletenessState, completenessOf, describeCompleteness, formatTable } from '../reports/index.ts';
 import { formatInstant } from '../time.ts';
 import { type Connection, openBooks, type SqlRow, snapshotFile } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -22,8 +16,9 @@ const reports = ['cost_by_workspace', 'chargeback'] as const;
 /** A folder with this file in it was made by a demo, and the next one may empty it. */
 const marker = '.costbook-demo';
 const cli = fileURLToPath(new URL('../cli.js', import.meta.url));
-/** Whose the invented costs are, beside `dist` in a package. */
-const demoAllocation = fileURLToPath(new URL('../../jobs/demo/allocation.yaml', import.meta.url));
+/** Whose the invented costs are, and what may be spent; beside `dist` in a package. */
+const demoJobs = fileURLToPath(new URL('../../jobs/demo', import.meta.url));
+const jobs = ['allocation.yaml', 'budgets.yaml'] as const;
 
 export const demoCommand: Command = {
   name: 'demo',
@@ -84,42 +79,9 @@ async function prepareFolder(folder: string): Promise<void> {
   for (const name of ['data', 'exports', 'jobs']) await rm(join(folder, name), { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await mkdir(join(folder, 'jobs'));
-  await copyFile(demoAllocation, join(folder, 'jobs', 'allocation.yaml'));
+  for (const name of jobs) await copyFile(join(demoJobs, name), join(folder, 'jobs', name));
   await writeFile(join(folder, marker), 'Made by costbook demo, which empties this folder when it runs again.\n');
-  await mkdir(join(folder, 'jobs'));
-  await writeFile(budgetsFile(folder), exampleBudgets);
 }
-
-/** Budgets for the workspaces of the invented platform, to be changed and tried. */
-const exampleBudgets = `# What may be spent, and at which points somebody is told. See it:     costbook budgets
-# Try a change over what the books knew on each day before you make it: costbook budgets test everything --file draft.yaml
-budgets:
-  - name: everything                # letters, digits and . _ -
-    period: monthly                 # daily, weekly, monthly, quarterly or yearly
-    # timeZone: Europe/Berlin       # whose clocks tell where a period begins; UTC without it
-    amount: 6000 USD
-    # amounts: { 2026-12: 7500 USD } # single periods by name: 2026-12-24, 2026-W52, 2026-12, 2026-Q4, 2026
-    thresholds:                     # without them: 100%, critical
-      - { at: 80% }                 # reached where so much is spent, or more; severity warning
-      - { at: 100%, severity: critical }
-      # - { at: 5500 USD, severity: info, notify: [oncall] }
-    # notify: [finops]              # sinks of costbook.yaml, for every threshold that names none itself
-
-  - name: production
-    parent: everything              # of the same periods; children have at most as much together as their parent
-    scope:                          # a cost must fit every key, with any of its values; a child is of what its parent is
-      workspace: production         # also account, resourceType, billingDimension, label, owner; lists are written [a, b]
-      # resourceName: "agent-*"     # * stands for any characters
-    period: monthly
-    amount: 3500 USD
-
-  - name: research-days
-    scope: { workspace: research }
-    period: daily
-    timeZone: America/New_York      # its clocks must differ from UTC by whole hours
-    amount: 60 USD
-    thresholds: [{ at: 100% }]
-`;
 
 /** Without a terminal's live line the demo says what it does in a line every now and then, not one a window. */
 function quiet(context: CommandContext): CommandContext {

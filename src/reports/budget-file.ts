@@ -44,10 +44,10 @@ export interface Threshold {
 export interface BudgetScope {
   readonly account?: readonly string[];
   readonly workspace?: readonly string[];
-  readonly resourceType?: readonly string[];
+  readonly resource_type?: readonly string[];
   /** Patterns: `*` stands for any characters. */
-  readonly resourceName?: readonly string[];
-  readonly billingDimension?: readonly string[];
+  readonly resource_name?: readonly string[];
+  readonly billing_dimension?: readonly string[];
   /** Of the allocation: values of team, product, environment. */
   readonly owner?: Readonly<Record<string, readonly string[]>>;
   /** Labels of the resource, by key. */
@@ -114,7 +114,7 @@ export function parseBudgets(input: BudgetsInput): readonly Budget[] {
 }
 
 const topRule: MappingRule = { keys: ['budgets'], expected: 'budgets: and a list of them' };
-const scopeTexts = ['account', 'workspace', 'resourceType', 'resourceName', 'billingDimension'] as const;
+const scopeTexts = ['account', 'workspace', 'resource_type', 'resource_name', 'billing_dimension'] as const;
 const ownerKeys = ['team', 'product', 'environment'];
 const budgetKeys = ['name', 'scope', 'period', 'timeZone', 'amount', 'amounts', 'parent', 'thresholds', 'notify'];
 const scopeKeys = [...scopeTexts, 'owner', 'label'];
@@ -351,7 +351,7 @@ const parseScopeText: Parse<string> = (value) => parseText(value, 500);
 const parseExactText: Parse<string> = (value) => {
   const text = parseScopeText(value);
   if (!text.includes('*')) return text;
-  return refuse(quoted(text), 'a name without *, which only resourceName understands; list the names');
+  return refuse(quoted(text), 'a name without *, which only resource_name understands; list the names');
 };
 
 function readScope(given: Given | undefined, scopePlaces: Map<string, Place>, problems: Problems): BudgetScope {
@@ -359,7 +359,7 @@ function readScope(given: Given | undefined, scopePlaces: Map<string, Place>, pr
   if (keys === undefined) return {};
   const scope: Record<string, BudgetScope[keyof BudgetScope]> = {};
   for (const key of scopeTexts) {
-    const parse = key === 'resourceName' ? parseScopeText : parseExactText;
+    const parse = key === 'resource_name' ? parseScopeText : parseExactText;
     const names = readNames(keys.get(key), parse, `a list of names`, problems);
     if (names !== undefined) scope[key] = names;
   }
@@ -496,7 +496,7 @@ function compareScopes(child: Written, parent: Written, problems: Problems): voi
 
 /** Whether all that a value stands for is also what another stands for. */
 function isCovered(key: string, value: string, other: string): boolean {
-  if (key !== 'resourceName') return value === other;
+  if (key !== 'resource_name') return value === other;
   const pattern = other.split('*').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
   return new RegExp(`^${pattern.join('.*')}$`, 's').test(value);
 }

@@ -79,7 +79,7 @@ export async function replayBudget(
   if (budget.scope.owner !== undefined || budget.scope.label !== undefined) {
     throw new UsageError(
       `${budget.where}: budget ${budget.name} is of ${budget.scope.owner ? 'owners' : 'labels'}: whose a cost was is known as of ` +
-        'now and not of each day, expected a scope of account, workspace, resourceType, resourceName or billingDimension; ' +
+        'now and not of each day, expected a scope of account, workspace, resource_type, resource_name or billing_dimension; ' +
         'try one of those with --file',
     );
   }

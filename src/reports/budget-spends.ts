@@ -213,9 +213,9 @@ export function scopeForSql({ owner, label, ...scope }: BudgetScope): Record<str
   return {
     account: scope.account,
     workspace: scope.workspace,
-    resource_type: scope.resourceType,
-    resource_name: scope.resourceName?.map(likePattern),
-    billing_dimension: scope.billingDimension,
+    resource_type: scope.resource_type,
+    resource_name: scope.resource_name?.map(likePattern),
+    billing_dimension: scope.billing_dimension,
     ...owner,
     label: Object.entries(label ?? {}).map(([key, values]) => ({ pointer: jsonPointer(key), values })),
   };
@@ -267,7 +267,7 @@ async function demandSource(
 /** What a scope names and no cost in the books has, a sentence each with what was probably meant. */
 export async function namesNotFound(connection: Connection, budgets: readonly Budget[]): Promise<string[]> {
   const named = budgets.flatMap(({ name, scope }) =>
-    (['account', 'workspace', 'resourceType', 'resourceName', 'billingDimension'] as const).flatMap((key) =>
+    (['account', 'workspace', 'resource_type', 'resource_name', 'billing_dimension'] as const).flatMap((key) =>
       (scope[key] ?? []).map((value) => ({ budget: name, key, value })),
     ),
   );

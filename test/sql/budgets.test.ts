@@ -82,11 +82,11 @@ describe('what is spent', () => {
       [],
       ['scope: { account: acc_two }'],
       ['scope: { workspace: [north, south], account: acc_one }'],
-      ['scope: { resourceType: volume }'],
-      ['scope: { resourceName: "b*x" }'],
-      ['scope: { resourceName: ["bo%", "100%_*"] }'],
-      ['scope: { resourceName: "*" }'],
-      ['scope: { billingDimension: volume_storage_gbs, workspace: north }'],
+      ['scope: { resource_type: volume }'],
+      ['scope: { resource_name: "b*x" }'],
+      ['scope: { resource_name: ["bo%", "100%_*"] }'],
+      ['scope: { resource_name: "*" }'],
+      ['scope: { billing_dimension: volume_storage_gbs, workspace: north }'],
       ['scope: { workspace: west }'],
     );
     expect(await withBooks(given, (connection) => spent(connection, asked))).toEqual([
@@ -283,15 +283,15 @@ describe('labels and owners', () => {
 test('names that nothing in the books has are told, with what was probably meant', async () => {
   const given: Given = { ...complete('acc_one'), costs: [{ cost: '1' }] };
   const asked = budgets(
-    ['scope: { account: acc_uno, workspace: [north, nroth], resourceName: ["b*", "z*"], resourceType: sandbox }'],
-    ['scope: { billingDimension: b%, workspace: n_rth }'],
+    ['scope: { account: acc_uno, workspace: [north, nroth], resource_name: ["b*", "z*"], resource_type: sandbox }'],
+    ['scope: { billing_dimension: b%, workspace: n_rth }'],
   );
   expect(await withBooks(given, (connection) => namesNotFound(connection, asked))).toEqual([
     'budget b0: nothing in the books has the account "acc_uno"; did you mean "acc_one"?',
     'budget b0: nothing in the books has the workspace "nroth"; did you mean "north"?',
-    'budget b0: nothing in the books has the resourceName "z*"',
+    'budget b0: nothing in the books has the resource_name "z*"',
     'budget b1: nothing in the books has the workspace "n_rth"; did you mean "north"?',
-    'budget b1: nothing in the books has the billingDimension "b%"',
+    'budget b1: nothing in the books has the billing_dimension "b%"',
   ]);
 });
 

@@ -55,9 +55,9 @@ budgets:
     scope:
       account: acc_one
       workspace: [research, labs]
-      resourceType: sandbox
-      resourceName: ["agent-*", box]
-      billingDimension: sandbox_compute_runtime_gbs
+      resource_type: sandbox
+      resource_name: ["agent-*", box]
+      billing_dimension: sandbox_compute_runtime_gbs
       label: { tier: [gold, silver], team: search }
 `;
     expect(parse(text)).toEqual([
@@ -82,9 +82,9 @@ budgets:
         scope: {
           account: ['acc_one'],
           workspace: ['research', 'labs'],
-          resourceType: ['sandbox'],
-          resourceName: ['agent-*', 'box'],
-          billingDimension: ['sandbox_compute_runtime_gbs'],
+          resource_type: ['sandbox'],
+          resource_name: ['agent-*', 'box'],
+          billing_dimension: ['sandbox_compute_runtime_gbs'],
           label: { tier: ['gold', 'silver'], team: ['search'] },
         },
         period: 'quarterly',
@@ -114,7 +114,7 @@ budgets:
     amount: 5,000 USD
     amounts: { 2026-10: 10 USD }
     timeZone: Asia/Kolkata
-    scope: { resourcetype: sandbox, workspace: "re*", team: search }
+    scope: { resorce_type: sandbox, workspace: "re*", team: search }
     thresholds:
       - { at: 80, severity: high }
       - { severity: info }
@@ -134,8 +134,8 @@ budgets:
         '10:13: amount: found "5,000 USD", expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without signs between the digits',
         '11:25: found "2026-10" as a period, expected a week such as 2026-W40',
         '12:15: timeZone: the 2026-W45 of Asia/Kolkata begins 2026-11-01T18:30:00Z, within an hour of UTC, and the books count in hours: expected a time zone whose clocks differ from UTC by whole hours; choose another, such as UTC',
-        '13:14: unknown key "resourcetype"; did you mean resourceType? rename or remove it',
-        '13:48: workspace: found "re*", expected a name without *, which only resourceName understands; list the names',
+        '13:14: unknown key "resorce_type"; did you mean resource_type? rename or remove it',
+        '13:48: workspace: found "re*", expected a name without *, which only resource_name understands; list the names',
         '13:55: unknown key "team"; it belongs to scope.owner; move it there',
         '15:15: at: found "80", expected a share of the amount or an amount, above 0: 80%, 82.5% or 4500 USD',
         '15:29: severity: found "high", expected info, warning or critical',
@@ -169,32 +169,32 @@ budgets:
 describe('parent and child', () => {
   test('a child is of what its parents are of', () => {
     const text = [
-      budget('all', '10 USD', 'scope: { account: [acc_one, acc_two], resourceName: "agent-*" }'),
+      budget('all', '10 USD', 'scope: { account: [acc_one, acc_two], resource_name: "agent-*" }'),
       budget('north', '5 USD', 'parent: all', 'scope: { workspace: [north, south] }'),
       budget(
         'box',
         '1 USD',
         'parent: north',
-        'scope: { account: acc_one, workspace: south, resourceName: "agent-x*" }',
+        'scope: { account: acc_one, workspace: south, resource_name: "agent-x*" }',
       ),
     ].join('\n');
     expect(parse(`budgets:\n${text}`).map(({ scope }) => scope)).toEqual([
-      { account: ['acc_one', 'acc_two'], resourceName: ['agent-*'] },
-      { account: ['acc_one', 'acc_two'], resourceName: ['agent-*'], workspace: ['north', 'south'] },
-      { account: ['acc_one'], workspace: ['south'], resourceName: ['agent-x*'] },
+      { account: ['acc_one', 'acc_two'], resource_name: ['agent-*'] },
+      { account: ['acc_one', 'acc_two'], resource_name: ['agent-*'], workspace: ['north', 'south'] },
+      { account: ['acc_one'], workspace: ['south'], resource_name: ['agent-x*'] },
     ]);
   });
 
   test('what a child names and a parent does not have is refused', () => {
     const text = [
-      budget('all', '10 USD', 'scope: { account: acc_one, resourceName: "agent-*" }'),
+      budget('all', '10 USD', 'scope: { account: acc_one, resource_name: "agent-*" }'),
       budget('north', '5 USD', 'parent: all', 'scope: { workspace: north }'),
-      budget('box', '1 USD', 'parent: north', 'scope: { account: acc_two, resourceName: "age*" }'),
+      budget('box', '1 USD', 'parent: north', 'scope: { account: acc_two, resource_name: "age*" }'),
     ].join('\n');
     expect(problems(`budgets:\n${text}`)).toBe(
       [
         '15:23: account: found "acc_two", which the parent "all" does not have, expected a part of "acc_one"; a child\'s costs are among its parent\'s',
-        '15:46: resourceName: found "age*", which the parent "all" does not have, expected a part of "agent-*"; a child\'s costs are among its parent\'s',
+        '15:46: resource_name: found "age*", which the parent "all" does not have, expected a part of "agent-*"; a child\'s costs are among its parent\'s',
       ].join('\n'),
     );
   });
