@@ -3,6 +3,7 @@ import { nearest } from './did-you-mean.ts';
 import { UsageError } from './errors.ts';
 import { accountIdFault, earliestVersion } from './platform/index.ts';
 import { type TokenSource, tokenFault } from './secrets.ts';
+import { readSinkNames, readSinks, type Sink, secretKeys } from './sink-settings.ts';
 import { floorHour, formatInstant, hourMs, type Instant, parseDuration, parseInstant, parseRfc3339 } from './time.ts';
 import {
   endOf,
@@ -79,6 +80,10 @@ export interface LocalConfig {
   readonly landing: { readonly keep: 'changed' | 'all'; readonly keepDays: number | undefined }; // changed
   /** Who is named in a FOCUS export: the provider, and the account where its own name is not meant. */
   readonly focus: { readonly provider: string; readonly accountName: string | undefined }; // Cloud Workload Platform
+  /** Where alerts are told, by name. */
+  readonly sinks: readonly Sink[];
+  /** Who is told where nobody else is named, and after how many days a message that no sink takes is given up. */
+  readonly alerts: { readonly notify: readonly string[]; readonly giveUpDays: number }; // all sinks; 7
   readonly apiVersion: string; // the earliest version, as the platform itself has it
   readonly authorizationHeader: string; // Authorization
   readonly versionHeader: string; // Service-Version
@@ -99,6 +104,8 @@ export interface ConfigInput {
   readonly now: Instant;
   /** False for commands that never talk to the platform: then a missing url, token or account is no problem. */
   readonly requireAccounts?: boolean;
+  /** True for commands that tell sinks: then a variable that one refers to and that is not set is a problem. */
+  readonly requireSinks?: boolean;
 }
 
 /** `dir` is the project folder, absolute. */
@@ -126,6 +133,11 @@ const groups = [
   { name: 'proof', keys: ['tolerance'], expected: 'a key such as tolerance: 0.01; write one or remove it' },
   { name: 'landing', keys: ['keep', 'keepDays'], expected: 'a key such as keep: all; write one or remove it' },
   { name: 'focus', keys: ['provider', 'accountName'], expected: 'a key such as provider: …; write one or remove it' },
+  {
+    name: 'alerts',
+    keys: ['notify', 'giveUpDays'],
+    expected: 'a key such as notify: [finops]; write one or remove it',
+  },
 ] as const;
 const groupedSettings = [
   'proof.tolerance',
@@ -133,9 +145,11 @@ const groupedSettings = [
   'landing.keepDays',
   'focus.provider',
   'focus.accountName',
+  'alerts.notify',
+  'alerts.giveUpDays',
 ] as const;
 const settingKeys = [...plainSettings, ...groupedSettings];
-const topKeys = ['accounts', 'account', ...sharedKeys, ...plainSettings, ...groups.map(({ name }) => name)];
+const topKeys = ['accounts', 'account', ...sharedKeys, ...plainSettings, ...groups.map(({ name }) => name), 'sinks'];
 const entryKeys = ['id', 'name', 'inventory', ...sharedKeys];
 
 const topPlace = { keys: topKeys, place: 'the top level' };
@@ -254,6 +268,11 @@ function variableValue(env: ConfigInput['env'], name: string): string | undefine
 function fileSpec({ text = '', file, env, problems }: Reading): ConfigSpec | undefined {
   const { root, isSound } = parseYaml(text, file, problems);
   const tokens = [...textsUnder('token', root), ...workspaceTokens(root)];
+  const sinks =
+    root.value !== null && typeof root.value === 'object' && root.value?.kind === 'mapping'
+      ? root.value.entries.find(({ key }) => key.value === 'sinks')?.value
+      : undefined;
+  if (sinks !== undefined) for (const key of secretKeys) tokens.push(...textsUnder(key, sinks));
   for (const token of tokens) {
     // A mere reference is no secret; what it leads to is.
     if (!/^\$\{\w+\}$/.test(token)) problems.keepSecret(token);
@@ -318,6 +337,12 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
     const given = layer.get('versionHeader') ?? layer.get('authorizationHeader');
     if (given) reading.problems.report(given, 'found the same name for both headers, expected two; change one of them');
   }
+  const sinksGiven = spec.top.get('sinks');
+  const sinkReading = { ...reading, strict: reading.requireSinks ?? false };
+  const sinks =
+    sinksGiven === undefined
+      ? []
+      : readSinks(sinksGiven, (given, parse) => read(given, parse, sinkReading, true), reading.problems);
   const accountName = layer.get('focus.accountName');
   if (accountName && accounts.length > 1) {
     reading.problems.report(
@@ -343,6 +368,11 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
     focus: {
       provider: setting('focus.provider', parseName) ?? 'Cloud Workload Platform',
       accountName: setting('focus.accountName', parseName),
+    },
+    sinks,
+    alerts: {
+      notify: readSinkNames(layer.get('alerts.notify'), sinks, reading.problems) ?? sinks.map(({ name }) => name),
+      giveUpDays: setting('alerts.giveUpDays', integerParser(1, 365)) ?? 7,
     },
     apiVersion: setting('apiVersion', parseApiVersion) ?? earliestVersion,
     authorizationHeader,

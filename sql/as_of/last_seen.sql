@@ -14,6 +14,14 @@ select
       (select max(read_at) from ledger.listings),
       (select max(recorded_at) from ledger.allocations),
       (select max(replaced_at) from ledger.allocations),
+      (select max(raised_at) from ledger.alerts),
+      (select max(ended_at) from ledger.alerts),
+      (select max(acknowledged_at) from ledger.acknowledgements),
+      (select max(ended_at) from ledger.acknowledgements),
+      (select max(queued_at) from ledger.outbox),
+      (select max(ended_at) from ledger.outbox),
+      (select max(began_at) from ledger.deliveries),
+      (select max(ended_at) from ledger.deliveries),
       (select max(started_at) from ledger.runs),
       (select max(ended_at) from ledger.runs)
     )

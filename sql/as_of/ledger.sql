@@ -80,6 +80,40 @@ select
 from present.ledger.allocations
 where recorded_at <= getvariable('as_of');
 
+create view ledger.alerts as
+select
+  alert_key, occurrence, kind, account, severity, fact, sinks, is_told, run_number, raised_at,
+  case when ended_at <= getvariable('as_of') then ending end as ending,
+  case when ended_at <= getvariable('as_of') then end_fact end as end_fact,
+  case when ended_at <= getvariable('as_of') then ended_at end as ended_at
+from present.ledger.alerts
+where raised_at <= getvariable('as_of');
+
+create view ledger.acknowledgements as
+select
+  alert_key, until_at, run_number, acknowledged_at,
+  case when ended_at <= getvariable('as_of') then ended_at end as ended_at
+from present.ledger.acknowledgements
+where acknowledged_at <= getvariable('as_of');
+
+create view ledger.outbox as
+select
+  message_number, message_id, sink, kind, digest, message, run_number, queued_at,
+  case when ended_at <= getvariable('as_of') then outcome end as outcome,
+  case when ended_at <= getvariable('as_of') then ended_at end as ended_at
+from present.ledger.outbox
+where queued_at <= getvariable('as_of');
+
+create view ledger.deliveries as
+select
+  message_number, run_number, began_at,
+  case when ended_at <= getvariable('as_of') then tries end as tries,
+  case when ended_at <= getvariable('as_of') then outcome end as outcome,
+  case when ended_at <= getvariable('as_of') then because end as because,
+  case when ended_at <= getvariable('as_of') then ended_at end as ended_at
+from present.ledger.deliveries
+where began_at <= getvariable('as_of');
+
 -- A run that was killed is found out by the next one: until that began it looked as if it were running.
 create view ledger.runs as
 with in_order as (

@@ -253,6 +253,70 @@ create table ledger.allocations (
   replaced_at timestamp
 );
 
+-- An alert, a row for each time that it was raised: a fact that somebody must hear once. It is open while ended_at is null.
+create table ledger.alerts (
+  -- Account, kind and what else tells it apart: the same however often, and by whomever, it is evaluated.
+  alert_key varchar not null,
+  -- The how many-th time the key was raised.
+  occurrence integer not null,
+  kind varchar not null,
+  account varchar,
+  severity varchar not null,
+  -- The fact as JSON; src/reports/alert-facts.ts says what each kind tells. end_fact is the one that ended it.
+  fact varchar not null,
+  -- Who is told, a JSON array of sinks: of the end too.
+  sinks varchar not null,
+  -- False where it was raised while its key was acknowledged, until it is told after all.
+  is_told boolean not null,
+  run_number bigint not null,
+  raised_at timestamp not null,
+  -- resolved: what it says is over. superseded: it was raised again with other numbers. withdrawn: nobody asks for it any
+  -- more. lapsed: its period is long over.
+  ending varchar,
+  end_fact varchar,
+  ended_at timestamp
+);
+
+-- Nothing is told of a key from acknowledged_at to until_at; ended_at is when that was over.
+create table ledger.acknowledgements (
+  alert_key varchar not null,
+  until_at timestamp not null,
+  run_number bigint not null,
+  acknowledged_at timestamp not null,
+  ended_at timestamp
+);
+
+-- What is to be told: a message to one sink, with all that one run tells it. Of one sink they are told in their order.
+create table ledger.outbox (
+  message_number bigint not null,
+  -- The same in every attempt: by it a receiver knows a repeat.
+  message_id varchar not null,
+  sink varchar not null,
+  -- alerts or digest.
+  kind varchar not null,
+  -- Of a digest its name, so that it is made once; null of alerts.
+  digest varchar,
+  -- What is told, as JSON; each sink puts it into its own words.
+  message varchar not null,
+  run_number bigint not null,
+  queued_at timestamp not null,
+  -- delivered, or dead: given up. Null while it is to be told.
+  outcome varchar,
+  ended_at timestamp
+);
+
+-- What came of each run's attempt at a message: written when it begins, so that a run that was killed shows.
+create table ledger.deliveries (
+  message_number bigint not null,
+  run_number bigint not null,
+  began_at timestamp not null,
+  tries integer,
+  -- delivered. refused: the sink certainly did not take it. unknown: it may have; null where the run did not say any more.
+  outcome varchar,
+  because varchar,
+  ended_at timestamp
+);
+
 -- The last event of the journal that is in these tables, one row: written with it in one transaction.
 create table ledger.journal (
   applied bigint not null

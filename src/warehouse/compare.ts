@@ -21,6 +21,10 @@ const tables = [
   'resources',
   'listings',
   'allocations',
+  'alerts',
+  'acknowledgements',
+  'outbox',
+  'deliveries',
   'runs',
   'account_runs',
 ] as const;

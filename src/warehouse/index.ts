@@ -1,3 +1,13 @@
+export {
+  type DeliveryEnd,
+  type EndedAlert,
+  type Evaluation,
+  type KnownAlert,
+  knownAlerts,
+  type NewMessage,
+  type PendingMessage,
+  type RaisedAlert,
+} from './alerts.ts';
 export { lastSeen } from './as-of.ts';
 export { type Books, clearAfterReader, openBooks } from './books.ts';
 export {

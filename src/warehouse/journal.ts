@@ -18,7 +18,11 @@ export type EventName =
   | 'allocation_is'
   | 'proofs'
   | 'resources_changed'
-  | 'listing_read';
+  | 'listing_read'
+  | 'alerts_evaluated'
+  | 'alert_acknowledged'
+  | 'delivery_began'
+  | 'delivery_ended';
 
 type Scalar = string | number | boolean | null;
 

@@ -11,6 +11,7 @@ export type SqlFolder =
   | 'journal'
   | 'verify'
   | 'as_of'
+  | 'alerts'
   | 'views'
   | 'reports'
   | 'checks'

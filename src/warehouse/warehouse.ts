@@ -1,5 +1,17 @@
 import { join } from 'node:path';
 import { formatInstant, type Instant, type Window } from '../time.ts';
+import {
+  type DeliveryEnd,
+  type Evaluation,
+  type KnownAlert,
+  knownAlerts,
+  type PendingMessage,
+  pendingMessages,
+  recordAcknowledgement,
+  recordDeliveryBegan,
+  recordDeliveryEnd,
+  recordEvaluation,
+} from './alerts.ts';
 import { type ClosedMonth, closedMonths, closeMonth, type MonthClose, reopenMonth } from './closes.ts';
 import { type Connection, openDatabase, type SqlRow } from './connection.ts';
 import {
@@ -113,6 +125,18 @@ export interface Warehouse {
   reopenMonth(month: Instant, because: string, now: Instant): Promise<Instant>;
   /** Puts allocation rules in force (their definition as JSON), or takes them away; false where they are as before. */
   saveAllocation(definition: string | undefined, runNumber: number, now: Instant): Promise<boolean>;
+  /** The last time that every alert was raised. */
+  knownAlerts(): Promise<KnownAlert[]>;
+  /** Writes what an evaluation changes, all of it or nothing; does nothing where that is nothing. */
+  recordEvaluation(evaluation: Evaluation): Promise<void>;
+  /** From now to an instant nothing is told of an alert's key. */
+  acknowledge(key: string, until: Instant, runNumber: number, now: Instant): Promise<void>;
+  /** The messages that no sink took yet, in their order. */
+  pendingMessages(): Promise<PendingMessage[]>;
+  /** Says that a run is about to tell a message, before it does. */
+  deliveryBegan(number: number, runNumber: number, now: Instant): Promise<void>;
+  /** Writes a sink's receipt, or why there is none. */
+  deliveryEnded(delivery: DeliveryEnd, now: Instant): Promise<void>;
   openStage(): Promise<Stage>;
   openInventory(): Promise<InventoryStage>;
   /** What came of a listing when it was read last; undefined where it never was. */
@@ -144,7 +168,10 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
         (select max(seen_at) from ledger.loads), (select max(recorded_at) from ledger.accounts),
         (select max(closed_at) from ledger.closes), (select max(reopened_at) from ledger.closes),
         (select max(read_at) from ledger.listings),
-        (select max(recorded_at) from ledger.allocations), (select max(replaced_at) from ledger.allocations)
+        (select max(recorded_at) from ledger.allocations), (select max(replaced_at) from ledger.allocations),
+        (select max(raised_at) from ledger.alerts), (select max(ended_at) from ledger.alerts),
+        (select max(acknowledged_at) from ledger.acknowledgements), (select max(queued_at) from ledger.outbox),
+        (select max(began_at) from ledger.deliveries), (select max(ended_at) from ledger.deliveries)
       )) as last
     `);
     // A clock that was moved back must not let two runs see at one instant: as of it, either would be an answer.
@@ -215,6 +242,14 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
         });
         return true;
       },
+      knownAlerts: () => knownAlerts(connection),
+      recordEvaluation: (evaluation) => recordEvaluation(connection, recorder, evaluation),
+      acknowledge: async (key, until, runNumber, now) =>
+        recordAcknowledgement(recorder, { key, until, runNumber, at: await seenAt(now) }),
+      pendingMessages: () => pendingMessages(connection),
+      deliveryBegan: async (number, runNumber, now) =>
+        recordDeliveryBegan(recorder, { number, runNumber, at: await seenAt(now) }),
+      deliveryEnded: async (delivery, now) => recordDeliveryEnd(recorder, delivery, await seenAt(now)),
       openStage: async () => openStage(await database.connect(signal), recorder),
       openInventory: async () => openInventoryStage(await database.connect(signal), recorder),
       lastListingOutcome: (key) => lastListingOutcome(connection, key),

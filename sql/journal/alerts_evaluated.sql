@@ -1,0 +1,59 @@
+--! about: What an evaluation found: alerts that are over, alerts raised, acknowledgements that are over, and the messages
+--! about: that tell it.
+update ledger.alerts
+set ending = ended.ending, end_fact = ended.fact, ended_at = cast($at as timestamp)
+from (
+  select unnest(
+    from_json(
+      $ended, '[{"alert_key": "VARCHAR", "occurrence": "INTEGER", "ending": "VARCHAR", "fact": "VARCHAR"}]'
+    ),
+    recursive := true
+  )
+) as ended
+where alerts.alert_key = ended.alert_key and alerts.occurrence = ended.occurrence;
+
+-- Raised while its key was acknowledged, and told now.
+update ledger.alerts
+set is_told = true
+from (
+  select unnest(from_json($told, '[{"alert_key": "VARCHAR", "occurrence": "INTEGER"}]'), recursive := true)
+) as told
+where alerts.alert_key = told.alert_key and alerts.occurrence = told.occurrence;
+
+insert into ledger.alerts
+select
+  alert_key, occurrence, kind, account, severity, fact, sinks, is_told, cast($run_number as bigint),
+  cast($at as timestamp), null, null, null
+from (
+  select unnest(
+    from_json(
+      $raised,
+      '[{
+        "alert_key": "VARCHAR", "occurrence": "INTEGER", "kind": "VARCHAR", "account": "VARCHAR",
+        "severity": "VARCHAR", "fact": "VARCHAR", "sinks": "VARCHAR", "is_told": "BOOLEAN"
+      }]'
+    ),
+    recursive := true
+  )
+);
+
+update ledger.acknowledgements
+set ended_at = cast($at as timestamp)
+where ended_at is null and list_contains(cast(from_json($acknowledged, '["VARCHAR"]') as varchar[]), alert_key);
+
+insert into ledger.outbox
+select
+  message_number, message_id, sink, kind, digest, message, cast($run_number as bigint), cast($at as timestamp), null,
+  null
+from (
+  select unnest(
+    from_json(
+      $messages,
+      '[{
+        "message_number": "BIGINT", "message_id": "VARCHAR", "sink": "VARCHAR", "kind": "VARCHAR", "digest": "VARCHAR",
+        "message": "VARCHAR"
+      }]'
+    ),
+    recursive := true
+  )
+);

@@ -1,0 +1,14 @@
+--! about: What came of it: the sink's receipt, or why there is none. is_dead says that nobody will try again.
+update ledger.deliveries
+set
+  tries = cast($tries as integer),
+  outcome = $outcome,
+  because = $because,
+  ended_at = cast($ended_at as timestamp)
+where message_number = cast($message_number as bigint) and run_number = cast($run_number as bigint);
+
+update ledger.outbox
+set
+  outcome = case when $outcome = 'delivered' then 'delivered' else 'dead' end,
+  ended_at = cast($ended_at as timestamp)
+where message_number = cast($message_number as bigint) and ($outcome = 'delivered' or cast($is_dead as boolean));

@@ -1,0 +1,207 @@
+import { formatInstant, type Instant } from '../time.ts';
+import type { Connection } from './connection.ts';
+import type { Recorder } from './journal.ts';
+
+/** The last time that a key was raised. Facts are JSON, which only those who made them take apart. */
+export interface KnownAlert {
+  readonly key: string;
+  /** The how many-th time it was raised. */
+  readonly occurrence: number;
+  readonly isOpen: boolean;
+  /** False where it was raised while its key was acknowledged, and nobody was told yet. */
+  readonly isTold: boolean;
+  readonly fact: string;
+  /** Names of the sinks that were told. */
+  readonly sinks: readonly string[];
+  /** Until when nothing is told of its key; undefined where nobody said so, or that is over. */
+  readonly acknowledgedUntil: Instant | undefined;
+}
+
+/** An alert that is raised. */
+export interface RaisedAlert {
+  readonly key: string;
+  readonly occurrence: number;
+  readonly kind: string;
+  readonly account: string | null;
+  readonly severity: string;
+  readonly fact: string;
+  readonly sinks: readonly string[];
+  readonly isTold: boolean;
+}
+
+/** An open alert that is over. */
+export interface EndedAlert {
+  readonly key: string;
+  readonly occurrence: number;
+  readonly ending: 'resolved' | 'superseded' | 'withdrawn' | 'lapsed';
+  /** The fact that ended it. */
+  readonly fact: string;
+}
+
+/** A message to one sink, before it has a number. */
+export interface NewMessage {
+  readonly id: string;
+  readonly sink: string;
+  readonly kind: 'alerts' | 'digest';
+  /** Of a digest its name; undefined of alerts. */
+  readonly digest: string | undefined;
+  /** What is told, as JSON. */
+  readonly message: string;
+}
+
+/** All that an evaluation changes, written in one transaction. */
+export interface Evaluation {
+  readonly runNumber: number;
+  readonly at: Instant;
+  readonly raised: readonly RaisedAlert[];
+  readonly ended: readonly EndedAlert[];
+  /** Raised before without telling anybody, and told now. */
+  readonly told: readonly { readonly key: string; readonly occurrence: number }[];
+  /** Keys whose acknowledgement is over. */
+  readonly acknowledged: readonly string[];
+  readonly messages: readonly NewMessage[];
+}
+
+/** A message that no sink took yet. */
+export interface PendingMessage extends NewMessage {
+  readonly number: number;
+  readonly queuedAt: Instant;
+  /** Whether an earlier run may have told it: it was killed, or the sink's answer did not come. */
+  readonly mayBeRepeat: boolean;
+}
+
+/** What came of a run's attempt at a message. */
+export interface DeliveryEnd {
+  readonly number: number;
+  readonly runNumber: number;
+  readonly tries: number;
+  readonly outcome: 'delivered' | 'refused' | 'unknown';
+  readonly because: string | undefined;
+  /** Whether nobody will try again. */
+  readonly isDead: boolean;
+}
+
+/** The last time that every key was raised, in order of the keys. */
+export async function knownAlerts(connection: Connection): Promise<KnownAlert[]> {
+  const rows = await connection.rows(`
+    select
+      alerts.alert_key, alerts.occurrence, alerts.ended_at is null as is_open, alerts.is_told, alerts.fact, alerts.sinks,
+      epoch_ms(acknowledgements.until_at) as acknowledged_until
+    from ledger.alerts as alerts
+    left join ledger.acknowledgements as acknowledgements
+      on acknowledgements.alert_key = alerts.alert_key and acknowledgements.ended_at is null
+    qualify row_number() over (partition by alerts.alert_key order by alerts.occurrence desc) = 1
+    order by alerts.alert_key
+  `);
+  return rows.map((row) => ({
+    key: String(row['alert_key']),
+    occurrence: Number(row['occurrence']),
+    isOpen: row['is_open'] === true,
+    isTold: row['is_told'] === true,
+    fact: String(row['fact']),
+    sinks: JSON.parse(String(row['sinks'])) as string[],
+    acknowledgedUntil: row['acknowledged_until'] === null ? undefined : Number(row['acknowledged_until']),
+  }));
+}
+
+/** The messages that no sink took yet, in their order. */
+export async function pendingMessages(connection: Connection): Promise<PendingMessage[]> {
+  const rows = await connection.rows(`
+    with uncertain as (
+      select distinct message_number
+      from ledger.deliveries
+      where outcome is null or outcome = 'unknown'
+    )
+    select
+      outbox.message_number, outbox.message_id, outbox.sink, outbox.kind, outbox.digest, outbox.message,
+      epoch_ms(outbox.queued_at) as queued_at, uncertain.message_number is not null as may_be_repeat
+    from ledger.outbox as outbox
+    left join uncertain using (message_number)
+    where outbox.outcome is null
+    order by outbox.message_number
+  `);
+  return rows.map((row) => ({
+    number: Number(row['message_number']),
+    id: String(row['message_id']),
+    sink: String(row['sink']),
+    kind: row['kind'] === 'digest' ? 'digest' : 'alerts',
+    digest: row['digest'] === null ? undefined : String(row['digest']),
+    message: String(row['message']),
+    queuedAt: Number(row['queued_at']),
+    mayBeRepeat: row['may_be_repeat'] === true,
+  }));
+}
+
+/** Takes an evaluation into journal and ledger; does nothing where it changes nothing. */
+export async function recordEvaluation(
+  connection: Connection,
+  recorder: Recorder,
+  evaluation: Evaluation,
+): Promise<void> {
+  const { raised, ended, told, acknowledged, messages } = evaluation;
+  if ([raised, ended, told, acknowledged, messages].every((list) => list.length === 0)) return;
+  const [row] = await connection.rows('select coalesce(max(message_number), 0) as last from ledger.outbox');
+  const last = Number(row?.['last']);
+  await recorder.record({
+    event: 'alerts_evaluated',
+    values: {
+      run_number: evaluation.runNumber,
+      at: formatInstant(evaluation.at),
+      raised: raised.map(({ key, sinks, isTold, ...alert }) => ({
+        alert_key: key,
+        ...alert,
+        sinks: JSON.stringify(sinks),
+        is_told: isTold,
+      })),
+      ended: ended.map(({ key, ...alert }) => ({ alert_key: key, ...alert })),
+      told: told.map(({ key, occurrence }) => ({ alert_key: key, occurrence })),
+      acknowledged,
+      messages: messages.map(({ id, digest, ...message }, index) => ({
+        message_number: last + 1 + index,
+        message_id: id,
+        digest: digest ?? null,
+        ...message,
+      })),
+    },
+  });
+}
+
+export function recordAcknowledgement(
+  recorder: Recorder,
+  { key, until, runNumber, at }: { key: string; until: Instant; runNumber: number; at: Instant },
+): Promise<void> {
+  return recorder.record({
+    event: 'alert_acknowledged',
+    values: {
+      alert_key: key,
+      until: formatInstant(until),
+      run_number: runNumber,
+      acknowledged_at: formatInstant(at),
+    },
+  });
+}
+
+export function recordDeliveryBegan(
+  recorder: Recorder,
+  { number, runNumber, at }: { number: number; runNumber: number; at: Instant },
+): Promise<void> {
+  return recorder.record({
+    event: 'delivery_began',
+    values: { message_number: number, run_number: runNumber, began_at: formatInstant(at) },
+  });
+}
+
+export function recordDeliveryEnd(recorder: Recorder, delivery: DeliveryEnd, at: Instant): Promise<void> {
+  return recorder.record({
+    event: 'delivery_ended',
+    values: {
+      message_number: delivery.number,
+      run_number: delivery.runNumber,
+      tries: delivery.tries,
+      outcome: delivery.outcome,
+      because: delivery.because ?? null,
+      is_dead: delivery.isDead,
+      ended_at: formatInstant(at),
+    },
+  });
+}
