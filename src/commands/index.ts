@@ -13,6 +13,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   check: async () => (await import('./check.ts')).checkCommand,
   status: async () => (await import('./status.ts')).statusCommand,
   budgets: async () => (await import('./budgets.ts')).budgetsCommand,
+  alert: async () => (await import('./alert.ts')).alertCommand,
   restatements: async () => (await import('./restatements.ts')).restatementsCommand,
   allocation: async () => (await import('./allocation.ts')).allocationCommand,
   close: async () => (await import('./close.ts')).closeCommand,

@@ -1,3 +1,26 @@
+export { alertRows, type Facts, type FactsAsked, readDrivers, readFacts } from './alert-facts.ts';
+export {
+  cardOf,
+  type Message,
+  messagesOf,
+  newMessage,
+  type OutgoingMessage,
+  plainText,
+  subjectOf,
+} from './alert-message.ts';
+export {
+  type AlertEntry,
+  type AlertFact,
+  type AlertKind,
+  type BudgetAlertFact,
+  type DataFact,
+  type DataState,
+  dataFacts,
+  parseFact,
+  type Transitions,
+  transitionsOf,
+  withWithdrawn,
+} from './alerts.ts';
 export * from './allocation.ts';
 export { openWitness } from './ask-again.ts';
 export {
@@ -35,6 +58,7 @@ export {
 export * from './check.ts';
 export * from './close.ts';
 export * from './completeness.ts';
+export { type Delivering, type Delivery, deliver, type Outbox, retryDelayMs } from './deliver.ts';
 export { exportFormats, factsOf, loadArrow, writeAnswer } from './export.ts';
 export * from './focus.ts';
 export { csvPieces } from './formats/csv.ts';
@@ -49,4 +73,7 @@ export * from './parameters.ts';
 export { filesOf, type Published } from './publish.ts';
 export { publishReport } from './publish-report.ts';
 export * from './report.ts';
+export { openSink } from './sinks/index.ts';
+export type { Attempt, SinkEffects, Tell } from './sinks/sink.ts';
+export { readInSlack, type SlackBlock, type SlackMessage, slackLimits, slackMessage } from './sinks/slack.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';

@@ -1,0 +1,30 @@
+--! about: What cost most in a budget's scope and period: $scope is a list of one as sql/budgets reads it.
+--! grain: name
+with scopes as (
+  select unnest(
+    from_json(
+      $scope,
+      '[{"account": ["VARCHAR"], "workspace": ["VARCHAR"], "resource_type": ["VARCHAR"],
+        "resource_name": ["VARCHAR"], "billing_dimension": ["VARCHAR"]}]'
+    )
+  ) as scope
+)
+select
+  coalesce(costs.resource_type, '(no type)') || ' ' || coalesce(costs.resource_name, '(no name)')
+  || case when costs.workspace is null then '' else ' in ' || costs.workspace end as name,
+  cast(cast(sum(costs.cost) as decimal(38, 12)) as varchar) as cost
+from costs as costs
+join scopes
+  on (scope.account is null or list_contains(scope.account, costs.account))
+  and (scope.workspace is null or list_contains(scope.workspace, costs.workspace))
+  and (scope.resource_type is null or list_contains(scope.resource_type, costs.resource_type))
+  and (scope.billing_dimension is null or list_contains(scope.billing_dimension, costs.billing_dimension))
+  and (
+    scope.resource_name is null
+    or len(list_filter(scope.resource_name, lambda pattern: costs.resource_name like pattern escape '\')) > 0
+  )
+where costs.bucket_start >= cast($from as timestamp) and costs.bucket_start < cast($to as timestamp)
+group by name
+having sum(costs.cost) > 0
+order by sum(costs.cost) desc, name
+limit 3

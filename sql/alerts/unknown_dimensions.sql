@@ -1,0 +1,17 @@
+--! about: Billing dimensions that are not on the platform's own list and cost something, by account.
+--! grain: account, dimension
+with unknown as (
+  select series_id, account, billing_dimension
+  from series
+  where billing_dimension is not null
+    and billing_dimension not in (select billing_dimension from ledger.billing_dimensions)
+)
+select
+  unknown.account,
+  unknown.billing_dimension as dimension,
+  strftime(min(amounts.bucket_start), '%Y-%m-%dT%H:%M:%SZ') as first_hour,
+  cast(cast(sum(amounts.cost) as decimal(38, 12)) as varchar) as cost
+from amounts
+join unknown using (series_id)
+group by unknown.account, unknown.billing_dimension
+order by unknown.account, unknown.billing_dimension

@@ -1,0 +1,160 @@
+import { exitCodes, worstExitCode } from '../errors.ts';
+import {
+  completenessOf,
+  type Delivery,
+  describeCompleteness,
+  type Message,
+  messagesOf,
+  type OutgoingMessage,
+  readFacts,
+  readInSlack,
+  slackMessage,
+  type Transitions,
+  transitionsOf,
+} from '../reports/index.ts';
+import { formatInstant } from '../time.ts';
+import { knownAlerts, type NewMessage, openBooks } from '../warehouse/index.ts';
+import type { Command, CommandContext } from './command.ts';
+import { optionReader } from './options.ts';
+import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig } from './telling.ts';
+import { waitOption } from './wait.ts';
+import { writingRun } from './writing-run.ts';
+
+export const alertCommand: Command = {
+  name: 'alert',
+  summary: 'Tell what somebody must hear, once: budgets, and what is wrong with the data.',
+  options: [{ flags: '--dry-run', summary: 'only show what would be told, as one would read it in Slack' }, waitOption],
+  examples: ['costbook alert', 'costbook alert --dry-run', 'costbook alert --json --wait 10m'],
+  async run(input, context) {
+    const options = optionReader(input, context.effects.now());
+    const waitMs = options.duration('wait') ?? 0;
+    options.check();
+    if (options.flag('dryRun')) return showOnly(context);
+    const config = loadTellingConfig(context);
+    const { problem, ...asked } = factsAsked(config, context);
+    (await openBooks(context.dir, { lockedDown: true })).close(); // nothing published: nothing to tell, no file to make
+    let problems = problem === undefined ? [] : [problem];
+    const exitCode = await writingRun('alert', waitMs, context, async (warehouse, runNumber) => {
+      // Facts are read from what readers see: checks are SQL that somebody wrote, and must not reach the writer's file.
+      await warehouse.publish();
+      const known = await warehouse.knownAlerts();
+      const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+      let transitions: Transitions;
+      let messages: NewMessage[];
+      let said: string;
+      try {
+        const { facts, problem: further } = await readFacts(books.connection, known, asked);
+        problems = [...problems, ...(further === undefined ? [] : [further])];
+        const state = await completenessOf(books.connection);
+        said = describeCompleteness(state);
+        const at = await warehouse.seenAt(asked.now);
+        transitions = transitionsOf(known, facts, { now: at, everybody: config.alerts.notify });
+        messages = messagesOf(transitions.entries, { ...state, at: formatInstant(at) });
+        await warehouse.recordEvaluation({ runNumber, at, ...transitions, messages });
+      } finally {
+        books.close();
+      }
+      if (config.sinks.length === 0 && transitions.entries.length > 0) {
+        context.tell('warning: costbook.yaml has no sinks: alerts are kept (costbook alerts), and nobody is told');
+      }
+      const deliveries = await deliverAll(warehouse, runNumber, config, context);
+      await answer(transitions, deliveries, said, context);
+      const code = worstExitCode([exitCodeOf(deliveries), ...problems.map((error) => error.exitCode)]);
+      return { exitCode: code, error: code === exitCodes.done ? undefined : failureOf(deliveries, problems) };
+    });
+    for (const error of problems) for (const line of error.message.split('\n')) context.tell(`costbook: ${line}`);
+    return exitCode;
+  },
+};
+
+function failureOf(deliveries: readonly Delivery[], problems: readonly Error[]): string {
+  const failed = deliveries.filter(({ outcome }) => outcome !== 'delivered');
+  return [
+    ...problems.map(({ message }) => message),
+    ...failed.map(
+      ({ message, outcome, because }) => `message ${message.id} to ${message.sink} ${outcome}: ${because ?? 'order'}`,
+    ),
+  ].join('\n');
+}
+
+async function answer(
+  { entries, ended }: Transitions,
+  deliveries: readonly Delivery[],
+  said: string,
+  context: CommandContext,
+): Promise<void> {
+  if (context.json) {
+    const value = {
+      alerts: entries.map(({ entry: { key, occurrence, transition, fact }, sinks }) => ({
+        key,
+        occurrence,
+        transition,
+        severity: fact.severity,
+        sinks,
+      })),
+      ended: ended.map(({ key, occurrence, ending }) => ({ key, occurrence, ending })),
+      messages: deliveries.map(({ message, outcome, tries, because }) => ({
+        id: message.id,
+        sink: message.sink,
+        outcome,
+        tries,
+        mayBeRepeat: message.mayBeRepeat,
+        because: because ?? null,
+      })),
+    };
+    await context.write(`${JSON.stringify(value)}\n`);
+    return;
+  }
+  const lines = entries.map(
+    ({ entry: { key, transition }, sinks }) =>
+      `${transition}  ${key}${sinks.length === 0 ? '' : `  → ${sinks.join(', ')}`}`,
+  );
+  const delivered = deliveries.filter(({ outcome }) => outcome === 'delivered').length;
+  const summary =
+    deliveries.length === 0
+      ? 'Nothing to tell.'
+      : `${delivered} of ${deliveries.length} message${deliveries.length === 1 ? '' : 's'} delivered.`;
+  await context.write(`${[...lines, summary, said].join('\n')}\n`);
+}
+
+/** Shows what the next `alert` would tell, from the snapshot; writes and sends nothing. */
+async function showOnly(context: CommandContext): Promise<number> {
+  const { messages, problem } = await readOnly(context);
+  if (problem !== undefined) throw problem;
+  const outgoing = messages.map(
+    ({ id, message }): OutgoingMessage => ({
+      ...(JSON.parse(message) as Message),
+      id,
+      mayBeRepeat: false,
+      isTest: false,
+    }),
+  );
+  const shown = messages.map(({ sink }, index) => {
+    const message = outgoing[index];
+    return { sink, slack: message === undefined ? undefined : slackMessage(message) };
+  });
+  if (context.json) await context.write(`${JSON.stringify(shown)}\n`);
+  else {
+    const texts = shown.map(({ sink, slack }) => `to ${sink}:\n${slack === undefined ? '' : readInSlack(slack)}`);
+    await context.write(texts.length === 0 ? 'Nothing to tell.\n' : `${texts.join('\n\n')}\n`);
+  }
+  return exitCodes.done;
+}
+
+/** What the next `alert` would tell whom. Without any sink all of it is for one that is not there yet. */
+async function readOnly(context: CommandContext) {
+  const config = loadTellingConfig(context);
+  const { problem, ...asked } = factsAsked(config, context);
+  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+  try {
+    const known = await knownAlerts(books.connection);
+    const read = await readFacts(books.connection, known, asked);
+    const everybody = config.sinks.length === 0 ? ['(no sink yet)'] : config.alerts.notify;
+    const { entries } = transitionsOf(known, read.facts, { now: asked.now, everybody });
+    const state = await completenessOf(books.connection);
+    const messages = messagesOf(entries, { ...state, at: formatInstant(asked.now) });
+    return { messages, problem: problem ?? read.problem };
+  } finally {
+    books.close();
+  }
+}

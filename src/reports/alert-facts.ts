@@ -1,0 +1,172 @@
+import { UsageError } from '../errors.ts';
+import { formatInstant, hourMs, type Instant } from '../time.ts';
+import {
+  type Connection,
+  completeness,
+  contradictions,
+  type KnownAlert,
+  readSqlFolder,
+  type SqlParameters,
+  type SqlRow,
+  type UnprovenWindow,
+  unprovenWindows,
+} from '../warehouse/index.ts';
+import {
+  type AlertFact,
+  type BudgetAlertFact,
+  type DataState,
+  type Driver,
+  dataFacts,
+  parseFact,
+  withWithdrawn,
+} from './alerts.ts';
+import type { Budget } from './budget-file.ts';
+import { budgetFacts, scopeForSql } from './budget-spends.ts';
+import { readChecks, runCheck } from './check.ts';
+import { completenessOf } from './completeness.ts';
+
+/** What facts are made of besides the books. */
+export interface FactsAsked {
+  readonly now: Instant;
+  readonly freshnessHours: number;
+  /** Accounts of the configuration, where it names any. */
+  readonly configured: readonly string[];
+  /** Undefined where nothing is known of them: alerts of budgets stay as they are. */
+  readonly budgets: readonly Budget[] | undefined;
+  /** The user's own `sql` folder. */
+  readonly overlay: string;
+  readonly signal: AbortSignal;
+}
+
+/** The facts, and what is wrong with budgets so that there are none of them. */
+export interface Facts {
+  readonly facts: readonly AlertFact[];
+  readonly problem: UsageError | undefined;
+}
+
+/** Reads from the books every fact that alerts are made of, beside the alerts that are known. */
+export async function readFacts(
+  connection: Connection,
+  known: readonly KnownAlert[],
+  asked: FactsAsked,
+): Promise<Facts> {
+  const data = dataFacts(await readDataState(connection, asked), known);
+  try {
+    return { facts: [...(await readBudgetFacts(connection, known, asked)), ...data], problem: undefined };
+  } catch (error) {
+    // A budget that these books cannot answer must not keep what is wrong with the data from being told.
+    if (!(error instanceof UsageError)) throw error;
+    return { facts: data, problem: error };
+  }
+}
+
+async function readBudgetFacts(
+  connection: Connection,
+  known: readonly KnownAlert[],
+  { budgets, now, freshnessHours, configured }: FactsAsked,
+): Promise<BudgetAlertFact[]> {
+  if (budgets === undefined) return [];
+  const open = known.flatMap((alert) => {
+    const fact = alert.isOpen ? parseFact(alert.fact) : undefined;
+    return fact?.kind === 'budget' ? [fact] : [];
+  });
+  const openPeriods = new Map<string, string[]>();
+  for (const { budget, period } of open) openPeriods.set(budget, [...(openPeriods.get(budget) ?? []), period]);
+  const facts = await budgetFacts(connection, budgets, { now, freshnessHours, configured, open: openPeriods });
+  const openKeys = new Set(open.map(({ key }) => key));
+  const withDrivers: BudgetAlertFact[] = [];
+  for (const fact of facts) {
+    const budget = budgets.find(({ name }) => name === fact.budget);
+    const isNew = fact.state === 'raised' && !openKeys.has(fact.key);
+    const drivers = isNew && budget !== undefined ? await readDrivers(connection, budget, fact) : [];
+    withDrivers.push({ ...fact, drivers });
+  }
+  return withWithdrawn(withDrivers, known, (fact) =>
+    budgets.some(
+      ({ name, thresholds }) => name === fact.budget && thresholds.some(({ code }) => code === fact.threshold),
+    ),
+  );
+}
+
+/** What spent most on a budget in a period, the most first. */
+export async function readDrivers(
+  connection: Connection,
+  { scope }: Budget,
+  { periodStart, periodEnd }: { readonly periodStart: string; readonly periodEnd: string },
+): Promise<Driver[]> {
+  const file = scope.owner ? 'drivers_by_owner' : scope.label ? 'drivers_by_label' : 'drivers';
+  const rows = await alertRows(connection, file, {
+    scope: JSON.stringify([scopeForSql(scope)]),
+    from: periodStart,
+    to: periodEnd,
+  });
+  return rows.map((row) => ({ name: String(row['name']), cost: String(row['cost']) }));
+}
+
+async function readDataState(
+  connection: Connection,
+  { now, freshnessHours, configured, overlay, signal }: FactsAsked,
+): Promise<DataState> {
+  const accounts: DataState['accounts'][number][] = [];
+  for (const { account, completeThrough } of await completeness(connection)) {
+    const windows = [...(await unprovenWindows(connection, account)), ...(await contradictions(connection, account))];
+    accounts.push({
+      account,
+      isConfigured: configured.length === 0 || configured.includes(account),
+      completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
+      isTooOld: completeThrough === undefined || completeThrough < now - freshnessHours * hourMs,
+      // Young hours may still be changing: the next run asks for them.
+      unproven: windows.filter(({ isYoung }) => !isYoung).map(toText),
+    });
+  }
+  const checks: DataState['checks'][number][] = [];
+  for (const check of await readChecks(overlay)) {
+    const { offenders, error } = await runCheck(connection, check);
+    const { name, about, severity } = check;
+    checks.push({ name, about, severity, offenders: offenders ?? null, error: error?.message ?? null });
+    signal.throwIfAborted();
+  }
+  return {
+    accounts,
+    freshnessHours,
+    completeThrough: (await completenessOf(connection)).completeThrough,
+    checks,
+    runs: (await alertRows(connection, 'last_runs')).map((row) => ({
+      command: String(row['command']),
+      runNumber: Number(row['run_number']),
+      outcome: String(row['outcome']),
+      exitCode: row['exit_code'] === null ? null : Number(row['exit_code']),
+      error: textOrNull(row['error']),
+      endedAt: textOrNull(row['ended_at']),
+    })),
+    closedMonths: (await alertRows(connection, 'closed_months')).map((row) => ({
+      account: String(row['account']),
+      month: String(row['month']),
+      cost: String(row['cost']),
+      corrections: Number(row['corrections']),
+      deliveredIn: String(row['months']).split(','),
+      drivers: JSON.parse(String(row['drivers'])) as Driver[],
+    })),
+    dimensions: (await alertRows(connection, 'unknown_dimensions')).map((row) => ({
+      account: String(row['account']),
+      dimension: String(row['dimension']),
+      firstHour: String(row['first_hour']),
+      cost: String(row['cost']),
+    })),
+  };
+}
+
+function toText({ window, because }: UnprovenWindow): { start: string; end: string; because: string } {
+  return { start: formatInstant(window.start), end: formatInstant(window.end), because };
+}
+
+function textOrNull(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value);
+}
+
+/** The rows of one file of `sql/alerts`. */
+export async function alertRows(connection: Connection, name: string, parameters?: SqlParameters): Promise<SqlRow[]> {
+  const file = (await readSqlFolder('alerts')).find((candidate) => candidate.name === name);
+  if (file === undefined) throw new Error(`sql/alerts/${name}.sql is missing`);
+  return connection.rows(file.text, parameters);
+}

@@ -1,0 +1,287 @@
+import { createHash } from 'node:crypto';
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import type { NewMessage } from '../warehouse/index.ts';
+import type { AlertEntry, AlertFact, Driver, Transitions } from './alerts.ts';
+import { rounded } from './budgets.ts';
+import type { Digest } from './digest.ts';
+
+/** What a message tells, before a sink puts it into its own words. Kept in the outbox as JSON. */
+export interface Message {
+  readonly kind: 'alerts' | 'digest';
+  /** When it was made. */
+  readonly at: string;
+  readonly completeThrough: string | null;
+  readonly settledThrough: string | null;
+  /** At least one where it tells alerts; none in a digest. */
+  readonly entries: readonly AlertEntry[];
+  readonly digest: Digest | null;
+}
+
+/** A message on its way to a sink. */
+export interface OutgoingMessage extends Message {
+  /** The same in every attempt. */
+  readonly id: string;
+  /** Whether the sink may have been told it before. */
+  readonly mayBeRepeat: boolean;
+  /** Only to try the sink: nothing happened. */
+  readonly isTest: boolean;
+}
+
+/** What is told to people of one thing, in plain words: each sink lays it out in its own way. */
+export interface Card {
+  readonly icon: string;
+  /** One line. */
+  readonly title: string;
+  /** What of a whole is used, in percent; undefined where there is no whole. */
+  readonly share: number | undefined;
+  readonly sentences: readonly string[];
+  readonly fields: readonly { readonly label: string; readonly value: string }[];
+  readonly list: { readonly label: string; readonly items: readonly string[] } | undefined;
+  /** What it must be taken with: hours that are missing. */
+  readonly warnings: readonly string[];
+  /** Through when it is complete, and its key. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * The messages of an evaluation: to each sink one, with all that it is told, the worst first. The id follows from what
+ * is told, to whom and when, so the same evaluation makes the same message. Pure.
+ */
+export function messagesOf(
+  entries: Transitions['entries'],
+  state: Pick<Message, 'at' | 'completeThrough' | 'settledThrough'>,
+): NewMessage[] {
+  const sinks = [...new Set(entries.flatMap((told) => told.sinks))].sort();
+  return sinks.map((sink) => {
+    const own = entries.filter((told) => told.sinks.includes(sink)).map(({ entry }) => entry);
+    const message: Message = { kind: 'alerts', ...state, entries: own.toSorted(compareEntries), digest: null };
+    return newMessage(sink, message, undefined);
+  });
+}
+
+export function newMessage(sink: string, message: Message, digest: string | undefined): NewMessage {
+  const text = JSON.stringify(message);
+  const id = createHash('sha256')
+    .update(JSON.stringify([sink, digest ?? null, text]))
+    .digest('hex')
+    .slice(0, 32);
+  return { id, sink, kind: message.kind, digest, message: text };
+}
+
+const urgency = { critical: 0, warning: 1, info: 2 } as const;
+
+function compareEntries(a: AlertEntry, b: AlertEntry): number {
+  const end = Number(a.transition === 'resolved') - Number(b.transition === 'resolved');
+  return end || urgency[a.fact.severity] - urgency[b.fact.severity] || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
+}
+
+const icons = { critical: '🔴', warning: '🟠', info: '🔵' } as const;
+
+/** An alert in plain words. */
+export function cardOf({ key, occurrence, transition, fact }: AlertEntry): Card {
+  const isOver = transition === 'resolved';
+  const words = isOver ? overWords(fact) : heldWords(fact);
+  const times = occurrence > 1 ? ` (${occurrence}th time)`.replace('2th', '2nd').replace('3th', '3rd') : '';
+  return {
+    icon: isOver ? '✅' : icons[fact.severity],
+    title: `${isOver ? 'Resolved: ' : transition === 'reminded' ? 'Still so: ' : ''}${words.title}`,
+    share: words.share,
+    sentences: words.sentences,
+    fields: words.fields ?? [],
+    list: isOver ? undefined : words.list,
+    warnings: fact.kind === 'budget' ? fact.lacking.map((sentence) => `Not complete: ${sentence}`) : [],
+    notes: [throughWords(fact.completeThrough), `${key}${times}`],
+  };
+}
+
+/** `complete through 2026-10-01T00:00:00Z`. */
+export function throughWords(completeThrough: string | null): string {
+  return `complete through ${completeThrough ?? 'nothing yet'}`;
+}
+
+interface Words {
+  readonly title: string;
+  readonly share?: number | undefined;
+  readonly sentences: readonly string[];
+  readonly fields?: Card['fields'];
+  readonly list?: Card['list'];
+}
+
+function heldWords(fact: AlertFact): Words {
+  switch (fact.kind) {
+    case 'budget':
+      return {
+        title: `Budget ${fact.budget} has reached ${fact.threshold} in ${fact.period}`,
+        share: shareOf(fact.value, fact.amount),
+        sentences: [`${usd(fact.value)} of ${usd(fact.amount)} are spent.`],
+        fields: budgetFields(fact),
+        list: driverList('Spent most', fact.drivers),
+      };
+    case 'stale':
+      return {
+        title: `The books of ${fact.account} are out of date`,
+        sentences: [
+          `They are ${throughWords(fact.completeThrough)}: more than ${fact.freshnessHours} hours ago.`,
+          'Every number since then is missing, which is not the same as 0. "costbook status" says what the last run did.',
+        ],
+      };
+    case 'unproven':
+      return {
+        title: `Costs of ${fact.account} in ${fact.month} do not prove`,
+        sentences: [
+          `${counted(fact.count, 'window')} did not add up to the platform's own totals: the last proven state stands, if there is one.`,
+        ],
+        list: {
+          label: 'Windows',
+          items: [
+            ...fact.windows.map(({ start, end, because }) => `${start}/${end}: ${because}`),
+            ...(fact.count > fact.windows.length ? [`and ${fact.count - fact.windows.length} more`] : []),
+          ],
+        },
+      };
+    case 'check':
+      return {
+        title: `Check ${fact.check} ${fact.severity === 'critical' ? 'fails' : 'warns'}`,
+        sentences: [
+          fact.about,
+          fact.offenders === null
+            ? `It could not be asked: ${fact.error ?? 'its SQL is wrong'}`
+            : `${counted(fact.offenders, 'row')} found, none expected. "costbook check" shows them.`,
+        ],
+      };
+    case 'run':
+      return {
+        title: `${fact.command} ${fact.outcome === 'interrupted' ? 'was interrupted' : 'failed'}`,
+        sentences: [
+          `Run ${fact.runNumber}${fact.endedAt === null ? '' : ` ended at ${fact.endedAt}`}${fact.exitCode === null ? '' : ` with exit code ${fact.exitCode}`}.`,
+          ...(fact.error === null ? [] : [fact.error]),
+        ],
+      };
+    case 'closed_month':
+      return {
+        title: `${fact.month} moved by ${usd(fact.cost, true)} since it was closed`,
+        sentences: [
+          `${counted(fact.corrections, 'correction')} of ${fact.account}, delivered in ${fact.deliveredIn.join(', ')}. What was exported of the month as it was closed stays as it is.`,
+        ],
+        list: driverList('Moved most', fact.drivers, true),
+      };
+    case 'dimension':
+      return {
+        title: `New billing dimension ${fact.dimension}`,
+        sentences: [
+          `${fact.account} has costs of it since ${fact.firstHour}, ${usd(fact.cost)} so far. It is not on the platform's list: its unit is not known.`,
+        ],
+      };
+  }
+}
+
+function overWords(fact: AlertFact): Words {
+  switch (fact.kind) {
+    case 'budget':
+      return {
+        title: `budget ${fact.budget} is below ${fact.threshold} in ${fact.period} again`,
+        share: shareOf(fact.value, fact.amount),
+        sentences: [`${usd(fact.value)} of ${usd(fact.amount)} are spent.`],
+        fields: budgetFields(fact),
+      };
+    case 'stale':
+      return { title: `the books of ${fact.account} are up to date again`, sentences: [] };
+    case 'unproven':
+      return { title: `costs of ${fact.account} in ${fact.month} prove again`, sentences: [] };
+    case 'check':
+      return { title: `check ${fact.check} passes again`, sentences: [fact.about] };
+    case 'run':
+      return { title: `${fact.command} ends well again`, sentences: [] };
+    case 'closed_month':
+      return { title: `${fact.month} is again what it was closed with`, sentences: [] };
+    case 'dimension':
+      return { title: `billing dimension ${fact.dimension} is on the platform's list now`, sentences: [] };
+  }
+}
+
+function budgetFields(fact: AlertFact & { readonly kind: 'budget' }): Card['fields'] {
+  return [
+    { label: 'Spent', value: usd(fact.value) },
+    { label: 'Budget', value: usd(fact.amount) },
+    { label: 'Threshold', value: `${fact.threshold} (${usd(fact.limit)})` },
+    { label: 'Period', value: `${fact.periodStart}/${fact.periodEnd}` },
+  ];
+}
+
+function driverList(label: string, drivers: readonly Driver[], isSigned = false): Card['list'] {
+  if (drivers.length === 0) return undefined;
+  return { label, items: drivers.map(({ name, cost }) => `${name}: ${usd(cost, isSigned)}`) };
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** A sum of the books to the cent: `4512.30 USD`. A share of a cent is no 0.00. */
+export function usd(text: string, isSigned = false): string {
+  const whole = wholeOfDecimal(text, 12);
+  const cents = rounded(whole, 10_000_000_000n);
+  const shown = cents === 0n && whole !== 0n ? (text.replace(/0+$/, '') as string) : decimalOfWhole(cents, 2);
+  return `${isSigned && whole > 0n ? '+' : ''}${shown} USD`;
+}
+
+/** Percent to a tenth. */
+export function shareOf(value: string, amount: string): number {
+  const divisor = wholeOfDecimal(amount, 12);
+  return divisor === 0n ? 0 : Number(rounded(wholeOfDecimal(value, 12) * 1000n, divisor)) / 10;
+}
+
+const barLength = 20;
+
+/** `████████████████░░░░ 82.4 %`; it is full only where all is used. */
+export function bar(share: number): string {
+  const filled = Math.max(0, Math.min(barLength, Math.floor((share / 100) * barLength)));
+  return `${'█'.repeat(filled)}${'░'.repeat(barLength - filled)} ${share.toFixed(1)} %`;
+}
+
+/** One line that says what a message is about. */
+export function subjectOf(message: OutgoingMessage): string {
+  const prefix = message.isTest ? '[test] ' : '';
+  if (message.digest !== null) return `${prefix}${message.digest.title}`;
+  const [first] = message.entries;
+  if (first === undefined) return `${prefix}Costbook`;
+  if (message.entries.length === 1) {
+    const { icon, title } = cardOf(first);
+    return `${prefix}${icon} ${title}`;
+  }
+  const over = message.entries.filter(({ transition }) => transition === 'resolved').length;
+  const held = message.entries.length - over;
+  const parts = [...(held === 0 ? [] : [`${counted(held, 'alert')}`]), ...(over === 0 ? [] : [`${over} resolved`])];
+  return `${prefix}${cardOf(first).icon} ${parts.join(', ')}`;
+}
+
+/** What goes below every message. */
+export function footOf(message: OutgoingMessage): string {
+  return [
+    `Costbook ${message.at}`,
+    `${throughWords(message.completeThrough)}, settled through ${message.settledThrough ?? 'nothing yet'}`,
+    `message ${message.id}`,
+    ...(message.mayBeRepeat ? ['it may have been told before'] : []),
+    ...(message.isTest ? ['a test: nothing happened'] : []),
+  ].join(' · ');
+}
+
+/** A message as plain text, for mail, logs and terminals. */
+export function plainText(message: OutgoingMessage): string {
+  const parts =
+    message.digest === null ? message.entries.map((entry) => plainCard(cardOf(entry))) : [message.digest.text];
+  const head = message.entries.length > 1 ? [subjectOf(message)] : [];
+  return `${[...head, ...parts, footOf(message)].join('\n\n')}\n`;
+}
+
+function plainCard(card: Card): string {
+  return [
+    `${card.icon} ${card.title}`,
+    ...(card.share === undefined ? [] : [bar(card.share)]),
+    ...card.sentences,
+    ...card.warnings.map((warning) => `⚠ ${warning}`),
+    ...card.fields.map(({ label, value }) => `${label}: ${value}`),
+    ...(card.list === undefined ? [] : [`${card.list.label}:`, ...card.list.items.map((item) => `  - ${item}`)]),
+    card.notes.join(' · '),
+  ].join('\n');
+}
