@@ -26,6 +26,11 @@ export function formatInstant(instant: Instant): string {
   return text.endsWith('.000Z') ? `${text.slice(0, 19)}Z` : text;
 }
 
+/** As `formatInstant`, without the fraction of a second: for people. */
+export function formatSecond(instant: Instant): string {
+  return formatInstant(Math.floor(instant / 1000) * 1000);
+}
+
 /** `2026-10-01T00:00:00Z/2026-10-08T00:00:00Z`, end exclusive, as ISO 8601 writes intervals. */
 export function formatWindow(window: Window): string {
   return `${formatInstant(window.start)}/${formatInstant(window.end)}`;

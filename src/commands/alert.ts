@@ -12,7 +12,7 @@ import {
   type Transitions,
   transitionsOf,
 } from '../reports/index.ts';
-import { formatInstant } from '../time.ts';
+import { formatSecond } from '../time.ts';
 import { knownAlerts, type NewMessage, openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
@@ -49,7 +49,7 @@ export const alertCommand: Command = {
         said = describeCompleteness(state);
         const at = await warehouse.seenAt(asked.now);
         transitions = transitionsOf(known, facts, { now: at, everybody: config.alerts.notify });
-        messages = messagesOf(transitions.entries, { ...state, at: formatInstant(at) });
+        messages = messagesOf(transitions.entries, { ...state, at: formatSecond(at) });
         await warehouse.recordEvaluation({ runNumber, at, ...transitions, messages });
       } finally {
         books.close();
@@ -152,7 +152,7 @@ async function readOnly(context: CommandContext) {
     const everybody = config.sinks.length === 0 ? ['(no sink yet)'] : config.alerts.notify;
     const { entries } = transitionsOf(known, read.facts, { now: asked.now, everybody });
     const state = await completenessOf(books.connection);
-    const messages = messagesOf(entries, { ...state, at: formatInstant(asked.now) });
+    const messages = messagesOf(entries, { ...state, at: formatSecond(asked.now) });
     return { messages, problem: problem ?? read.problem };
   } finally {
     books.close();

@@ -5,6 +5,7 @@ import { UsageError } from '../errors.ts';
 import { type CompletenessState, completenessOf, describeCompleteness, formatTable } from '../reports/index.ts';
 import { formatInstant } from '../time.ts';
 import { type Connection, openBooks, type SqlRow, snapshotFile } from '../warehouse/index.ts';
+import { alertCommand } from './alert.ts';
 import type { Command, CommandContext } from './command.ts';
 import { ingestCommand } from './ingest.ts';
 import { startInventedPlatform } from './invented-platform.ts';
@@ -53,9 +54,13 @@ export const demoCommand: Command = {
         return exitCode;
       }
       for (const report of reports) await reportCommand.run({ arguments: [report], options: {} }, inDemo);
+      const alerts: string[] = [];
+      const asking: CommandContext = { ...inDemo, write: async (data) => void alerts.push(String(data)) };
+      await alertCommand.run({ arguments: [], options: { dryRun: true } }, asking);
       const books = await openBooks(folder, { lockedDown: true });
       try {
-        const story = await readStory(books.connection, folder, (Date.now() - begun) / 1000);
+        const read = await readStory(books.connection, folder, (Date.now() - begun) / 1000);
+        const story = { ...read, alerts: alerts.join('') };
         await context.write(context.json ? `${JSON.stringify(story)}\n` : await tellStory(story));
       } finally {
         books.close();
@@ -100,9 +105,11 @@ interface Story {
   readonly proven: SqlRow;
   readonly biggestMover: SqlRow | undefined;
   readonly files: readonly string[];
+  /** What would be told now, as one would read it in Slack. */
+  readonly alerts: string;
 }
 
-async function readStory(connection: Connection, folder: string, seconds: number): Promise<Story> {
+async function readStory(connection: Connection, folder: string, seconds: number): Promise<Omit<Story, 'alerts'>> {
   const months = await connection.rows(`
     select strftime(usage_month, '%Y-%m') as month, coalesce(workspace, '(none)') as workspace,
       cast(sum(cost) as decimal(18, 2)) as cost
@@ -219,5 +226,7 @@ Point it at a real account:
   export COSTBOOK_URL=https://api.example.com COSTBOOK_ACCOUNT=your-account
   export COSTBOOK_TOKEN=your-api-key
   ${program} ingest
-`;
+
+Were it asked to tell somebody now ("costbook alert", with a sink in costbook.yaml), this is what Slack would show:
+${story.alerts.replace(/^to .*:\n/gm, '')}`;
 }

@@ -14,6 +14,8 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   status: async () => (await import('./status.ts')).statusCommand,
   budgets: async () => (await import('./budgets.ts')).budgetsCommand,
   alert: async () => (await import('./alert.ts')).alertCommand,
+  alerts: async () => (await import('./alerts.ts')).alertsCommand,
+  digest: async () => (await import('./digest.ts')).digestCommand,
   restatements: async () => (await import('./restatements.ts')).restatementsCommand,
   allocation: async () => (await import('./allocation.ts')).allocationCommand,
   close: async () => (await import('./close.ts')).closeCommand,

@@ -5,12 +5,10 @@ import {
   completeness,
   contradictions,
   type KnownAlert,
-  readSqlFolder,
-  type SqlParameters,
-  type SqlRow,
   type UnprovenWindow,
   unprovenWindows,
 } from '../warehouse/index.ts';
+import { alertRows } from './alert-rows.ts';
 import {
   type AlertFact,
   type BudgetAlertFact,
@@ -162,11 +160,4 @@ function toText({ window, because }: UnprovenWindow): { start: string; end: stri
 
 function textOrNull(value: unknown): string | null {
   return value === null || value === undefined ? null : String(value);
-}
-
-/** The rows of one file of `sql/alerts`. */
-export async function alertRows(connection: Connection, name: string, parameters?: SqlParameters): Promise<SqlRow[]> {
-  const file = (await readSqlFolder('alerts')).find((candidate) => candidate.name === name);
-  if (file === undefined) throw new Error(`sql/alerts/${name}.sql is missing`);
-  return connection.rows(file.text, parameters);
 }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import type { NewMessage } from '../warehouse/index.ts';
 import type { AlertEntry, AlertFact, Driver, Transitions } from './alerts.ts';
-import { rounded } from './budgets.ts';
 import type { Digest } from './digest.ts';
+import { percentOf, usd } from './money.ts';
 
 /** What a message tells, before a sink puts it into its own words. Kept in the outbox as JSON. */
 export interface Message {
@@ -112,7 +111,7 @@ function heldWords(fact: AlertFact): Words {
     case 'budget':
       return {
         title: `Budget ${fact.budget} has reached ${fact.threshold} in ${fact.period}`,
-        share: shareOf(fact.value, fact.amount),
+        share: percentOf(fact.value, fact.amount),
         sentences: [`${usd(fact.value)} of ${usd(fact.amount)} are spent.`],
         fields: budgetFields(fact),
         list: driverList('Spent most', fact.drivers),
@@ -180,7 +179,7 @@ function overWords(fact: AlertFact): Words {
     case 'budget':
       return {
         title: `budget ${fact.budget} is below ${fact.threshold} in ${fact.period} again`,
-        share: shareOf(fact.value, fact.amount),
+        share: percentOf(fact.value, fact.amount),
         sentences: [`${usd(fact.value)} of ${usd(fact.amount)} are spent.`],
         fields: budgetFields(fact),
       };
@@ -215,20 +214,6 @@ function driverList(label: string, drivers: readonly Driver[], isSigned = false)
 
 function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-/** A sum of the books to the cent: `4512.30 USD`. A share of a cent is no 0.00. */
-export function usd(text: string, isSigned = false): string {
-  const whole = wholeOfDecimal(text, 12);
-  const cents = rounded(whole, 10_000_000_000n);
-  const shown = cents === 0n && whole !== 0n ? (text.replace(/0+$/, '') as string) : decimalOfWhole(cents, 2);
-  return `${isSigned && whole > 0n ? '+' : ''}${shown} USD`;
-}
-
-/** Percent to a tenth. */
-export function shareOf(value: string, amount: string): number {
-  const divisor = wholeOfDecimal(amount, 12);
-  return divisor === 0n ? 0 : Number(rounded(wholeOfDecimal(value, 12) * 1000n, divisor)) / 10;
 }
 
 const barLength = 20;

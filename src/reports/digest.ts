@@ -1,8 +1,173 @@
-/** What a digest tells: a stretch of time against the one before it. */
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { calendarOf, formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
+import { type Completeness, type Connection, completeness } from '../warehouse/index.ts';
+import { alertRows } from './alert-rows.ts';
+import { type Budget, usdDecimals } from './budget-file.ts';
+import { readSpends, type SpendNow, type SpendsAsked } from './budget-spends.ts';
+import { budgetCalendar, shareOf, stateOf } from './budgets.ts';
+import { incompleteness } from './completeness.ts';
+import { formatTable } from './formats/table.ts';
+import { usd } from './money.ts';
+
+/** What a digest tells: a week or a month against the one before it. USD is decimal text; null is not known. */
 export interface Digest {
-  /** `weekly/2026-W47`. */
+  /** `weekly/2026-W47`: it is told once. */
   readonly name: string;
   readonly title: string;
-  /** As plain text. */
+  readonly start: string;
+  /** Exclusive. */
+  readonly end: string;
+  readonly spent: string | null;
+  readonly spentBefore: string | null;
+  readonly movers: readonly { readonly name: string; readonly cost: string; readonly costBefore: string }[];
+  /** Of the present period of each. */
+  readonly budgets: readonly {
+    readonly budget: string;
+    readonly period: string;
+    readonly spent: string | null;
+    readonly amount: string;
+    /** Percent. */
+    readonly share: string | null;
+    readonly state: string | null;
+  }[];
+  /** What of it is missing, a sentence each. */
+  readonly lacking: readonly string[];
+  /** All of it as plain text, in lines of one width. */
   readonly text: string;
+}
+
+export type DigestPeriod = 'weekly' | 'monthly';
+
+/** The last whole week or month before an instant, and the one before it. */
+export function digestWindows(kind: DigestPeriod, now: Instant): { name: string; period: Window; before: Window } {
+  const calendar = calendarOf(kind);
+  const period = calendar.periodAt(calendar.periodAt(now).start - 1);
+  return { name: `${kind}/${period.name}`, period, before: calendar.periodAt(period.start - 1) };
+}
+
+/** Reads what a digest tells. Throws UsageError where a budget asks for what the books do not have. */
+export async function readDigest(
+  connection: Connection,
+  kind: DigestPeriod,
+  { budgets, ...asked }: SpendsAsked & { readonly budgets: readonly Budget[] },
+): Promise<Digest> {
+  const { name, period, before } = digestWindows(kind, asked.now);
+  const all = await completeness(connection);
+  const expected = all.filter(({ account }) => asked.configured.length === 0 || asked.configured.includes(account));
+  const labels = kind === 'weekly' ? ['The week', 'The week before'] : ['The month', 'The month before'];
+  const [lacking = [], lackingBefore = []] = [period, before].map((window, index) =>
+    incompleteness(expected, [{ ...window, label: labels[index] ?? '' }]),
+  );
+  const rows = await alertRows(connection, 'spend_and_before', {
+    before: formatInstant(before.start),
+    start: formatInstant(period.start),
+    end: formatInstant(period.end),
+  });
+  function sum(value: unknown, isWhole: boolean): string | null {
+    // Nothing in the books is nothing spent only where all of it is in the books.
+    return typeof value === 'string' ? value : isWhole ? '0' : null;
+  }
+  const asks = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(asked.now) }));
+  const spends = await readSpends(connection, asks, asked);
+  const told: Omit<Digest, 'text'> = {
+    name,
+    title: `${kind === 'weekly' ? 'Week' : 'Month'} ${name.slice(kind.length + 1)}: what was spent`,
+    start: formatInstant(period.start),
+    end: formatInstant(period.end),
+    spent: sum(rows[0]?.['cost'], lacking.length === 0),
+    spentBefore: sum(rows[0]?.['cost_before'], lackingBefore.length === 0),
+    movers: rows.slice(1).map((row) => ({
+      name: String(row['name']),
+      cost: String(row['cost']),
+      costBefore: String(row['cost_before']),
+    })),
+    budgets: asks.map(({ budget, period: present }, index) => budgetLine(budget, present, spends[index])),
+    lacking: [...lacking, ...lackingBefore],
+  };
+  return { ...told, text: digestText(told, expected) };
+}
+
+function budgetLine(
+  budget: Budget,
+  period: SpendNow['period'],
+  spend: SpendNow | undefined,
+): Digest['budgets'][number] {
+  const spent = spend?.spent;
+  return {
+    budget: budget.name,
+    period: period.name,
+    spent: spent === undefined ? null : decimalOfWhole(spent, usdDecimals),
+    amount: decimalOfWhole(budget.amounts.get(period.name) ?? budget.amount, usdDecimals),
+    share: spent === undefined ? null : shareOf(budget, period, spent),
+    state: stateOf(budget, period, spent) ?? null,
+  };
+}
+
+/** A digest in plain text. Pure. */
+export function digestText(digest: Omit<Digest, 'text'>, accounts: readonly Completeness[]): string {
+  const { spent, spentBefore, movers, budgets, lacking } = digest;
+  const change = spent === null || spentBefore === null ? undefined : difference(spent, spentBefore);
+  const parts = [
+    [
+      `${formatWindow({ start: Date.parse(digest.start), end: Date.parse(digest.end) })}`,
+      `Spent: ${spent === null ? 'not known' : usd(spent)}; before: ${spentBefore === null ? 'not known' : usd(spentBefore)}${change === undefined ? '' : ` (${usd(change, true)})`}`,
+      ...lacking.map((sentence) => `! ${sentence}`),
+    ].join('\n'),
+  ];
+  if (movers.length > 0) {
+    parts.push(
+      `Moved most:\n${formatTable(
+        [
+          { name: 'resource', type: 'VARCHAR' },
+          ...['before', 'now', 'change'].map((name) => ({ name, type: 'DECIMAL' })),
+        ],
+        movers.map(({ name, cost, costBefore }) => [
+          name,
+          short(costBefore),
+          short(cost),
+          short(difference(cost, costBefore), true),
+        ]),
+      )}`,
+    );
+  }
+  if (budgets.length > 0) {
+    parts.push(
+      `Budgets, in their present periods:\n${formatTable(
+        ['budget', 'period', 'spent', 'of', '%', 'state'].map((name) => ({
+          name,
+          type: ['spent', 'of', '%'].includes(name) ? 'DECIMAL' : 'VARCHAR',
+        })),
+        budgets.map(({ budget, period, spent: used, amount, share, state }) => [
+          budget,
+          period,
+          used === null ? 'not known' : short(used),
+          short(amount),
+          share ?? undefined,
+          state ?? 'not known',
+        ]),
+      )}`,
+    );
+  }
+  parts.push(
+    [
+      'Data:',
+      ...accounts.map(
+        ({ account, completeThrough, settledThrough }) =>
+          `  ${account} complete through ${instant(completeThrough)}, settled through ${instant(settledThrough)}`,
+      ),
+    ].join('\n'),
+  );
+  return parts.map((part) => part.trimEnd()).join('\n\n');
+}
+
+function instant(value: Instant | undefined): string {
+  return value === undefined ? 'nothing yet' : formatInstant(value);
+}
+
+function difference(a: string, b: string): string {
+  return decimalOfWhole(wholeOfDecimal(a, usdDecimals) - wholeOfDecimal(b, usdDecimals), usdDecimals);
+}
+
+function short(text: string, isSigned = false): string {
+  return usd(text, isSigned).replace(' USD', '');
 }

@@ -1,4 +1,4 @@
-export { alertRows, type Facts, type FactsAsked, readDrivers, readFacts } from './alert-facts.ts';
+export { type Facts, type FactsAsked, readDrivers, readFacts } from './alert-facts.ts';
 export {
   cardOf,
   type Message,
@@ -59,6 +59,7 @@ export * from './check.ts';
 export * from './close.ts';
 export * from './completeness.ts';
 export { type Delivering, type Delivery, deliver, type Outbox, retryDelayMs } from './deliver.ts';
+export { type Digest, type DigestPeriod, digestWindows, readDigest } from './digest.ts';
 export { exportFormats, factsOf, loadArrow, writeAnswer } from './export.ts';
 export * from './focus.ts';
 export { csvPieces } from './formats/csv.ts';

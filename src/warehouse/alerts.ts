@@ -132,6 +132,34 @@ export async function pendingMessages(connection: Connection): Promise<PendingMe
   }));
 }
 
+/** Who was told a digest, or is to be told. */
+export async function sinksOfDigest(connection: Connection, digest: string): Promise<string[]> {
+  const rows = await connection.rows('select distinct sink from ledger.outbox where digest = $digest order by sink', {
+    digest,
+  });
+  return rows.map((row) => String(row['sink']));
+}
+
+/** A message as the ledger keeps it. */
+export interface KeptMessage {
+  readonly sink: string;
+  readonly message: string;
+}
+
+/** The last message to each sink that told of a key, oldest first. */
+export async function lastMessagesAbout(connection: Connection, key: string): Promise<KeptMessage[]> {
+  const rows = await connection.rows(
+    `select sink, message
+    from ledger.outbox
+    where kind = 'alerts'
+      and list_contains(cast(from_json(message -> '$.entries[*].key', '["VARCHAR"]') as varchar[]), $key)
+    qualify row_number() over (partition by sink order by message_number desc) = 1
+    order by message_number`,
+    { key },
+  );
+  return rows.map((row) => ({ sink: String(row['sink']), message: String(row['message']) }));
+}
+
 /** Takes an evaluation into journal and ledger; does nothing where it changes nothing. */
 export async function recordEvaluation(
   connection: Connection,

@@ -3,14 +3,17 @@ import { formatInstant, type Instant, type Window } from '../time.ts';
 import {
   type DeliveryEnd,
   type Evaluation,
+  type KeptMessage,
   type KnownAlert,
   knownAlerts,
+  lastMessagesAbout,
   type PendingMessage,
   pendingMessages,
   recordAcknowledgement,
   recordDeliveryBegan,
   recordDeliveryEnd,
   recordEvaluation,
+  sinksOfDigest,
 } from './alerts.ts';
 import { type ClosedMonth, closedMonths, closeMonth, type MonthClose, reopenMonth } from './closes.ts';
 import { type Connection, openDatabase, type SqlRow } from './connection.ts';
@@ -129,6 +132,10 @@ export interface Warehouse {
   knownAlerts(): Promise<KnownAlert[]>;
   /** Writes what an evaluation changes, all of it or nothing; does nothing where that is nothing. */
   recordEvaluation(evaluation: Evaluation): Promise<void>;
+  /** Who was told a digest of this name, or is to be told. */
+  sinksOfDigest(digest: string): Promise<string[]>;
+  /** The last message to each sink that told of a key. */
+  lastMessagesAbout(key: string): Promise<KeptMessage[]>;
   /** From now to an instant nothing is told of an alert's key. */
   acknowledge(key: string, until: Instant, runNumber: number, now: Instant): Promise<void>;
   /** The messages that no sink took yet, in their order. */
@@ -244,6 +251,8 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
       },
       knownAlerts: () => knownAlerts(connection),
       recordEvaluation: (evaluation) => recordEvaluation(connection, recorder, evaluation),
+      sinksOfDigest: (digest) => sinksOfDigest(connection, digest),
+      lastMessagesAbout: (key) => lastMessagesAbout(connection, key),
       acknowledge: async (key, until, runNumber, now) =>
         recordAcknowledgement(recorder, { key, until, runNumber, at: await seenAt(now) }),
       pendingMessages: () => pendingMessages(connection),

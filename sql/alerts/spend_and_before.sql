@@ -1,0 +1,43 @@
+--! about: What was spent in a stretch of time and in the one before it, in all and by resource, with the resources that
+--! about: moved most: what a digest tells. Times lie on whole hours; cost is null where no hour has a row.
+--! grain: line
+with sides as (
+  select
+    series_id,
+    sum(cost) filter (bucket_start >= cast($start as timestamp)) as cost,
+    sum(cost) filter (bucket_start < cast($start as timestamp)) as cost_before
+  from amounts
+  where bucket_start >= cast($before as timestamp) and bucket_start < cast($end as timestamp)
+  group by series_id
+),
+resources_moved as (
+  select
+    coalesce(series.resource_type, '(no type)') || ' ' || coalesce(series.resource_name, '(no name)')
+    || case when series.workspace is null then '' else ' in ' || series.workspace end as name,
+    cast(sum(sides.cost) as decimal(38, 12)) as cost,
+    cast(sum(sides.cost_before) as decimal(38, 12)) as cost_before
+  from sides
+  join series using (series_id)
+  group by name
+),
+movers as (
+  select name, coalesce(cost, 0) as cost, coalesce(cost_before, 0) as cost_before
+  from resources_moved
+  order by abs(coalesce(cost, 0) - coalesce(cost_before, 0)) desc, name
+  limit 5
+)
+select
+  0 as line,
+  null as name,
+  cast(cast(sum(cost) as decimal(38, 12)) as varchar) as cost,
+  cast(cast(sum(cost_before) as decimal(38, 12)) as varchar) as cost_before
+from sides
+union all
+select
+  cast(row_number() over (order by abs(cost - cost_before) desc, name) as integer),
+  name,
+  cast(cast(cost as decimal(38, 12)) as varchar),
+  cast(cast(cost_before as decimal(38, 12)) as varchar)
+from movers
+where cost <> cost_before
+order by line

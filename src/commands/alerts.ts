@@ -1,0 +1,283 @@
+import { nearest } from '../did-you-mean.ts';
+import { exitCodes, UsageError } from '../errors.ts';
+import {
+  type BudgetAlertFact,
+  budgetCalendar,
+  completenessOf,
+  describeCompleteness,
+  evaluateBudgets,
+  type FactsAsked,
+  formatTable,
+  type Message,
+  newMessage,
+  type OutgoingMessage,
+  openSink,
+  readDigest,
+  readDrivers,
+  readSpends,
+} from '../reports/index.ts';
+import { formatInstant, formatSecond, parseInstant } from '../time.ts';
+import { type Connection, openBooks, type SqlRow } from '../warehouse/index.ts';
+import type { Command, CommandContext, CommandInput } from './command.ts';
+import { optionReader } from './options.ts';
+import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig } from './telling.ts';
+import { waitOption } from './wait.ts';
+import { writingRun } from './writing-run.ts';
+
+const actions = ['test', 'ack', 'resend'] as const;
+
+export const alertsCommand: Command = {
+  name: 'alerts',
+  summary:
+    'List alerts; try a sink (test <sink>), keep one quiet for a while (ack <key>), tell one again (resend <key>).',
+  arguments: [
+    { name: '[action]', summary: `${actions.join(', ')}; without it alerts are listed` },
+    { name: '[name]', summary: 'test: a sink; ack and resend: the key of an alert' },
+  ],
+  options: [
+    { flags: '--open', summary: 'only those that still hold' },
+    {
+      flags: '--until <date>',
+      summary: 'ack: nothing is told of it before then; if it still holds then, it is told again',
+    },
+    waitOption,
+  ],
+  examples: [
+    'costbook alerts --open',
+    'costbook alerts test finops',
+    'costbook alerts ack stale/acc_main --until 2026-12-01',
+    'costbook alerts resend stale/acc_main',
+  ],
+  async run(input, context) {
+    const options = optionReader(input, context.effects.now());
+    const [given, name] = input.arguments;
+    const action = actions.find((known) => known === given);
+    if (given !== undefined && action === undefined) {
+      const guess = nearest(given, actions);
+      const hint = guess === undefined ? '' : ` (did you mean ${guess}?)`;
+      options.problem(`there is no "costbook alerts ${given}"${hint}: expected ${actions.join(', ')}`);
+    }
+    if (action !== undefined && name === undefined) {
+      options.problem(`${action}: name ${action === 'test' ? 'a sink' : 'the key of an alert'}`);
+    }
+    if (action !== undefined && options.flag('open')) options.problem('--open is for listing alerts');
+    const until = options.text('until');
+    if (action === 'ack' && until === undefined) options.problem('ack: say --until when, such as 2026-12-01');
+    if (action !== 'ack' && until !== undefined) options.problem('--until is for ack');
+    const waitMs = options.duration('wait') ?? 0;
+    options.check();
+    if (action === 'test') return tryOut(name ?? '', context);
+    if (action === 'ack') return acknowledge(name ?? '', until ?? '', waitMs, context);
+    if (action === 'resend') return resend(name ?? '', waitMs, context);
+    return list(input, context);
+  },
+};
+
+async function list(input: CommandInput, context: CommandContext): Promise<number> {
+  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+  try {
+    const isOpenOnly = input.options['open'] === true;
+    const rows = await books.connection.rows(`
+      select
+        alert_key, occurrence, kind, account, severity, is_open, ending,
+        strftime(raised_at, '%Y-%m-%dT%H:%M:%SZ') as raised_at, strftime(ended_at, '%Y-%m-%dT%H:%M:%SZ') as ended_at,
+        strftime(acknowledged_until, '%Y-%m-%dT%H:%M:%SZ') as acknowledged_until,
+        strftime(last_delivered_at, '%Y-%m-%dT%H:%M:%SZ') as last_delivered_at,
+        cast(pending_messages as integer) as pending_messages, cast(dead_messages as integer) as dead_messages,
+        sinks, fact
+      from alerts
+      ${isOpenOnly ? 'where is_open' : ''}
+      order by alerts.raised_at desc, alert_key, occurrence desc
+    `);
+    const state = await completenessOf(books.connection);
+    if (context.json) {
+      const { completeThrough, settledThrough } = state;
+      await context.write(`${JSON.stringify({ completeThrough, settledThrough, alerts: rows.map(toJson) })}\n`);
+    } else {
+      const none = isOpenOnly ? 'No alert is open.' : 'There was never an alert.';
+      await context.write(`${rows.length === 0 ? none : describe(rows)}\n${describeCompleteness(state)}\n`);
+    }
+    return exitCodes.done;
+  } finally {
+    books.close();
+  }
+}
+
+function toJson(row: SqlRow): Record<string, unknown> {
+  return {
+    key: row['alert_key'],
+    occurrence: row['occurrence'],
+    kind: row['kind'],
+    account: row['account'],
+    severity: row['severity'],
+    isOpen: row['is_open'],
+    raisedAt: row['raised_at'],
+    endedAt: row['ended_at'],
+    ending: row['ending'],
+    acknowledgedUntil: row['acknowledged_until'],
+    lastDeliveredAt: row['last_delivered_at'],
+    pendingMessages: row['pending_messages'],
+    deadMessages: row['dead_messages'],
+    sinks: JSON.parse(String(row['sinks'])),
+    fact: JSON.parse(String(row['fact'])),
+  };
+}
+
+function describe(rows: readonly SqlRow[]): string {
+  const names = ['raised', 'severity', 'state', 'told', 'key'];
+  return formatTable(
+    names.map((name) => ({ name, type: 'VARCHAR' })),
+    rows.map((row) => [
+      String(row['raised_at']),
+      String(row['severity']),
+      row['is_open'] !== true
+        ? `${row['ending']} ${row['ended_at']}`
+        : row['acknowledged_until'] === null
+          ? 'open'
+          : `open, quiet until ${row['acknowledged_until']}`,
+      toldWords(row),
+      `${row['alert_key']}${Number(row['occurrence']) > 1 ? ` (${row['occurrence']})` : ''}`,
+    ]),
+  );
+}
+
+function toldWords(row: SqlRow): string {
+  const [pending, dead] = [Number(row['pending_messages']), Number(row['dead_messages'])];
+  const words = [
+    ...(row['last_delivered_at'] === null ? [] : [String(row['last_delivered_at'])]),
+    ...(pending === 0 ? [] : [`${pending} pending`]),
+    ...(dead === 0 ? [] : [`${dead} given up`]),
+  ];
+  return words.length === 0 ? 'nobody' : words.join(', ');
+}
+
+async function acknowledge(key: string, untilText: string, waitMs: number, context: CommandContext): Promise<number> {
+  const now = context.effects.now();
+  const until = parseInstant(untilText, '--until', now);
+  if (until <= now) {
+    throw new UsageError(`--until: ${formatInstant(until)} is over; expected an instant after ${formatInstant(now)}`);
+  }
+  (await openBooks(context.dir, { lockedDown: true })).close();
+  return writingRun('alerts', waitMs, context, async (warehouse, runNumber) => {
+    const known = await warehouse.knownAlerts();
+    const alert = known.find((candidate) => candidate.key === key);
+    if (alert?.isOpen !== true)
+      throw new UsageError(
+        noSuchKey(
+          key,
+          alert !== undefined,
+          known.filter(({ isOpen }) => isOpen),
+        ),
+      );
+    await warehouse.acknowledge(key, until, runNumber, now);
+    await context.write(
+      context.json
+        ? `${JSON.stringify({ key, acknowledgedUntil: formatInstant(until) })}\n`
+        : `Nothing is told of ${key} before ${formatInstant(until)}, but its end; if it still holds then, it is told again.\n`,
+    );
+    return { exitCode: exitCodes.done };
+  });
+}
+
+function noSuchKey(key: string, isOver: boolean, among: readonly { readonly key: string }[]): string {
+  const keys = among.map((alert) => alert.key);
+  const guess = nearest(key, keys);
+  const hint = guess === undefined ? '' : ` (did you mean ${guess}?)`;
+  const what = isOver ? `alert ${key} is not open any more` : `there is no alert ${key}${hint}`;
+  return `${what}: "costbook alerts --open" lists those that are`;
+}
+
+async function resend(key: string, waitMs: number, context: CommandContext): Promise<number> {
+  const config = loadTellingConfig(context);
+  (await openBooks(context.dir, { lockedDown: true })).close();
+  return writingRun('alerts', waitMs, context, async (warehouse, runNumber) => {
+    const kept = await warehouse.lastMessagesAbout(key);
+    const known = await warehouse.knownAlerts();
+    if (kept.length === 0) {
+      const alert = known.find((candidate) => candidate.key === key);
+      throw new UsageError(
+        alert === undefined
+          ? noSuchKey(key, false, known)
+          : `nobody was told of alert ${key}: there is nothing to tell again`,
+      );
+    }
+    const at = await warehouse.seenAt(context.effects.now());
+    const messages = kept.map(({ sink, message }) => {
+      const told = JSON.parse(message) as Message;
+      // Only what is asked for, whatever it was told together with.
+      const entries = told.entries.filter((entry) => entry.key === key);
+      return newMessage(sink, { ...told, entries, at: formatSecond(at) }, undefined);
+    });
+    await warehouse.recordEvaluation({ runNumber, at, raised: [], ended: [], told: [], acknowledged: [], messages });
+    const deliveries = await deliverAll(warehouse, runNumber, config, context);
+    const outcomes = deliveries.map(({ message: { id, sink }, outcome }) => ({ id, sink, outcome }));
+    await context.write(
+      context.json
+        ? `${JSON.stringify({ key, messages: outcomes })}\n`
+        : outcomes.map(({ sink, outcome }) => `${outcome}  → ${sink}\n`).join(''),
+    );
+    const exitCode = exitCodeOf(deliveries);
+    return { exitCode, error: exitCode === exitCodes.done ? undefined : 'messages were not delivered' };
+  });
+}
+
+/** Tells one sink something with real numbers that is marked as a test; nothing is written. */
+async function tryOut(name: string, context: CommandContext): Promise<number> {
+  const config = loadTellingConfig(context);
+  const sink = config.sinks.find((candidate) => candidate.name === name);
+  if (sink?.settings === undefined) {
+    const names = config.sinks.map((candidate) => candidate.name);
+    const guess = nearest(name, names);
+    const hint = guess === undefined ? '' : ` (did you mean ${guess}?)`;
+    throw new UsageError(
+      `costbook.yaml has no sink "${name}"${hint}: ${names.length === 0 ? 'write it below sinks' : `expected ${names.join(', ')}`}`,
+    );
+  }
+  const { problem, ...asked } = factsAsked(config, context);
+  if (problem !== undefined) throw problem;
+  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+  let message: OutgoingMessage;
+  try {
+    message = await testMessage(books.connection, asked);
+  } finally {
+    books.close();
+  }
+  const tell = openSink(sink.settings, { log: context.effects.log, signal: context.signal });
+  const attempt = await tell(message);
+  if (context.json) await context.write(`${JSON.stringify({ sink: name, ...attempt })}\n`);
+  if (attempt.outcome !== 'delivered') {
+    context.tell(`costbook: the sink ${name} did not take the test: ${attempt.because}`);
+    return exitCodes.undelivered;
+  }
+  if (!context.json) await context.write(`The sink ${name} took a test message.\n`);
+  return exitCodes.done;
+}
+
+/** The fullest budget as it would be told, or, where there is no budget, a digest of the last week. */
+async function testMessage(connection: Connection, asked: FactsAsked): Promise<OutgoingMessage> {
+  const state = await completenessOf(connection);
+  const budgets = asked.budgets ?? [];
+  const asks = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(asked.now) }));
+  const facts = evaluateBudgets(budgets, await readSpends(connection, asks, asked));
+  const [fullest] = facts.toSorted((a, b) => Number(b.value) / Number(b.amount) - Number(a.value) / Number(a.amount));
+  const budget = budgets.find((candidate) => candidate.name === fullest?.budget);
+  const head = { at: formatSecond(asked.now), ...state, mayBeRepeat: false, isTest: true };
+  let message: Message;
+  if (fullest === undefined || budget === undefined) {
+    const digest = await readDigest(connection, 'weekly', { ...asked, budgets });
+    message = { ...head, kind: 'digest', entries: [], digest };
+  } else {
+    const fact: BudgetAlertFact = {
+      ...fullest,
+      state: 'raised',
+      drivers: await readDrivers(connection, budget, fullest),
+    };
+    message = {
+      ...head,
+      kind: 'alerts',
+      entries: [{ key: fact.key, occurrence: 1, transition: 'raised', fact }],
+      digest: null,
+    };
+  }
+  return { ...message, ...head, id: newMessage('test', message, undefined).id };
+}

@@ -1,0 +1,104 @@
+import { exitCodes, worstExitCode } from '../errors.ts';
+import {
+  completenessOf,
+  type DigestPeriod,
+  digestWindows,
+  type Message,
+  newMessage,
+  readDigest,
+  readInSlack,
+  slackMessage,
+} from '../reports/index.ts';
+import { formatSecond } from '../time.ts';
+import { type Connection, openBooks } from '../warehouse/index.ts';
+import type { Command, CommandContext } from './command.ts';
+import { optionReader } from './options.ts';
+import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig } from './telling.ts';
+import { waitOption } from './wait.ts';
+import { writingRun } from './writing-run.ts';
+
+const periods = ['weekly', 'monthly'] as const;
+
+export const digestCommand: Command = {
+  name: 'digest',
+  summary:
+    'Tell what was spent in the last whole week or month: against the one before, movers, budgets, state of the data.',
+  options: [
+    { flags: '--period <period>', summary: 'weekly or monthly; weekly by default' },
+    { flags: '--sink <names>', summary: 'who is told, with commas between; by default those of alerts.notify' },
+    { flags: '--dry-run', summary: 'only show it, as one would read it in Slack' },
+    waitOption,
+  ],
+  examples: ['costbook digest', 'costbook digest --period monthly --sink finops', 'costbook digest --dry-run'],
+  async run(input, context) {
+    const options = optionReader(input, context.effects.now());
+    const period = options.choice('period', periods) ?? 'weekly';
+    const waitMs = options.duration('wait') ?? 0;
+    const isDry = options.flag('dryRun');
+    const config = loadTellingConfig(context);
+    const names = config.sinks.map(({ name }) => name);
+    const sinks = options.choices('sink', names) ?? config.alerts.notify;
+    if (!isDry && sinks.length === 0) options.problem('costbook.yaml has no sinks: write one, or use --dry-run');
+    options.check();
+    const { problem, ...asked } = factsAsked(config, context);
+    if (problem !== undefined) throw problem;
+    const message = async (connection: Connection): Promise<Message> => {
+      const state = await completenessOf(connection);
+      const digest = await readDigest(connection, period, { ...asked, budgets: asked.budgets ?? [] });
+      return { kind: 'digest', at: formatSecond(asked.now), ...state, entries: [], digest };
+    };
+    if (isDry) return show(message, context);
+    (await openBooks(context.dir, { lockedDown: true })).close();
+    return writingRun('digest', waitMs, context, async (warehouse, runNumber) => {
+      const { name } = digestWindows(period satisfies DigestPeriod, asked.now);
+      const told = await warehouse.sinksOfDigest(name);
+      const left = sinks.filter((sink) => !told.includes(sink));
+      if (left.length > 0) {
+        await warehouse.publish();
+        const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+        try {
+          const made = await message(books.connection);
+          const at = await warehouse.seenAt(asked.now);
+          const messages = left.map((sink) => newMessage(sink, made, name));
+          await warehouse.recordEvaluation({
+            runNumber,
+            at,
+            raised: [],
+            ended: [],
+            told: [],
+            acknowledged: [],
+            messages,
+          });
+        } finally {
+          books.close();
+        }
+      }
+      const deliveries = await deliverAll(warehouse, runNumber, config, context);
+      const outcomes = deliveries.map(({ message: { sink, digest }, outcome }) => ({
+        sink,
+        digest: digest ?? null,
+        outcome,
+      }));
+      if (context.json)
+        await context.write(`${JSON.stringify({ digest: name, isNew: left.length > 0, messages: outcomes })}\n`);
+      else {
+        const lines = outcomes.map(({ sink, digest, outcome }) => `${outcome}  ${digest ?? 'alerts'}  → ${sink}`);
+        await context.write(`${[...lines, ...(left.length > 0 ? [] : [`${name} was told before.`])].join('\n')}\n`);
+      }
+      const exitCode = worstExitCode([exitCodeOf(deliveries)]);
+      return { exitCode, error: exitCode === exitCodes.done ? undefined : 'messages were not delivered' };
+    });
+  },
+};
+
+async function show(message: (connection: Connection) => Promise<Message>, context: CommandContext): Promise<number> {
+  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+  try {
+    const made = await message(books.connection);
+    const slack = slackMessage({ ...made, id: 'dry-run', mayBeRepeat: false, isTest: false });
+    await context.write(context.json ? `${JSON.stringify(slack)}\n` : `${readInSlack(slack)}\n`);
+    return exitCodes.done;
+  } finally {
+    books.close();
+  }
+}

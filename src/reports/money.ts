@@ -1,0 +1,20 @@
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { rounded } from './budgets.ts';
+
+/** Decimals that sums of the books have. */
+const decimals = 12;
+
+/** A sum of the books to the cent: `4512.30 USD`. A share of a cent is no 0.00. */
+export function usd(text: string, isSigned = false): string {
+  const whole = wholeOfDecimal(text, decimals);
+  const cents = rounded(whole, 10_000_000_000n);
+  const shown =
+    cents === 0n && whole !== 0n ? decimalOfWhole(whole, decimals).replace(/0+$/, '') : decimalOfWhole(cents, 2);
+  return `${isSigned && whole > 0n ? '+' : ''}${shown} USD`;
+}
+
+/** What a sum is of another one, in percent to a tenth. */
+export function percentOf(value: string, whole: string): number {
+  const divisor = wholeOfDecimal(whole, decimals);
+  return divisor === 0n ? 0 : Number(rounded(wholeOfDecimal(value, decimals) * 1000n, divisor)) / 10;
+}
