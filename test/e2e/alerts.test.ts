@@ -33,7 +33,9 @@ function webhookYaml({ url }: SinkServer): string {
 }
 
 function alert({ dir }: Project, now: string, ...args: string[]): Promise<Ended> {
-  return runCli(['alert', '--dir', dir, '--now', now, '--json', '--log-format', 'json', ...args], { SINK_SECRET: secret });
+  return runCli(['alert', '--dir', dir, '--now', now, '--json', '--log-format', 'json', ...args], {
+    SINK_SECRET: secret,
+  });
 }
 
 function keysOf({ told }: SinkServer): string[] {

@@ -1,0 +1,111 @@
+import type { AlertEntry, AlertFact, OutgoingMessage } from '../../src/reports/index.ts';
+
+const completeThrough = '2026-10-21T02:00:00Z';
+const head = { account: 'acc_main', notify: [], state: 'raised', completeThrough } as const;
+
+/** A fact of every kind, with names that would mean something to Slack. */
+export const exampleFacts: Readonly<Record<string, AlertFact>> = {
+  budget: {
+    key: 'budget/acc_main/research/2026-10/80%',
+    kind: 'budget',
+    account: 'acc_main',
+    budget: 'research',
+    period: '2026-10',
+    periodStart: '2026-10-01T00:00:00Z',
+    periodEnd: '2026-11-01T00:00:00Z',
+    threshold: '80%',
+    severity: 'warning',
+    notify: ['finops'],
+    state: 'raised',
+    value: '4123.456789012345',
+    limit: '4000.000000000000',
+    amount: '5000.000000000000',
+    completeThrough,
+    lacking: [],
+    drivers: [
+      { name: 'sandbox training-lab in research', cost: '1203.330000000000' },
+      { name: 'job <!channel> & "friends" in research', cost: '12.000000000000' },
+      { name: 'agent tiny', cost: '0.000003000000' },
+    ],
+  },
+  stale: { ...head, key: 'stale/acc_main', kind: 'stale', severity: 'critical', freshnessHours: 26 },
+  unproven: {
+    ...head,
+    key: 'unproven/acc_main/2026-10',
+    kind: 'unproven',
+    severity: 'critical',
+    month: '2026-10',
+    count: 4,
+    windows: [
+      {
+        start: '2026-10-14T00:00:00Z',
+        end: '2026-10-21T00:00:00Z',
+        because: 'rows = the control: ours 12.5, theirs 13 & <more>',
+      },
+    ],
+  },
+  check: {
+    ...head,
+    account: null,
+    key: 'check/no_cost_without_team',
+    kind: 'check',
+    severity: 'warning',
+    check: 'no_cost_without_team',
+    about: 'Every cost has a team.',
+    offenders: 17,
+    error: null,
+  },
+  run: {
+    ...head,
+    account: null,
+    key: 'run/ingest',
+    kind: 'run',
+    severity: 'critical',
+    command: 'ingest',
+    runNumber: 12,
+    outcome: 'failed',
+    exitCode: 3,
+    error: 'no answer from api.example.com:443: connection refused (ECONNREFUSED)',
+    endedAt: '2026-10-21T02:15:40Z',
+  },
+  closed_month: {
+    ...head,
+    key: 'closed_month/acc_main/2026-09',
+    kind: 'closed_month',
+    severity: 'warning',
+    month: '2026-09',
+    cost: '12.400000000000',
+    corrections: 7,
+    deliveredIn: ['2026-10'],
+    drivers: [{ name: 'sandbox box', cost: '12.400000000000' }],
+    revision: '12.400000000000',
+  },
+  dimension: {
+    ...head,
+    key: 'dimension/acc_main/gpu_seconds',
+    kind: 'dimension',
+    severity: 'info',
+    dimension: 'gpu_seconds',
+    firstHour: '2026-10-20T07:00:00Z',
+    cost: '3.210000000000',
+  },
+};
+
+export function entryOf(fact: AlertFact, transition: AlertEntry['transition'] = 'raised', occurrence = 1): AlertEntry {
+  return { key: fact.key, occurrence, transition, fact };
+}
+
+/** A message that tells these things. */
+export function messageOf(...entries: readonly AlertEntry[]): OutgoingMessage {
+  return {
+    kind: 'alerts',
+    id: '0123456789abcdef0123456789abcdef',
+    at: '2026-10-21T02:16:00Z',
+    completeThrough,
+    settledThrough: '2026-10-18T02:00:00Z',
+    entries,
+    digest: null,
+    mayBeRepeat: false,
+    isTest: false,
+  };
+}
