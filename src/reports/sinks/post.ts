@@ -2,6 +2,7 @@ import { type ClientRequest, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Attempt } from './sink.ts';
 import { pinAddress, TargetFault } from './target.ts';
+import { timeLimited } from './time-limit.ts';
 
 /** From the first byte to the last of the answer; a name that is slow to be found counts as well. */
 const timeLimitMs = 10_000;
@@ -43,7 +44,8 @@ export async function post({
       isPassing: false,
     };
   }
-  const ended = AbortSignal.any([signal, AbortSignal.timeout(timeLimitMs)]);
+  const limit = timeLimited(signal, timeLimitMs);
+  const ended = limit.signal;
   let isSent = false;
   try {
     const pinned = await pinAddress(target.hostname, allowPrivateNetwork);
@@ -103,6 +105,8 @@ export async function post({
       ? `no whole answer from ${target.hostname} within ${timeLimitMs / 1000} s`
       : `no whole answer from ${target.hostname} (${codeOf(error)})`;
     return { outcome: isSent ? 'unknown' : 'refused', because, isPassing: true };
+  } finally {
+    limit.over();
   }
 }
 

@@ -2,6 +2,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { Attempt } from './sink.ts';
 import type { PinnedAddress } from './target.ts';
+import { timeLimited } from './time-limit.ts';
 
 // A small client of SMTP (RFC 5321) for handing one message to one's own mail server: EHLO, STARTTLS (RFC 3207),
 // AUTH PLAIN and LOGIN (RFC 4954), MAIL, RCPT, DATA. Certificates are checked; it neither looks up MX nor relays.
@@ -42,7 +43,8 @@ export async function sendMail(mail: Mail, pinned: PinnedAddress, signal: AbortS
   signal.throwIfAborted();
   const { host } = mail;
   const sockets: Socket[] = [];
-  const ended = AbortSignal.any([signal, AbortSignal.timeout(timeLimitMs)]);
+  const limit = timeLimited(signal, timeLimitMs);
+  const ended = limit.signal;
   let isHandedOver = false;
   function closeAll(): void {
     for (const socket of sockets) socket.destroy();
@@ -112,6 +114,7 @@ export async function sendMail(mail: Mail, pinned: PinnedAddress, signal: AbortS
     };
   } finally {
     ended.removeEventListener('abort', closeAll);
+    limit.over();
     closeAll();
   }
 }

@@ -1,0 +1,278 @@
+import { readFileSync } from 'node:fs';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Attempt, openSink } from '../../src/reports/index.ts';
+import type { SinkSettings } from '../../src/sink-settings.ts';
+import { blockKitFaults } from '../support/block-kit.ts';
+import { entryOf, exampleFacts, messageOf } from '../support/example-alerts.ts';
+import { cuts, hangs, says, startSink } from '../support/sink-server.ts';
+import { startSmtp } from '../support/smtp-server.ts';
+
+const message = messageOf(...Object.values(exampleFacts).map((fact) => entryOf(fact)));
+const noLog = { info: () => undefined, warn: () => undefined };
+const secret = 'a-secret-of-16-letters';
+const controller = new AbortController();
+
+function tell(settings: SinkSettings, signal = controller.signal): Promise<Attempt> {
+  return openSink(settings, { log: noLog, signal })(message);
+}
+
+function slack(url: string): SinkSettings {
+  return { type: 'slack', url: `${url}/services/T000/B000/MARKED-secret`, allowPrivateNetwork: true };
+}
+function webhook(url: string): SinkSettings {
+  return { type: 'webhook', url: `${url}/in?key=MARKED-secret`, secret, allowPrivateNetwork: true };
+}
+
+describe.each([
+  ['slack', slack],
+  ['webhook', webhook],
+] as const)('%s', (type, settings) => {
+  test('is told by one POST of JSON', async () => {
+    const sink = await startSink();
+    expect(await tell(settings(sink.url))).toEqual({ outcome: 'delivered' });
+    expect(sink.told).toHaveLength(1);
+    expect(sink.told[0]?.headers['content-type']).toBe('application/json; charset=utf-8');
+    if (type === 'slack') expect(blockKitFaults(sink.told[0]?.body)).toEqual([]);
+  });
+
+  test.each([
+    [429, 'refused', true],
+    [500, 'unknown', true],
+    [503, 'unknown', true],
+    [400, 'refused', false],
+    [404, 'refused', false],
+    [410, 'refused', false],
+  ] as const)('a %i is %s, and worth another try: %s', async (status, outcome, isPassing) => {
+    const sink = await startSink(says(status, {}, 'MARKED-answer'));
+    expect(await tell(settings(sink.url))).toEqual({
+      outcome,
+      because: `127.0.0.1 answered ${status}`,
+      isPassing,
+      retryAfterMs: undefined,
+    });
+  });
+
+  test('what a 429 asks to wait is heard', async () => {
+    const sink = await startSink(says(429, { 'retry-after': '7' }));
+    expect(await tell(settings(sink.url))).toMatchObject({ retryAfterMs: 7000, isPassing: true });
+  });
+
+  test('a redirect is not followed', async () => {
+    const elsewhere = await startSink();
+    const sink = await startSink(says(307, { location: `${elsewhere.url}/MARKED` }));
+    expect(await tell(settings(sink.url))).toEqual({
+      outcome: 'refused',
+      because: '127.0.0.1 answered 307, a redirect, which is not followed',
+      isPassing: false,
+    });
+    expect(elsewhere.told).toEqual([]);
+  });
+
+  test('a line that is cut after the message may have told it', async () => {
+    const sink = await startSink(cuts);
+    expect(await tell(settings(sink.url))).toMatchObject({ outcome: 'unknown', isPassing: true });
+    expect(sink.told).toHaveLength(1);
+  });
+
+  test('a sink that does not answer is given up after ten seconds', async () => {
+    const sink = await startSink(hangs);
+    expect(await tell(settings(sink.url))).toEqual({
+      outcome: 'unknown',
+      because: 'no whole answer from 127.0.0.1 within 10 s',
+      isPassing: true,
+    });
+  });
+
+  test('nobody there is no repeat later', async () => {
+    const sink = await startSink();
+    await sink.close();
+    expect(await tell(settings(sink.url))).toEqual({
+      outcome: 'refused',
+      because: 'no whole answer from 127.0.0.1 (ECONNREFUSED)',
+      isPassing: true,
+    });
+  });
+
+  test('of an answer without end no more is read than matters', async () => {
+    const sink = await startSink((response) => {
+      response.writeHead(200);
+      const more = () => {
+        while (response.write('x'.repeat(65_536)));
+        response.once('drain', more);
+      };
+      more();
+    });
+    expect(await tell(settings(sink.url))).toEqual({ outcome: 'delivered' });
+  });
+
+  test('a signal ends it at once', async () => {
+    const sink = await startSink(hangs);
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(new Error('stopped')), 200);
+    await expect(tell(settings(sink.url), stop.signal)).rejects.toThrow('stopped');
+  });
+
+  test.each([
+    ['https://127.0.0.1/x'],
+    ['https://localhost/x'],
+    ['https://[::1]/x'],
+    ['https://[::ffff:10.0.0.1]/x'],
+    ['https://10.1.2.3/x'],
+    ['https://192.168.0.1/x'],
+    ['https://172.31.0.1/x'],
+    ['https://2130706433/x'],
+    ['https://0x7f.1/x'],
+  ])('%s is refused without allowPrivateNetwork', async (url) => {
+    const attempt = await tell({
+      ...(settings('https://x') as { type: 'slack'; url: string }),
+      url,
+      allowPrivateNetwork: false,
+    });
+    expect(attempt).toMatchObject({ outcome: 'refused', isPassing: false });
+    expect(JSON.stringify(attempt)).toContain('leads to a private address');
+  });
+
+  test.each([
+    ['https://169.254.169.254/latest'],
+    ['https://[fe80::1]/x'],
+    ['https://0.0.0.0/x'],
+    ['https://224.0.0.1/x'],
+  ])('%s is refused even with it', async (url) => {
+    const attempt = await tell({ ...(settings('https://x') as { type: 'slack'; url: string }), url });
+    expect(attempt).toMatchObject({ outcome: 'refused', isPassing: false });
+    expect(JSON.stringify(attempt)).toContain('leads to an address that nothing may be sent to');
+  });
+
+  test('http to a public address is refused even with it', async () => {
+    const attempt = await tell({
+      ...(settings('http://x') as { type: 'slack'; url: string }),
+      url: 'http://8.8.8.8/x',
+    });
+    expect(attempt).toMatchObject({ outcome: 'refused', isPassing: false });
+    expect(JSON.stringify(attempt)).toContain('without TLS');
+  });
+});
+
+test('what Slack says of a refusal is passed on only where it is a word of its own', async () => {
+  const sink = await startSink(says(404, {}, 'no_service'), says(400, {}, 'MARKED-else'));
+  expect(await tell(slack(sink.url))).toMatchObject({ because: '127.0.0.1 answered 404: no_service' });
+  expect(await tell(slack(sink.url))).toMatchObject({ because: '127.0.0.1 answered 400' });
+});
+
+test('what a webhook is sent is what the published schema says', async () => {
+  const sink = await startSink();
+  await tell(webhook(sink.url));
+  const schema = JSON.parse(readFileSync(new URL('../../docs/webhook-message.schema.json', import.meta.url), 'utf8'));
+  const body = sink.told[0]?.body as unknown as Record<string, unknown>;
+  expect(Object.keys(body).sort()).toEqual(Object.keys(schema.properties).sort());
+  expect(Object.keys(body).sort()).toEqual([...schema.required].sort());
+  const kinds = schema.$defs.fact.oneOf.map((one: { $ref: string }) => one.$ref.split('/').at(-1));
+  for (const { fact } of body['alerts'] as { fact: Record<string, unknown> }[]) {
+    expect(kinds).toContain(fact['kind']);
+    const own = schema.$defs[String(fact['kind'])];
+    for (const name of Object.keys(fact)) expect(Object.keys(own.properties), String(fact['kind'])).toContain(name);
+    for (const name of own.required) expect(Object.keys(fact)).toContain(name);
+  }
+});
+
+describe('email', () => {
+  let smtp: Awaited<ReturnType<typeof startSmtp>>;
+  beforeAll(async () => {
+    smtp = await startSmtp();
+  });
+  afterEach(() => {
+    smtp.trouble = [];
+    smtp.mails.length = 0;
+    smtp.lines.length = 0;
+    smtp.offers = ['STARTTLS', 'AUTH LOGIN PLAIN'];
+  });
+  function email(more: Partial<Extract<SinkSettings, { type: 'email' }>> = {}): SinkSettings {
+    return {
+      type: 'email',
+      host: '127.0.0.1',
+      port: smtp.port,
+      tls: 'none',
+      user: 'costbook',
+      password: 'MARKED-password',
+      from: 'costbook@example.com',
+      to: ['finops@example.com', 'oncall@example.com'],
+      allowPrivateNetwork: true,
+      ...more,
+    };
+  }
+
+  test('hands over one mail for all, with the id of the message', async () => {
+    expect(await tell(email())).toEqual({ outcome: 'delivered', because: undefined });
+    const [mail] = smtp.mails;
+    expect(mail).toMatchObject({
+      from: 'costbook@example.com',
+      to: ['finops@example.com', 'oncall@example.com'],
+      user: 'costbook:MARKED-password',
+    });
+    expect(mail?.data).toContain(`\r\nMessage-ID: <${message.id}@example.com>\r\n`);
+    const [head = '', body = ''] = mail?.data.split('\r\n\r\n') ?? [];
+    expect(head.split('\r\n').every((line) => line.length <= 78 && !/[^\x20-\x7e]/.test(line))).toBe(true);
+    expect(Buffer.from(body, 'base64').toString()).toContain('Budget research has reached 80% in 2026-10');
+  });
+
+  test('speaks AUTH LOGIN where there is no PLAIN, and nothing at all where no name is given', async () => {
+    smtp.offers = ['AUTH LOGIN'];
+    expect(await tell(email())).toMatchObject({ outcome: 'delivered' });
+    expect(smtp.mails[0]?.user).toBe('costbook:MARKED-password');
+    expect(await tell(email({ user: undefined, password: undefined }))).toMatchObject({ outcome: 'delivered' });
+    expect(smtp.mails[1]?.user).toBe(undefined);
+  });
+
+  test('says no password in the clear to a server without STARTTLS, or with a certificate that nobody trusts', async () => {
+    expect(await tell(email({ tls: 'starttls' }))).toMatchObject({ outcome: 'refused', isPassing: false });
+    smtp.offers = [];
+    expect(await tell(email({ tls: 'starttls' }))).toEqual({
+      outcome: 'refused',
+      because: '127.0.0.1 offers no STARTTLS: it is told nothing in the clear',
+      isPassing: false,
+    });
+    expect(smtp.lines.join()).not.toContain('AUTH');
+    expect(smtp.mails).toEqual([]);
+  });
+
+  test.each([
+    ['GREETING', '554 no', 'refused', false],
+    ['EHLO', '421 later', 'refused', true],
+    ['AUTH', '535 MARKED', 'refused', false],
+    ['MAIL', '452 full', 'refused', true],
+    ['DATA', '554 no', 'refused', false],
+    ['END', '451 later', 'refused', true],
+    ['END', '550 spam', 'refused', false],
+    ['END', 'cut', 'unknown', true],
+    ['DATA', 'cut', 'refused', true],
+    ['EHLO', 'this is no SMTP', 'refused', false],
+  ] as const)('%s answered by "%s" is %s, and worth another try: %s', async (at, does, outcome, isPassing) => {
+    smtp.trouble = [{ at, does, times: 1 }];
+    const attempt = await tell(email());
+    expect(attempt).toMatchObject({ outcome, isPassing });
+    expect(JSON.stringify(attempt)).not.toContain('MARKED');
+  });
+
+  test('a server that falls silent is given up after twenty seconds', async () => {
+    smtp.trouble = [{ at: 'END', does: 'hang', times: 1 }];
+    expect(await tell(email())).toEqual({
+      outcome: 'unknown',
+      because: 'no answer from 127.0.0.1 within 20 s',
+      isPassing: true,
+    });
+  });
+
+  test('one address that is refused does not keep the others from being told; all of them are a refusal', async () => {
+    smtp.trouble = [{ at: 'RCPT:finops@example.com', does: '550 gone', times: 1 }];
+    expect(await tell(email())).toEqual({
+      outcome: 'delivered',
+      because: '127.0.0.1 did not take the address finops@example.com',
+    });
+    expect(smtp.mails[0]?.to).toEqual(['oncall@example.com']);
+    smtp.trouble = [
+      { at: 'RCPT:finops@example.com', does: '550 gone', times: 1 },
+      { at: 'RCPT:oncall@example.com', does: '550 gone', times: 1 },
+    ];
+    expect(await tell(email())).toMatchObject({ outcome: 'refused', isPassing: false });
+  });
+});
