@@ -1,0 +1,209 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type AlertEntry,
+  type AlertFact,
+  deliver,
+  type Message,
+  messagesOf,
+  type OutgoingMessage,
+  transitionsOf,
+} from '../../src/reports/index.ts';
+import { formatInstant } from '../../src/time.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/index.ts';
+import { exampleFacts } from '../support/example-alerts.ts';
+import { newProject } from '../support/project.ts';
+
+const budget = exampleFacts['budget'] as AlertFact & { kind: 'budget' };
+const start = Date.parse('2026-10-01T02:15:00Z');
+const dayMs = 86_400_000;
+const periods = ['2026-10', '2026-11'] as const;
+const thresholds = ['80%', '100%'] as const;
+const limits = { '80%': 80, '100%': 100 } as const;
+
+/** What is known of a period on a night: what was spent, or nothing. A lower number later is a restatement. */
+type Spent = number | undefined;
+
+/** The facts of two periods by what was spent in them. */
+function factsOf(spent: readonly Spent[]): AlertFact[] {
+  return periods.flatMap((period, index) =>
+    thresholds.flatMap((threshold): AlertFact[] => {
+      const value = spent[index];
+      if (value === undefined) return [];
+      const key = `budget/acc_main/research/${period}/${threshold}`;
+      const state = value >= limits[threshold] ? 'raised' : 'resolved';
+      return [{ ...budget, key, period, threshold, state, notify: [], value: `${value}.000000000000` }];
+    }),
+  );
+}
+
+/** What must be told: each crossing of a limit upwards once, and each one downwards once. */
+function crossings(nights: readonly (readonly Spent[])[]): string[] {
+  const isOver = new Map<string, boolean>();
+  return nights.flatMap((spent) =>
+    periods.flatMap((period, index) =>
+      thresholds.flatMap((threshold) => {
+        const value = spent[index];
+        const name = `${period}/${threshold}`;
+        if (value === undefined || value >= limits[threshold] === (isOver.get(name) ?? false)) return [];
+        isOver.set(name, value >= limits[threshold]);
+        return [`${value >= limits[threshold] ? 'raised' : 'resolved'} budget/acc_main/research/${name}`];
+      }),
+    ),
+  );
+}
+
+function wordsOf({ transition, key }: AlertEntry): string {
+  return `${transition} ${key}`;
+}
+
+const anyNight = fc.array(fc.option(fc.integer({ min: 60, max: 120 }), { nil: undefined }), {
+  minLength: 2,
+  maxLength: 2,
+});
+
+/** Where a run is killed. */
+const steps = [
+  'nowhere',
+  'before it is written',
+  'before the first message',
+  'after a message was told',
+  'sink fails',
+] as const;
+
+class Killed extends Error {}
+
+/** One `costbook alert`: what it does with a warehouse, killed at a step. */
+async function run(
+  warehouse: Warehouse,
+  facts: readonly AlertFact[],
+  {
+    now,
+    step,
+    sinks,
+    told,
+  }: { now: number; step: (typeof steps)[number]; sinks: readonly string[]; told: OutgoingMessage[] },
+): Promise<void> {
+  const { number } = await warehouse.beginRun('alert', now);
+  if (step === 'before it is written') throw new Killed();
+  const known = await warehouse.knownAlerts();
+  const transitions = transitionsOf(known, facts, { now, everybody: sinks });
+  const messages = messagesOf(transitions.entries, {
+    at: formatInstant(now),
+    completeThrough: null,
+    settledThrough: null,
+  });
+  await warehouse.recordEvaluation({ runNumber: number, at: now, ...transitions, messages });
+  if (step === 'before the first message') throw new Killed();
+  await deliver({
+    outbox: warehouse,
+    runNumber: number,
+    tellOf: () => async (message) => {
+      if (step === 'sink fails') return { outcome: 'refused', because: 'no', isPassing: false };
+      told.push(message);
+      if (step === 'after a message was told') throw new Killed();
+      return { outcome: 'delivered' };
+    },
+    giveUpDays: 365,
+    now: () => now,
+    random: () => 0,
+    sleep: async () => undefined,
+    signal: new AbortController().signal,
+  });
+  await warehouse.beginRun('alert', now).then((ended) => ended.end(0, undefined, now));
+}
+
+describe('whatever is evaluated, restated and unknown', () => {
+  test('each crossing is told once, and each resolution once', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ spent: anyNight, step: fc.constantFrom(...steps), again: fc.nat(2) }), { maxLength: 8 }),
+        async (nights) => {
+          const dir = await newProject();
+          const told: OutgoingMessage[] = [];
+          let warehouse = await openWarehouse(dir);
+          try {
+            // What a run that was killed before it wrote anything saw, the next one need not see any more.
+            const seen = nights.filter(({ step }) => step !== 'before it is written');
+            let now = start;
+            const last = { spent: nights.at(-1)?.spent ?? [], step: 'nowhere' as const, again: 1 };
+            for (const { spent, step, again } of [...nights, last]) {
+              now += dayMs;
+              for (let time = 0; time <= again; time += 1) {
+                try {
+                  // Only the first of a night's runs is killed; but what it saw, the others do not see anew.
+                  await run(warehouse, step === 'before it is written' ? [] : factsOf(spent), {
+                    now,
+                    step: time === 0 ? step : 'nowhere',
+                    sinks: ['finops'],
+                    told,
+                  });
+                } catch (error) {
+                  if (!(error instanceof Killed)) throw error;
+                  warehouse.close();
+                  warehouse = await openWarehouse(dir);
+                }
+              }
+            }
+            const firsts = told.filter(({ id }, index) => told.findIndex((other) => other.id === id) === index);
+            const repeats = told.filter((message) => !firsts.includes(message));
+            const expected = crossings([
+              ...seen.map(({ spent }) => spent),
+              ...(nights.at(-1)?.step === 'before it is written' ? [nights.at(-1)?.spent ?? []] : []),
+            ]);
+            // Of one evaluation the worst comes first; between evaluations the order is kept.
+            expect(firsts.flatMap(({ entries }) => entries.map(wordsOf)).sort()).toEqual(expected.sort());
+            expect(repeats.every(({ mayBeRepeat }) => mayBeRepeat)).toBe(true);
+            expect(firsts.map(({ at }) => at)).toEqual(firsts.map(({ at }) => at).sort());
+          } finally {
+            warehouse.close();
+          }
+        },
+      ),
+      { numRuns: 12 },
+    );
+  });
+});
+
+test('two sinks are told the same, each in order, and one that fails does not keep the other from being told', async () => {
+  const dir = await newProject();
+  const warehouse = await openWarehouse(dir);
+  try {
+    const told: OutgoingMessage[] = [];
+    const now = start;
+    const { number } = await warehouse.beginRun('alert', now);
+    const transitions = transitionsOf([], factsOf([90, 110]), { now, everybody: ['one', 'two'] });
+    const messages = messagesOf(transitions.entries, {
+      at: formatInstant(now),
+      completeThrough: null,
+      settledThrough: null,
+    });
+    expect(messages.map(({ sink, message }) => [sink, (JSON.parse(message) as Message).entries.length])).toEqual([
+      ['one', 3],
+      ['two', 3],
+    ]);
+    expect(messages[0]?.id).not.toBe(messages[1]?.id);
+    await warehouse.recordEvaluation({ runNumber: number, at: now, ...transitions, messages });
+    const deliveries = await deliver({
+      outbox: warehouse,
+      runNumber: number,
+      tellOf: (sink) => async (message) => {
+        if (sink === 'one') return { outcome: 'refused', because: 'no', isPassing: false };
+        told.push(message);
+        return { outcome: 'delivered' };
+      },
+      giveUpDays: 7,
+      now: () => now,
+      random: () => 0,
+      sleep: async () => undefined,
+      signal: new AbortController().signal,
+    });
+    expect(deliveries.map(({ message, outcome }) => `${message.sink} ${outcome}`)).toEqual([
+      'one failed',
+      'two delivered',
+    ]);
+    expect(told).toHaveLength(1);
+  } finally {
+    warehouse.close();
+  }
+});
