@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Attempt, openSink } from '../../src/reports/index.ts';
-import type { SinkSettings } from '../../src/sink-settings.ts';
+import type { SinkSettings, SlackSettings } from '../../src/sink-settings.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
 import { entryOf, exampleFacts, messageOf } from '../support/example-alerts.ts';
 import { cuts, hangs, says, startSink } from '../support/sink-server.ts';
@@ -124,7 +124,7 @@ describe.each([
     ['https://0x7f.1/x'],
   ])('%s is refused without allowPrivateNetwork', async (url) => {
     const attempt = await tell({
-      ...(settings('https://x') as { type: 'slack'; url: string }),
+      ...(settings('https://x') as SlackSettings),
       url,
       allowPrivateNetwork: false,
     });
@@ -138,14 +138,14 @@ describe.each([
     ['https://0.0.0.0/x'],
     ['https://224.0.0.1/x'],
   ])('%s is refused even with it', async (url) => {
-    const attempt = await tell({ ...(settings('https://x') as { type: 'slack'; url: string }), url });
+    const attempt = await tell({ ...(settings('https://x') as SlackSettings), url });
     expect(attempt).toMatchObject({ outcome: 'refused', isPassing: false });
     expect(JSON.stringify(attempt)).toContain('leads to an address that nothing may be sent to');
   });
 
   test('http to a public address is refused even with it', async () => {
     const attempt = await tell({
-      ...(settings('http://x') as { type: 'slack'; url: string }),
+      ...(settings('http://x') as SlackSettings),
       url: 'http://8.8.8.8/x',
     });
     expect(attempt).toMatchObject({ outcome: 'refused', isPassing: false });

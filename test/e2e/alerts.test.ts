@@ -1,10 +1,13 @@
 import { createHmac } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { askSnapshot, type Ended, ingest, newProject, runCli, startCli } from '../support/project.ts';
-import { type Fact, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 import { cuts, type SinkServer, says, startSink } from '../support/sink-server.ts';
+import { startSmtp } from '../support/smtp-server.ts';
 
 const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
 const secret = 'MARKED-secret-of-the-webhook';
@@ -74,4 +77,253 @@ describe('an alert', () => {
     );
     expect(told?.headers['webhook-id']).toBe(told?.body.id);
   });
+});
+
+describe('a sink that does not take it', () => {
+  test('is tried four times, and by every later run, in order, until it does', async () => {
+    const given = await project();
+    given.sink.replies = [says(503)];
+    const failed = await alert(given, later);
+    expect(failed.exitCode).toBe(8);
+    expect(failed.stderr).toContain(
+      'was not delivered after 4 tries: 127.0.0.1 answered 503; the next run tries again',
+    );
+    expect(given.sink.told).toHaveLength(4);
+    expect(new Set(given.sink.told.map(({ body }) => body.id)).size).toBe(1);
+    // A server that fails may have taken it before it did: from then on the message says so.
+    expect(given.sink.told.map(({ body }) => body.mayBeRepeat)).toEqual([false, true, true, true]);
+
+    given.sink.told.length = 0;
+    given.sink.replies = [says(200)];
+    expect(await alert(given, '2026-09-09T02:15:00Z')).toMatchObject({ exitCode: 0 });
+    expect(given.sink.told.map(({ body }) => [body.mayBeRepeat, body.alerts[0]?.key])).toEqual([[true, key]]);
+    expect(await askSnapshot(given.dir, 'select outcome, runs, tries from messages')).toEqual([
+      { outcome: 'delivered', runs: '2', tries: '5' },
+    ]);
+  });
+
+  test('and asks to wait a second is asked again then; one that asks for an hour, by a later run', async () => {
+    const given = await project();
+    given.sink.replies = [says(429, { 'retry-after': '1' }), says(200)];
+    const begun = performance.now();
+    expect(await alert(given, later)).toMatchObject({ exitCode: 0 });
+    expect(performance.now() - begun).toBeGreaterThan(1000);
+    expect(given.sink.told.map(({ body }) => body.mayBeRepeat)).toEqual([false, false]);
+
+    const other = await project();
+    other.sink.replies = [says(429, { 'retry-after': '3600' })];
+    expect(await alert(other, later)).toMatchObject({ exitCode: 8 });
+    expect(other.sink.told).toHaveLength(1);
+  });
+
+  test('is given up after a week, with 8, and what came after it is told', async () => {
+    const given = await project();
+    given.sink.replies = [says(400)];
+    expect((await alert(given, later)).exitCode).toBe(8);
+    expect((await alert(given, '2026-09-14T02:15:00Z')).exitCode).toBe(8);
+    expect(given.sink.told).toHaveLength(2); // a refusal is no better a moment later
+    const { exitCode, stderr } = await alert(given, '2026-09-15T02:15:00Z');
+    expect(exitCode).toBe(8);
+    expect(stderr).toContain('is given up, 7 days after it was written: 127.0.0.1 answered 400');
+    expect((await alert(given, '2026-09-16T02:15:00Z')).exitCode).toBe(0);
+    expect(given.sink.told).toHaveLength(3);
+    expect(await askSnapshot(given.dir, 'select outcome, because from messages')).toEqual([
+      { outcome: 'dead', because: '127.0.0.1 answered 400' },
+    ]);
+  });
+
+  test('is no 8 where another sink took the same', async () => {
+    const given = await project('  out: { type: log }\n');
+    given.sink.replies = [says(400)];
+    const { exitCode, stderr } = await alert(given, later);
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('"event":"alert: 🔴 The books of acc_one are out of date"');
+    expect(stderr).toContain('warning: message ');
+  });
+
+  test('and is in no configuration any more keeps what it is to be told until that is given up', async () => {
+    const given = await project();
+    given.sink.replies = [says(400)];
+    await alert(given, later);
+    await writeFile(join(given.dir, 'costbook.yaml'), 'accounts: [{ id: acc_one }]\n');
+    const { exitCode, stderr } = await alert(given, '2026-09-09T02:15:00Z');
+    expect(exitCode).toBe(8);
+    expect(stderr).toContain('costbook.yaml has no such sink any more');
+  });
+});
+
+describe('two at once, and one that is killed', () => {
+  test('two processes that evaluate at once send one message', async () => {
+    const given = await project();
+    const both = await Promise.all([alert(given, later, '--wait', '1m'), alert(given, later, '--wait', '1m')]);
+    expect(both.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    expect(keysOf(given.sink)).toEqual([`raised ${key}`]);
+  });
+
+  test('killed when the sink has the message and before its receipt: told again, as the same and as a repeat', async () => {
+    const given = await project();
+    const run = startCli(['alert', '--dir', given.dir, '--now', later, '--json', '--log-format', 'json'], {
+      SINK_SECRET: secret,
+    });
+    given.sink.replies = [() => run.process.kill('SIGKILL'), says(200)];
+    expect((await run.ended).exitCode).toBe(137);
+    expect((await alert(given, later)).exitCode).toBe(0);
+    expect((await alert(given, later)).exitCode).toBe(0);
+    const [first, second, ...others] = given.sink.told.map(({ body }) => body);
+    expect(others).toEqual([]);
+    expect(second?.id).toBe(first?.id);
+    expect([first?.mayBeRepeat, second?.mayBeRepeat]).toEqual([false, true]);
+  });
+
+  test('killed at any moment: it is told, and what is told twice is known by its id', async () => {
+    const given = await project();
+    for (let round = 0; round < 8; round += 1) {
+      const run = startCli(['alert', '--dir', given.dir, '--now', later], { SINK_SECRET: secret });
+      const timer = setTimeout(() => run.process.kill('SIGKILL'), 250 + round * 130);
+      await run.ended;
+      clearTimeout(timer);
+    }
+    expect((await alert(given, later)).exitCode).toBe(0);
+    const ids = given.sink.told.map(({ body }) => body.id);
+    expect(ids.length).toBeGreaterThan(0);
+    expect(new Set(ids).size).toBe(1);
+    expect(given.sink.told.slice(1).every(({ body }) => body.mayBeRepeat)).toBe(true);
+    expect(await askSnapshot(given.dir, 'select count(*) as alerts from alerts')).toEqual([{ alerts: '1' }]);
+  });
+});
+
+describe('costbook alerts', () => {
+  function alerts({ dir }: Project, now: string, ...args: string[]): Promise<Ended> {
+    return runCli(['alerts', ...args, '--dir', dir, '--now', now, '--log-format', 'json'], { SINK_SECRET: secret });
+  }
+
+  test('lists them, keeps one quiet until a day, and tells one again', async () => {
+    const given = await project();
+    await alert(given, later);
+    const listed = JSON.parse((await alerts(given, later, '--open', '--json')).stdout);
+    expect(listed).toMatchObject({
+      completeThrough: '2026-09-05T00:00:00Z',
+      alerts: [{ key, occurrence: 1, isOpen: true, sinks: ['hook'], pendingMessages: 0, lastDeliveredAt: later }],
+    });
+    expect((await alerts(given, later)).stdout).toContain(key);
+
+    expect((await alerts(given, later, 'ack', key, '--until', '2026-09-10')).exitCode).toBe(0);
+    expect((await alerts(given, later, '--open')).stdout).toContain('open, quiet until 2026-09-10T00:00:00Z');
+    await alert(given, '2026-09-09T02:15:00Z');
+    expect(keysOf(given.sink)).toEqual([`raised ${key}`]);
+    await alert(given, '2026-09-10T02:15:00Z');
+    await alert(given, '2026-09-11T02:15:00Z');
+    expect(keysOf(given.sink)).toEqual([`raised ${key}`, `reminded ${key}`]);
+
+    expect((await alerts(given, '2026-09-11T02:15:00Z', 'resend', key)).exitCode).toBe(0);
+    expect(keysOf(given.sink)).toEqual([`raised ${key}`, `reminded ${key}`, `reminded ${key}`]);
+  });
+
+  test('tries a sink with real numbers, marked as a test, and keeps nothing of it', async () => {
+    const given = await project();
+    await mkdir(join(given.dir, 'jobs'));
+    await writeFile(
+      join(given.dir, 'jobs', 'budgets.yaml'),
+      'budgets: [{ name: everything, period: monthly, amount: 4 USD, notify: [hook] }]',
+    );
+    expect(await alerts(given, night, 'test', 'hook')).toMatchObject({
+      exitCode: 0,
+      stdout: 'The sink hook took a test message.\n',
+    });
+    const [told] = given.sink.told;
+    expect(told?.body).toMatchObject({
+      isTest: true,
+      alerts: [{ fact: { value: '3.000000000000', amount: '4.000000000000' } }],
+    });
+    expect(told?.body.subject).toMatch(/^\[test\] /);
+    expect(await askSnapshot(given.dir, 'select 1 from alerts union all select 1 from messages')).toEqual([]);
+    given.sink.replies = [says(404)];
+    expect(await alerts(given, night, 'test', 'hook')).toMatchObject({
+      exitCode: 8,
+      stderr: 'costbook: the sink hook did not take the test: 127.0.0.1 answered 404\n',
+    });
+  });
+
+  test.each([
+    [['ack', key], 'ack: say --until when, such as 2026-12-01'],
+    [['ack', 'stale/acc_on', '--until', '2026-12-01'], `there is no alert stale/acc_on (did you mean ${key}?)`],
+    [['ack', key, '--until', '2026-09-01'], '--until: 2026-09-01T00:00:00Z is over; expected an instant after'],
+    [['resend'], 'resend: name the key of an alert'],
+    [['test', 'hok'], 'costbook.yaml has no sink "hok" (did you mean hook?): expected hook'],
+    [['tset'], 'there is no "costbook alerts tset" (did you mean test?): expected test, ack, resend'],
+  ])('%j is told what is wrong', async (args, words) => {
+    const given = await project();
+    await alert(given, later);
+    const { exitCode, stderr } = await alerts(given, later, ...args);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(words) });
+  });
+});
+
+test('a digest is told once a week, to whom it is asked for', async () => {
+  const given = await project('  out: { type: log }\n');
+  const digest = (now: string, ...args: string[]) =>
+    runCli(['digest', '--dir', given.dir, '--now', now, '--json', '--log-format', 'json', ...args], {
+      SINK_SECRET: secret,
+    });
+  const monday = '2026-09-07T02:15:00Z';
+  expect(await digest(monday, '--sink', 'hook')).toMatchObject({ exitCode: 0 });
+  expect(await digest('2026-09-08T02:15:00Z', '--sink', 'hook')).toMatchObject({ exitCode: 0 });
+  expect(given.sink.told).toHaveLength(1);
+  expect(given.sink.told[0]?.body).toMatchObject({
+    kind: 'digest',
+    alerts: [],
+    digest: {
+      name: 'weekly/2026-W36',
+      spent: '3.000000000000',
+      // Nothing is known of it: that is not nothing spent.
+      spentBefore: null,
+      lacking: [expect.stringContaining('The week'), expect.stringContaining('the books of acc_one begin')],
+    },
+  });
+  expect(await digest('2026-09-08T02:15:00Z')).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringContaining('Week 2026-W36'),
+  });
+  expect(given.sink.told).toHaveLength(1);
+});
+
+test('a mail goes behind STARTTLS, to a server whose certificate is trusted', async () => {
+  const given = await project();
+  const smtp = await startSmtp();
+  await writeFile(
+    join(given.dir, 'costbook.yaml'),
+    `sinks:\n  mail: { type: email, host: localhost, port: ${smtp.port}, user: me, password: "\${SMTP_PASSWORD}", from: a@example.com, to: b@example.com, allowPrivateNetwork: true }\n`,
+  );
+  const { exitCode, stderr } = await runCli(['alert', '--dir', given.dir, '--now', later, '--log-format', 'json'], {
+    SMTP_PASSWORD: 'MARKED-password',
+    NODE_EXTRA_CA_CERTS: fileURLToPath(new URL('../support/tls/cert.pem', import.meta.url)),
+  });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect(smtp.mails).toMatchObject([{ isSecure: true, user: 'me:MARKED-password', to: ['b@example.com'] }]);
+});
+
+test('a mistake in a budget is told with 2, and keeps nothing about the data from being told', async () => {
+  const given = await project();
+  await mkdir(join(given.dir, 'jobs'));
+  await writeFile(
+    join(given.dir, 'jobs', 'budgets.yaml'),
+    'budgets: [{ name: x, period: monthly, amount: 4 USD, notify: [hok] }]',
+  );
+  const { exitCode, stderr } = await alert(given, later);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('budgets.yaml:1:');
+  expect(stderr).toContain('did you mean hook?');
+  expect(keysOf(given.sink)).toEqual([`raised ${key}`]);
+});
+
+test('no address, secret or answer of a sink is in any word or file', async () => {
+  const given = await project();
+  given.sink.replies = [cuts, says(500, {}, 'MARKED-answer'), says(302, { location: 'http://MARKED.example' })];
+  const { stdout, stderr } = await alert(given, later);
+  const files = await readdir(join(given.dir, 'data'), { recursive: true, withFileTypes: true });
+  const marked = files
+    .filter((file) => file.isFile() && readFileSync(join(file.parentPath, file.name)).includes('MARKED'))
+    .map(({ name }) => name);
+  expect(`${stdout}${stderr}`).not.toContain('MARKED');
+  expect(marked).toEqual([]);
 });

@@ -154,6 +154,7 @@ describe('while the warehouse is held', () => {
     expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
     await mkdir(join(dir, 'jobs'));
     await writeFile(join(dir, 'jobs', 'budgets.yaml'), 'budgets: [{ name: all, period: monthly, amount: 5 USD }]\n');
+    await writeFile(join(dir, 'costbook.yaml'), 'sinks: { out: { type: log } }\n');
     warehouse = await openWarehouse(dir);
   });
   afterAll(() => warehouse.close());
@@ -166,6 +167,9 @@ describe('while the warehouse is held', () => {
     check: [],
     status: [],
     budgets: [],
+    alert: [],
+    alerts: [],
+    digest: [],
     restatements: [],
     verify: [],
     close: ['2026-09'],

@@ -232,6 +232,7 @@ const rest: Readonly<Record<string, readonly string[]>> = {
   allocation: ['apply'],
   close: ['2026-09'],
   reopen: ['2026-09', '--reason', 'a late invoice'],
+  digest: ['--dry-run'],
 };
 /** How those end that find nothing to do in these books, where nothing is wrong. */
 const refused: Readonly<Record<string, readonly number[]>> = { close: [4], reopen: [2] };
@@ -260,6 +261,12 @@ describe.concurrent('no command tells the token, nor an address that holds a sec
   const refusal = { error: `bad_${token}`, code: 401, message: `${token} is not known, and ${hook} neither` };
   const troubles: Readonly<Record<string, Trouble>> = {
     'where nothing is wrong': {},
+    'where a sink has one, and is not there': {
+      yaml: `sinks:\n  team: { type: webhook, url: "http://127.0.0.1:9/${token}", secret: "${token}", allowPrivateNetwork: true }\nalerts: { notify: team }\n`,
+    },
+    'where sinks are wrong': {
+      yaml: `sinks:\n  one: { type: slack, url: "ftp://${token}" }\n  two: { type: webhook, url: "${hook}", secret: 5 }\n  three: { type: slak, url: "${hook}" }\n`,
+    },
     'where the platform refuses it and says it back': {
       platform: (platform) => {
         platform.failures = [{ times: 99, status: 401, body: refusal }];

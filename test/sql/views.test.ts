@@ -375,12 +375,14 @@ test('every public view and every column of it has a comment', async () => {
       expect.arrayContaining([
         ...[
           'accounts',
+          'alerts',
           'amounts',
           'costs',
           'costs_daily',
           'costs_monthly',
           'costs_v1',
           'coverage',
+          'messages',
           'proofs',
           'restatements',
           'runs',

@@ -84,7 +84,7 @@ test('a message is within the limits whatever it tells', () => {
       const drivers = Array.from({ length: lines }, () => ({ name, cost: '1.000000000000' }));
       const texts = { key: name, about: name, error: name, account: name, dimension: name, check: name, budget: name };
       const windows = Array.from({ length: lines }, () => ({ start: name, end: name, because: name }));
-      return { ...fact, ...texts, drivers, windows, lacking: [name] } as AlertFact;
+      return Object.assign({}, fact, texts, { drivers, windows, lacking: [name] });
     });
   fc.assert(
     fc.property(fc.array(anyFact, { minLength: 1, maxLength: 60 }), fc.boolean(), (told, isOver) => {

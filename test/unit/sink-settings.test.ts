@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { type LocalConfig, parseConfig } from '../../src/config.ts';
+import { kindOfAddress, pinAddress } from '../../src/reports/sinks/target.ts';
+
+const now = Date.parse('2026-10-01T00:00:00Z');
+const hook = 'https://hooks.example.com/services/T0/B0/MARKED';
+
+function parse(text: string, env: Record<string, string> = {}, requireSinks = true): LocalConfig {
+  return parseConfig({ text, file: 'costbook.yaml', env, now, requireAccounts: false, requireSinks });
+}
+
+function faults(text: string, env: Record<string, string> = {}): string {
+  try {
+    parse(text, env);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return '';
+}
+
+describe('sinks in costbook.yaml', () => {
+  test('are read by name, with what they leave out', () => {
+    const { sinks, alerts } = parse(
+      `sinks:
+  finops: { type: slack, url: "\${HOOK}" }
+  pager: { type: webhook, url: ${hook}, secret: sixteen-letters-x }
+  mail: { type: email, host: smtp.example.com, from: a@example.com, to: b@example.com }
+  old: { type: email, host: smtp.example.com, tls: implicit, user: me, password: "\${HOOK}", from: a@example.com, to: [b@example.com, c@example.com] }
+  out: { type: log }`,
+      { HOOK: hook },
+    );
+    const mail = { type: 'email', host: 'smtp.example.com', from: 'a@example.com', allowPrivateNetwork: false };
+    expect(sinks.map(({ settings }) => settings)).toEqual([
+      { type: 'slack', url: hook, allowPrivateNetwork: false },
+      { type: 'webhook', url: hook, secret: 'sixteen-letters-x', allowPrivateNetwork: false },
+      { ...mail, port: 587, tls: 'starttls', user: undefined, password: undefined, to: ['b@example.com'] },
+      { ...mail, port: 465, tls: 'implicit', user: 'me', password: hook, to: ['b@example.com', 'c@example.com'] },
+      { type: 'log' },
+    ]);
+    expect(alerts).toEqual({ notify: ['finops', 'pager', 'mail', 'old', 'out'], giveUpDays: 7 });
+  });
+
+  test('say who is told, also by the environment', () => {
+    const text = 'sinks: { a: { type: log }, b: { type: log } }\nalerts: { notify: [b], giveUpDays: 3 }';
+    expect(parse(text).alerts).toEqual({ notify: ['b'], giveUpDays: 3 });
+    expect(parse(text, { COSTBOOK_ALERTS_NOTIFY: 'a, b' }).alerts.notify).toEqual(['a', 'b']);
+  });
+
+  test('do without their variables where nothing is told', () => {
+    const text = 'sinks: { a: { type: slack, url: "${NOT_SET}" } }';
+    expect(parse(text, {}, false).sinks).toEqual([{ name: 'a', settings: undefined }]);
+    expect(faults(text)).toContain('found ${NOT_SET}, which is not set');
+  });
+
+  test.each([
+    ['sinks: 5', 'costbook.yaml:1:8: sinks: found a number, expected sinks by name'],
+    ['sinks: { a: { url: x } }', 'found no type, expected type: slack, webhook, email or log; write it'],
+    ['sinks: { a: { type: slak } }', 'found "slak", expected slack, webhook, email or log'],
+    ['sinks: { a: { type: slack } }', 'found no url, which a slack sink needs; write it'],
+    ['sinks: { a: { type: log, url: x } }', 'unknown key "url"'],
+    [`sinks: { a: { type: webhook, url: "${hook}" } }`, 'found no secret, which a webhook sink needs; write it'],
+    [`sinks: { a: { type: webhook, url: "${hook}", secret: short } }`, 'found fewer than 16 characters'],
+    ['sinks: { a: { type: slack, url: "http://hooks.example.com/MARKED" } }', 'found http, over which everybody'],
+    ['sinks: { a: { type: slack, url: "ftp://MARKED" } }', 'found no http or https address'],
+    ['sinks: { a: { type: slack, url: "https://MARKED:x@h/" } }', 'found credentials in the address'],
+    ['sinks: { "a b": { type: log } }', 'found the name "a b", expected letters'],
+    [
+      'sinks: { a: { type: email, host: "smtp://h", from: x, to: [] } }',
+      'found "smtp://h", expected the name of a host',
+    ],
+    [
+      'sinks: { a: { type: email, host: h, from: "a@b\\r\\nRCPT", to: b@c } }',
+      'expected an address such as finops@example.com',
+    ],
+    [
+      'sinks: { a: { type: email, host: h, user: u, from: a@b, to: b@c } }',
+      'found only one of user and password, expected both or none',
+    ],
+    ['sinks: { a: { type: log } }\nalerts: { notify: [b] }', 'found "b", which is no sink; expected a'],
+    ['alerts: { notify: [b] }', 'which is no sink; there is none: write it below sinks'],
+    ['alerts: { giveUpDays: 0 }', 'found 0, expected a whole number from 1 to 365'],
+  ])('%s is told what is wrong, and no secret', (text, words) => {
+    const told = faults(text);
+    expect(told).toContain(words);
+    expect(told).toMatch(/^costbook\.yaml:\d+:\d+: /);
+    expect(told).not.toContain('MARKED');
+  });
+});
+
+describe('addresses', () => {
+  test.each([
+    ['8.8.8.8', 'public'],
+    ['2606:4700::1111', 'public'],
+    ['127.0.0.1', 'private'],
+    ['10.0.0.1', 'private'],
+    ['100.64.0.1', 'private'],
+    ['172.16.0.1', 'private'],
+    ['172.32.0.1', 'public'],
+    ['192.168.1.1', 'private'],
+    ['::1', 'private'],
+    ['fd00::1', 'private'],
+    ['::ffff:127.0.0.1', 'private'],
+    ['::ffff:7f00:1', 'private'],
+    ['::127.0.0.1', 'private'],
+    ['::ffff:8.8.8.8', 'public'],
+    ['169.254.169.254', 'forbidden'],
+    ['::ffff:169.254.169.254', 'forbidden'],
+    ['64:ff9b::a9fe:a9fe', 'forbidden'],
+    ['2002:7f00:1::', 'forbidden'],
+    ['fe80::1%eth0', 'forbidden'],
+    ['0.0.0.0', 'forbidden'],
+    ['::', 'forbidden'],
+    ['224.0.0.1', 'forbidden'],
+    ['255.255.255.255', 'forbidden'],
+    ['no address', 'forbidden'],
+  ] as const)('%s is %s', (address, kind) => {
+    expect(kindOfAddress(address)).toBe(kind);
+  });
+
+  test('a name is looked up once, and one private address behind it is one too many', async () => {
+    let looks = 0;
+    const resolve = (addresses: readonly string[]) => async () => {
+      looks += 1;
+      return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+    };
+    expect(await pinAddress('hooks.example.com', false, resolve(['8.8.8.8', '2606:4700::1111']))).toEqual({
+      address: '8.8.8.8',
+      family: 4,
+      isPrivate: false,
+    });
+    expect(looks).toBe(1);
+    await expect(pinAddress('hooks.example.com', false, resolve(['8.8.8.8', '10.0.0.1']))).rejects.toThrow(
+      'hooks.example.com leads to a private address, which is refused; allowPrivateNetwork: true in costbook.yaml permits it',
+    );
+    await expect(pinAddress('hooks.example.com', true, resolve(['10.0.0.1', '169.254.169.254']))).rejects.toThrow(
+      'leads to an address that nothing may be sent to',
+    );
+    expect(await pinAddress('hooks.example.com', true, resolve(['10.0.0.1']))).toMatchObject({ isPrivate: true });
+  });
+});
