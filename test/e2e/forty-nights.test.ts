@@ -54,11 +54,31 @@ test('forty nights: everything is told once, by the golden transcript', { timeou
       happens: () =>
         void Object.assign(changes, { '2026-09-20': 0, '2026-09-21': 0, '2026-09-22': 0, '2026-09-23': 0 }),
     },
-    '2026-10-02': { words: 'the token is refused', happens: () => void (platform.tokens.admin = 'another') },
-    '2026-10-04': { words: 'it is taken again', happens: () => void (platform.tokens.admin = rightToken) },
+    '2026-10-02': {
+      words: 'the token is refused',
+      happens: () => {
+        platform.tokens.admin = 'another';
+      },
+    },
+    '2026-10-04': {
+      words: 'it is taken again',
+      happens: () => {
+        platform.tokens.admin = rightToken;
+      },
+    },
     '2026-10-05': { words: 'September is closed; a digest', runs: [['close', '2026-09'], ['digest']] },
-    '2026-10-07': { words: "the platform's totals lie", happens: () => void (lies = true) },
-    '2026-10-09': { words: 'they tell the truth again', happens: () => void (lies = false) },
+    '2026-10-07': {
+      words: "the platform's totals lie",
+      happens: () => {
+        lies = true;
+      },
+    },
+    '2026-10-09': {
+      words: 'they tell the truth again',
+      happens: () => {
+        lies = false;
+      },
+    },
     '2026-10-12': {
       words: 'a new billing dimension, and a sink that is down; a digest for it',
       happens: () => {
@@ -67,10 +87,30 @@ test('forty nights: everything is told once, by the golden transcript', { timeou
       },
       runs: [['digest']],
     },
-    '2026-10-13': { words: 'the sink is back', happens: () => void (sink.replies = [says(200)]) },
-    '2026-10-15': { words: 'an hour of September costs more', happens: () => void (changes['2026-09-10'] = 5.5) },
-    '2026-10-17': { words: 'and more', happens: () => void (changes['2026-09-10'] = 6) },
-    '2026-10-18': { words: 'a dear hour', happens: () => void (changes['2026-10-17'] = 9.5) },
+    '2026-10-13': {
+      words: 'the sink is back',
+      happens: () => {
+        sink.replies = [says(200)];
+      },
+    },
+    '2026-10-15': {
+      words: 'an hour of September costs more',
+      happens: () => {
+        changes['2026-09-10'] = 5.5;
+      },
+    },
+    '2026-10-17': {
+      words: 'and more',
+      happens: () => {
+        changes['2026-09-10'] = 6;
+      },
+    },
+    '2026-10-18': {
+      words: 'a dear hour',
+      happens: () => {
+        changes['2026-10-17'] = 9.5;
+      },
+    },
     '2026-10-20': {
       words: 'which was a mistake; September costs what it was closed with',
       happens: () => void Object.assign(changes, { '2026-10-17': 2, '2026-09-10': 2 }),

@@ -47,9 +47,9 @@ describe('sinks in costbook.yaml', () => {
   });
 
   test('do without their variables where nothing is told', () => {
-    const text = 'sinks: { a: { type: slack, url: "${NOT_SET}" } }';
+    const text = `sinks: { a: { type: slack, url: "\${NOT_SET}" } }`;
     expect(parse(text, {}, false).sinks).toEqual([{ name: 'a', settings: undefined }]);
-    expect(faults(text)).toContain('found ${NOT_SET}, which is not set');
+    expect(faults(text)).toContain(`found \${NOT_SET}, which is not set`);
   });
 
   test.each([
