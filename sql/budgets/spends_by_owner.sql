@@ -1,12 +1,12 @@
 --! about: As spends, for budgets whose scope names owners: whose the cost is by the allocation rules.
---! grain: stretch
+--! grain: stretch, place
 with scopes as (
   select unnest(
     from_json(
       $scopes,
       '[{"budget": "INTEGER", "account": ["VARCHAR"], "workspace": ["VARCHAR"], "resource_type": ["VARCHAR"],
         "resource_name": ["VARCHAR"], "billing_dimension": ["VARCHAR"],
-        "team": ["VARCHAR"], "product": ["VARCHAR"], "environment": ["VARCHAR"]}]'
+        "owner": [{"pointer": "VARCHAR", "values": ["VARCHAR"]}]}]'
     )
   ) as scope
 ),
@@ -21,24 +21,69 @@ stretches as (
       from_json($stretches, '[{"stretch": "INTEGER", "budget": "INTEGER", "start": "VARCHAR", "end": "VARCHAR"}]')
     ) as stretch
   )
+),
+owners as (
+  select owner from ledger.series_owners
+  union
+  select owner from ledger.allocation_shares
+),
+-- Every dimension that is named must have one of its values.
+fitting as (
+  select scope.budget as budget, owners.owner
+  from scopes
+  join owners
+    on len(
+      list_filter(
+        scope.owner,
+        lambda entry: coalesce(list_contains(entry.values, json_extract_string(owners.owner, entry.pointer)), false)
+      )
+    ) = len(scope.owner)
+),
+resources as (
+  select
+    stretches.stretch,
+    costs.account,
+    costs.workspace,
+    costs.resource_type,
+    costs.resource_name,
+    sum(costs.cost) as cost
+  from stretches
+  join fitting on fitting.budget = stretches.budget
+  join scopes on scope.budget = stretches.budget
+  join costs_allocated as costs
+    on costs.owner = fitting.owner
+    and costs.bucket_start >= stretches.stretch_start
+    and costs.bucket_start < stretches.stretch_end
+    and (scope.account is null or list_contains(scope.account, costs.account))
+    and (scope.workspace is null or list_contains(scope.workspace, costs.workspace))
+    and (scope.resource_type is null or list_contains(scope.resource_type, costs.resource_type))
+    and (scope.billing_dimension is null or list_contains(scope.billing_dimension, costs.billing_dimension))
+    and (
+      scope.resource_name is null
+      or len(list_filter(scope.resource_name, lambda pattern: costs.resource_name like pattern escape '\')) > 0
+    )
+  where costs.bucket_start >= cast($from as timestamp) and costs.bucket_start < cast($to as timestamp)
+  group by stretches.stretch, costs.account, costs.workspace, costs.resource_type, costs.resource_name
+),
+ranked as (
+  select
+    *,
+    sum(cost) over (partition by stretch) as total,
+    row_number() over (
+      partition by stretch
+      order by cost desc, account, workspace nulls first, resource_type nulls first, resource_name nulls first
+    ) as place
+  from resources
 )
-select stretches.stretch, cast(sum(costs.cost) as decimal(38, 12)) as cost
-from stretches
-join scopes on scope.budget = stretches.budget
-join costs_allocated as costs
-  on costs.bucket_start >= stretches.stretch_start
-  and costs.bucket_start < stretches.stretch_end
-  and (scope.account is null or list_contains(scope.account, costs.account))
-  and (scope.workspace is null or list_contains(scope.workspace, costs.workspace))
-  and (scope.resource_type is null or list_contains(scope.resource_type, costs.resource_type))
-  and (scope.billing_dimension is null or list_contains(scope.billing_dimension, costs.billing_dimension))
-  and (
-    scope.resource_name is null
-    or len(list_filter(scope.resource_name, lambda pattern: costs.resource_name like pattern escape '\')) > 0
-  )
-  and (scope.team is null or list_contains(scope.team, costs.team))
-  and (scope.product is null or list_contains(scope.product, costs.product))
-  and (scope.environment is null or list_contains(scope.environment, costs.environment))
-where costs.bucket_start >= cast($from as timestamp) and costs.bucket_start < cast($to as timestamp)
-group by stretches.stretch
-order by stretches.stretch
+select
+  stretch,
+  place,
+  cast(total as decimal(38, 12)) as total,
+  account,
+  workspace,
+  resource_type,
+  resource_name,
+  cast(cost as decimal(38, 12)) as cost
+from ranked
+where place <= $drivers
+order by stretch, place

@@ -325,6 +325,12 @@ function describeReplay(budget: Budget, { from, keptSince, periods, events }: Re
         'before that count as known once their hour was over.',
     );
   }
+  const { owner, label } = budget.scope;
+  if (owner !== undefined || label !== undefined) {
+    sentences.push(
+      `${owner === undefined ? 'Labels' : 'Owners'} are those that the books now have for each hour${owner === undefined ? '' : '; of shared cost an owner has its share of the whole month'}.`,
+    );
+  }
   for (const { period, spent, lacking } of periods) {
     if (spent === undefined || lacking.length === 0) continue;
     sentences.push(`${period.name} is not whole: ${lacking.join('; ')}.`);

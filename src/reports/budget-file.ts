@@ -48,7 +48,7 @@ export interface BudgetScope {
   /** Patterns: `*` stands for any characters. */
   readonly resource_name?: readonly string[];
   readonly billing_dimension?: readonly string[];
-  /** Of the allocation: values of team, product, environment. */
+  /** Of the allocation: owners along its dimensions, such as team. */
   readonly owner?: Readonly<Record<string, readonly string[]>>;
   /** Labels of the resource, by key. */
   readonly label?: Readonly<Record<string, readonly string[]>>;
@@ -69,7 +69,7 @@ export interface Budget {
   /** Amounts of single periods by their names, in the place of `amount`. */
   readonly amounts: ReadonlyMap<string, bigint>;
   readonly parent: string | undefined;
-  /** At least one, the lowest first where they can be compared without knowing the period. */
+  /** At least one, in the order in which they stand in the file. */
   readonly thresholds: readonly Threshold[];
 }
 
@@ -115,14 +115,15 @@ export function parseBudgets(input: BudgetsInput): readonly Budget[] {
 
 const topRule: MappingRule = { keys: ['budgets'], expected: 'budgets: and a list of them' };
 const scopeTexts = ['account', 'workspace', 'resource_type', 'resource_name', 'billing_dimension'] as const;
-const ownerKeys = ['team', 'product', 'environment'];
+/** Dimensions that an allocation without its own has: where they stand elsewhere it is known what was meant. */
+const usualOwners = ['team', 'product', 'environment'];
 const budgetKeys = ['name', 'scope', 'period', 'timeZone', 'amount', 'amounts', 'parent', 'thresholds', 'notify'];
 const scopeKeys = [...scopeTexts, 'owner', 'label'];
 const thresholdKeys = ['at', 'severity', 'notify'];
 const places = {
   budget: { keys: budgetKeys, place: 'the budget itself' },
   scope: { keys: scopeKeys, place: 'scope' },
-  owner: { keys: ownerKeys, place: 'scope.owner' },
+  owner: { keys: usualOwners, place: 'scope.owner' },
   threshold: { keys: thresholdKeys, place: 'a threshold' },
 };
 const budgetRule: MappingRule = {
@@ -134,11 +135,6 @@ const scopeRule: MappingRule = {
   keys: scopeKeys,
   expected: 'a key such as workspace: research; write one or remove it',
   elsewhere: [places.owner, places.budget],
-};
-const ownerRule: MappingRule = {
-  keys: ownerKeys,
-  expected: 'a key such as team: search; write one or remove it',
-  elsewhere: [places.scope, places.budget],
 };
 const thresholdRule: MappingRule = {
   keys: thresholdKeys,
@@ -364,7 +360,8 @@ function readScope(given: Given | undefined, scopePlaces: Map<string, Place>, pr
     if (names !== undefined) scope[key] = names;
   }
   const owner = keys.get('owner');
-  const owners = owner && keysOf(owner, ownerRule, problems);
+  const owners =
+    owner && entriesOf(owner, 'a dimension of the allocation and its owner such as team: search', problems);
   const label = keys.get('label');
   const labels = label && entriesOf(label, 'a label and its value such as tier: gold', problems);
   for (const [key, entries] of [

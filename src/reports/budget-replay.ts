@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 import { type CalendarPeriod, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
 import type { Connection, SqlRow } from '../warehouse/index.ts';
 import { type Budget, usdDecimals } from './budget-file.ts';
-import { budgetSql, scopeForSql } from './budget-spends.ts';
+import { budgetSql, scopeForSql, unanswerableOf } from './budget-spends.ts';
 import { type BudgetFact, budgetCalendar, evaluateBudgets } from './budgets.ts';
 
 /** A threshold that would have been told of: reached, or no longer reached. */
@@ -55,7 +55,14 @@ export function replayFacts(
   const states = new Map<string, BudgetFact['state']>();
   const events: (ReplayEvent & { readonly order: number })[] = [];
   for (const { period, knownFrom, spent, lacking } of spends) {
-    const spend = { budget: budget.name, period, spent, completeThrough: completeThroughAt(knownFrom), lacking };
+    const spend = {
+      budget: budget.name,
+      period,
+      spent,
+      completeThrough: completeThroughAt(knownFrom),
+      lacking,
+      drivers: [],
+    };
     for (const fact of evaluateBudgets([budget], [spend])) {
       // What was never raised has nothing to resolve.
       if ((states.get(fact.key) ?? 'resolved') === fact.state) continue;
@@ -68,26 +75,24 @@ export function replayFacts(
 
 /**
  * Replays a budget over the books of present and past, from the start of the period in which `from` lies up to now: what
- * it would have told at the end of each UTC day with what was known then. Throws UsageError for scopes of owners or
- * labels, whose past is not kept hour by hour, and where the time zone puts a boundary between two hours.
+ * it would have told at the end of each UTC day with what was known then of costs. Labels and owners of each hour are
+ * those that the books have for it now: a rule can be tried on months in which nobody had it yet. Throws UsageError where
+ * the books have no owners or labels at all, and where the time zone puts a boundary between two hours.
  */
 export async function replayBudget(
   connection: Connection,
   budget: Budget,
   { from, now, lagHours }: { readonly from: Instant; readonly now: Instant; readonly lagHours: number },
 ): Promise<Replay> {
-  if (budget.scope.owner !== undefined || budget.scope.label !== undefined) {
-    throw new UsageError(
-      `${budget.where}: budget ${budget.name} is of ${budget.scope.owner ? 'owners' : 'labels'}: whose a cost was is known as of ` +
-        'now and not of each day, expected a scope of account, workspace, resource_type, resource_name or billing_dimension; ' +
-        'try one of those with --file',
-    );
-  }
+  const [reason] = (await unanswerableOf(connection, [budget])).get(budget) ?? [];
+  if (reason !== undefined) throw new UsageError(`${budget.where}: budget ${budget.name}: ${reason}`);
   const periods = periodsFrom(budget, from, now);
   const [first = { start: now, end: now }] = periods;
   const names = new Map(periods.map((period) => [period.start, period]));
   const rows = await connection.rows(await budgetSql('replay'), {
     scope: JSON.stringify(scopeForSql(budget.scope)),
+    has_label: budget.scope.label !== undefined,
+    has_owner: budget.scope.owner !== undefined,
     periods: JSON.stringify(periods.map(({ start }) => ({ start: formatInstant(start) }))),
     from: formatInstant(first.start),
     to: formatInstant(periods.at(-1)?.end ?? now),

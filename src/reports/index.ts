@@ -20,11 +20,13 @@ export {
   readSpends,
   type SpendNow,
   type SpendsAsked,
+  watchedSpends,
 } from './budget-spends.ts';
 export {
   type BudgetFact,
   type BudgetState,
   budgetCalendar,
+  type Driver,
   evaluateBudgets,
   rounded,
   type Spend,

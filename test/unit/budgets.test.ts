@@ -1,6 +1,14 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
-import { type Budget, evaluateBudgets, parseBudgets, stateOf, watchedPeriods } from '../../src/reports/index.ts';
+import {
+  type Budget,
+  evaluateBudgets,
+  loadBudgets,
+  parseBudgets,
+  stateOf,
+  watchedPeriods,
+} from '../../src/reports/index.ts';
 import { calendarOf, formatInstant } from '../../src/time.ts';
 
 const now = Date.parse('2026-11-05T10:30:00Z');
@@ -59,6 +67,10 @@ budgets:
       resource_name: ["agent-*", box]
       billing_dimension: sandbox_compute_runtime_gbs
       label: { tier: [gold, silver], team: search }
+  - name: squads
+    period: daily
+    amount: 5 USD
+    scope: { owner: { squad: [search, ads], team: all } }
 `;
     expect(parse(text)).toEqual([
       {
@@ -92,6 +104,17 @@ budgets:
         amount: 1n,
         amounts: new Map(),
         parent: 'everything',
+        thresholds: [{ code: '100%', at: { percent: 1_000_000n }, severity: 'critical', notify: [] }],
+      },
+      {
+        name: 'squads',
+        where: 'jobs/budgets.yaml:25:5',
+        scope: { owner: { squad: ['search', 'ads'], team: ['all'] } },
+        period: 'daily',
+        timeZone: 'UTC',
+        amount: 5n * usd,
+        amounts: new Map(),
+        parent: undefined,
         thresholds: [{ code: '100%', at: { percent: 1_000_000n }, severity: 'critical', notify: [] }],
       },
     ]);
@@ -194,7 +217,7 @@ describe('parent and child', () => {
     expect(problems(`budgets:\n${text}`)).toBe(
       [
         '15:23: account: found "acc_two", which the parent "all" does not have, expected a part of "acc_one"; a child\'s costs are among its parent\'s',
-        '15:46: resource_name: found "age*", which the parent "all" does not have, expected a part of "agent-*"; a child\'s costs are among its parent\'s',
+        '15:47: resource_name: found "age*", which the parent "all" does not have, expected a part of "agent-*"; a child\'s costs are among its parent\'s',
       ].join('\n'),
     );
   });
@@ -248,7 +271,7 @@ describe('evaluateBudgets', () => {
   );
 
   function states(spent: bigint | undefined): string[] {
-    const spend = { budget: 'some', period: november, spent, completeThrough: undefined, lacking: [] };
+    const spend = { budget: 'some', period: november, spent, completeThrough: undefined, lacking: [], drivers: [] };
     return evaluateBudgets([some], [spend]).map(({ threshold, state }) => `${threshold} ${state}`);
   }
 
@@ -267,7 +290,9 @@ describe('evaluateBudgets', () => {
 
   test('a fact says all that a reader needs, by a key that is always the same', () => {
     const completeThrough = now - (now % 3_600_000);
-    const spend = { budget: 'some', period: november, spent: usd, completeThrough, lacking: ['a sentence'] };
+    const driver = { account: 'acc/one', workspace: null, resourceType: 'agent', resourceName: 'one', cost: '0.5' };
+    const drivers = [driver];
+    const spend = { budget: 'some', period: november, spent: usd, completeThrough, lacking: ['a sentence'], drivers };
     expect(evaluateBudgets([some], [spend])[0]).toEqual({
       key: 'budget/acc%2Fone/some/2026-11/33.3333%',
       kind: 'budget',
@@ -285,6 +310,7 @@ describe('evaluateBudgets', () => {
       amount: '3.000000000000',
       completeThrough: '2026-11-05T10:00:00Z',
       lacking: ['a sentence'],
+      drivers: [driver],
     });
     expect(evaluateBudgets([{ ...some, scope: {} }], [spend]).map(({ key, account }) => [key, account])).toEqual([
       ['budget/@all/some/2026-11/33.3333%', null],
@@ -333,4 +359,10 @@ describe('watchedPeriods', () => {
       '2026-10-31T15:00:00Z',
     ]);
   });
+});
+
+test.each(['budgets.example.yaml', 'jobs/demo/budgets.yaml'])('%s, which comes with Costbook, is sound', (name) => {
+  const sinks = ['finops', 'oncall'];
+  const found = loadBudgets(join(import.meta.dirname, '../..', name), { now, sinks });
+  expect(found?.length).toBeGreaterThan(3);
 });
