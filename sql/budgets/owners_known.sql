@@ -1,9 +1,10 @@
---! about: Every dimension of the allocation rules in force, with the owners that any cost has along it; null where none has.
+--! about: Every dimension of the allocation rules in force, with the owners that any cost may have along it; null where none
+--! about: has. Shared cost goes to those who have cost of their own, or to those whom a rule names with weights.
 --! grain: entry_key, entry_value
 with owners as (
   select owner from ledger.series_owners
   union
-  select owner from ledger.allocation_shares
+  select unnest(list_transform(split.owners, lambda named: named.owner)) as owner from ledger.allocation_rules
 ),
 entries as (
   select owner, unnest(json_keys(owner)) as entry_key

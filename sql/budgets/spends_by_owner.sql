@@ -1,4 +1,4 @@
---! about: As spends, for budgets whose scope names owners: whose the cost is by the allocation rules.
+--! about: As spends, for budgets whose scope names owners: whose the cost is by the allocation rules, of shared cost their part.
 --! grain: stretch, place
 with scopes as (
   select unnest(
@@ -22,48 +22,62 @@ stretches as (
     ) as stretch
   )
 ),
-owners as (
-  select owner from ledger.series_owners
+members as (
+  select scope.budget as budget, series.series_id
+  from scopes
+  join series
+    on (scope.account is null or list_contains(scope.account, series.account))
+    and (scope.workspace is null or list_contains(scope.workspace, series.workspace))
+    and (scope.resource_type is null or list_contains(scope.resource_type, series.resource_type))
+    and (scope.billing_dimension is null or list_contains(scope.billing_dimension, series.billing_dimension))
+    and (
+      scope.resource_name is null
+      or len(list_filter(scope.resource_name, lambda pattern: series.resource_name like pattern escape '\')) > 0
+    )
+),
+boundaries as (
+  select stretch_start as boundary from stretches
   union
-  select owner from ledger.allocation_shares
+  select stretch_end from stretches
+),
+pieces as materialized (
+  select costs_allocated.series_id, costs_allocated.owner, boundaries.boundary, sum(costs_allocated.cost) as cost
+  from costs_allocated
+  asof join boundaries on costs_allocated.bucket_start >= boundaries.boundary
+  where costs_allocated.bucket_start >= cast($from as timestamp)
+    and costs_allocated.bucket_start < cast($to as timestamp)
+  group by costs_allocated.series_id, costs_allocated.owner, boundaries.boundary
 ),
 -- Every dimension that is named must have one of its values.
-fitting as (
-  select scope.budget as budget, owners.owner
+owners as (
+  select scope.budget as budget, owned.owner
   from scopes
-  join owners
+  join (select distinct owner from pieces) as owned
     on len(
       list_filter(
         scope.owner,
-        lambda entry: coalesce(list_contains(entry.values, json_extract_string(owners.owner, entry.pointer)), false)
+        lambda entry: coalesce(list_contains(entry.values, json_extract_string(owned.owner, entry.pointer)), false)
       )
     ) = len(scope.owner)
 ),
-resources as (
+costs as (
   select
     stretches.stretch,
-    costs.account,
-    costs.workspace,
-    costs.resource_type,
-    costs.resource_name,
-    sum(costs.cost) as cost
+    series.account,
+    series.workspace,
+    series.resource_type,
+    series.resource_name,
+    sum(pieces.cost) as cost
   from stretches
-  join fitting on fitting.budget = stretches.budget
-  join scopes on scope.budget = stretches.budget
-  join costs_allocated as costs
-    on costs.owner = fitting.owner
-    and costs.bucket_start >= stretches.stretch_start
-    and costs.bucket_start < stretches.stretch_end
-    and (scope.account is null or list_contains(scope.account, costs.account))
-    and (scope.workspace is null or list_contains(scope.workspace, costs.workspace))
-    and (scope.resource_type is null or list_contains(scope.resource_type, costs.resource_type))
-    and (scope.billing_dimension is null or list_contains(scope.billing_dimension, costs.billing_dimension))
-    and (
-      scope.resource_name is null
-      or len(list_filter(scope.resource_name, lambda pattern: costs.resource_name like pattern escape '\')) > 0
-    )
-  where costs.bucket_start >= cast($from as timestamp) and costs.bucket_start < cast($to as timestamp)
-  group by stretches.stretch, costs.account, costs.workspace, costs.resource_type, costs.resource_name
+  join members using (budget)
+  join owners using (budget)
+  join pieces
+    on pieces.series_id = members.series_id
+    and pieces.owner = owners.owner
+    and pieces.boundary >= stretches.stretch_start
+    and pieces.boundary < stretches.stretch_end
+  join series on series.series_id = members.series_id
+  group by stretches.stretch, series.account, series.workspace, series.resource_type, series.resource_name
 ),
 ranked as (
   select
@@ -73,7 +87,7 @@ ranked as (
       partition by stretch
       order by cost desc, account, workspace nulls first, resource_type nulls first, resource_name nulls first
     ) as place
-  from resources
+  from costs
 )
 select
   stretch,

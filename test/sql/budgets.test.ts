@@ -368,6 +368,23 @@ rules:
     ]);
   });
 
+  test('an owner that only gets a part of what is shared is one that there is', async () => {
+    const allocation = `
+rules:
+  - name: shared
+    when: { resource_type: volume }
+    split: { by: weights, weights: [{ team: search, weight: 3 }, { team: ads, weight: 1 }] }
+`;
+    const [ads] = budgets(['scope: { owner: { team: ads } }']);
+    if (ads === undefined) throw new Error('no budget');
+    await withBooks({ ...given, allocation }, async (connection) => {
+      expect(await namesNotFound(connection, [ads])).toEqual([]);
+      expect(await spent(connection, [ads])).toEqual(['1.75']);
+      const { periods } = await replayBudget(connection, ads, { from: now, now, lagHours: 2 });
+      expect(periods.map(({ spent: of }) => plain(of))).toEqual(['1.75']);
+    });
+  });
+
   test('are replayed as the books have them now: the end of a replay is what the budget comes to', async () => {
     await withBooks(given, async (connection) => {
       const asked = { from: now, now, lagHours: 2 };
