@@ -120,7 +120,7 @@ function toJson(lines: readonly BudgetNow[], state: CompletenessState, now: Inst
     completeThrough: state.completeThrough,
     settledThrough: state.settledThrough,
     budgets: lines.map(({ budget, spend, state: ofBudget }) => {
-      const { period, spent, burnRate, completeThrough, lacking } = spend;
+      const { period, spent, burnRate, completeThrough, lacking, drivers } = spend;
       const facts = evaluateBudgets([budget], [{ ...spend, spent: spent ?? 0n }]);
       return {
         name: budget.name,
@@ -147,6 +147,8 @@ function toJson(lines: readonly BudgetNow[], state: CompletenessState, now: Inst
         state: ofBudget ?? null,
         completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
         lacking,
+        /** The resources that cost most of it. */
+        drivers,
         thresholds: facts.map(({ key, threshold, severity, limit, state: ofThreshold, notify }) => ({
           key,
           threshold,

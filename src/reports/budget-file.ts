@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
-import { calendarOf, type Instant, type PeriodKind, periodKinds } from '../time.ts';
+import { addCalendarMonths, calendarOf, type Instant, type PeriodKind, periodKinds } from '../time.ts';
 import {
   entriesOf,
   type Given,
@@ -62,7 +62,7 @@ export interface Budget {
   /** With what its parents say of theirs: a child is a part of its parent. */
   readonly scope: BudgetScope;
   readonly period: PeriodKind;
-  /** Whose clocks tell where a period begins. */
+  /** Whose clocks tell where a period begins; they differ from UTC by whole hours. */
   readonly timeZone: string;
   /** Trillionths of a USD, above 0. */
   readonly amount: bigint;
@@ -227,6 +227,9 @@ function readTimeZone(
   const parse: Parse<string> = (value) => {
     const zone = parseText(value);
     calendarOf(period ?? 'monthly', zone).periodAt(now);
+    // Clocks that are turned by half an hour are ahead by whole hours in a part of the year.
+    const days = calendarOf('daily', zone);
+    for (let month = -12; month <= 12; month += 1) days.periodAt(addCalendarMonths(now, month));
     return zone;
   };
   return readValue(given, parse, problems);
@@ -467,6 +470,17 @@ function comparePeriods(child: Written, parent: Written, problems: Problems): vo
 
 /** A child is a part of its parent: of what the parent names it may name nothing else. */
 function compareScopes(child: Written, parent: Written, problems: Problems): void {
+  for (const [own, other] of [
+    ['owner', 'label'],
+    ['label', 'owner'],
+  ] as const) {
+    if (child.budget.scope[own] === undefined || parent.budget.scope[other] === undefined) continue;
+    problems.report(
+      child.scopePlaces.get(own) ?? child.places.parent,
+      `found below ${quoted(parent.budget.name)}, which is of ${other}, expected ${other}, as a budget is of one of the two; ` +
+        'an allocation rule can be about labels',
+    );
+  }
   for (const key of scopeTexts) {
     reportOutside(key, child.budget.scope[key], parent.budget.scope[key]);
   }

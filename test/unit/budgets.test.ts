@@ -156,7 +156,7 @@ budgets:
         '8:5: unknown key "workspace"; it belongs to scope; move it there',
         '10:13: amount: found "5,000 USD", expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without signs between the digits',
         '11:25: found "2026-10" as a period, expected a week such as 2026-W40',
-        '12:15: timeZone: the 2026-W45 of Asia/Kolkata begins 2026-11-01T18:30:00Z, within an hour of UTC, and the books count in hours: expected a time zone whose clocks differ from UTC by whole hours; choose another, such as UTC',
+        '12:15: timeZone: the 2026-W45 of Asia/Kolkata begins 2026-11-01T18:30:00Z, which is no whole hour of UTC, and the books count in hours: expected a time zone whose clocks differ from UTC by whole hours; choose another, such as UTC',
         '13:14: unknown key "resorce_type"; did you mean resource_type? rename or remove it',
         '13:48: workspace: found "re*", expected a name without *, which only resource_name understands; list the names',
         '13:55: unknown key "team"; it belongs to scope.owner; move it there',
@@ -175,6 +175,17 @@ budgets:
       expect(problems(`budgets:\n${budget('one', amount)}`)).toMatch(/^4:13: amount: found /);
     },
   );
+
+  test.each([
+    [
+      'Australia/Lord_Howe',
+      /^5:15: timeZone: the 2026-0\d-\d\d of Australia\/Lord_Howe begins .*:30:00Z, which is no whole hour/,
+    ],
+    ['+05:30', /^5:15: timeZone: found "\+05:30", expected a time zone such as UTC or Europe\/Berlin$/],
+    ['Europe/Berln', /did you mean Europe\/Berlin\?$/],
+  ])('the time zone %s is refused, whatever its clocks tell today', (zone, words) => {
+    expect(problems(`budgets:\n${budget('one', '1 USD', `timeZone: ${zone}`)}`)).toMatch(words);
+  });
 
   test('a name stands once', () => {
     expect(problems(`budgets:\n${budget('one', '1 USD')}\n${budget('one', '1 USD')}`)).toBe(
@@ -219,6 +230,16 @@ describe('parent and child', () => {
         '15:23: account: found "acc_two", which the parent "all" does not have, expected a part of "acc_one"; a child\'s costs are among its parent\'s',
         '15:47: resource_name: found "age*", which the parent "all" does not have, expected a part of "agent-*"; a child\'s costs are among its parent\'s',
       ].join('\n'),
+    );
+  });
+
+  test('a child of owners has no parent of labels', () => {
+    const text = [
+      budget('all', '10 USD', 'scope: { label: { tier: gold } }'),
+      budget('team', '5 USD', 'parent: all', 'scope: { owner: { team: search } }'),
+    ].join('\n');
+    expect(problems(`budgets:\n${text}`)).toBe(
+      '10:21: owner: found below "all", which is of label, expected label, as a budget is of one of the two; an allocation rule can be about labels',
     );
   });
 
