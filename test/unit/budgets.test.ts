@@ -160,7 +160,7 @@ budgets:
         '13:14: unknown key "resorce_type"; did you mean resource_type? rename or remove it',
         '13:48: workspace: found "re*", expected a name without *, which only resource_name understands; list the names',
         '13:55: unknown key "team"; it belongs to scope.owner; move it there',
-        '15:15: at: found "80", expected a share of the amount or an amount, above 0: 80%, 82.5% or 4500 USD',
+        '15:15: at: found "80", expected a share of the amount, up to 9999%, or an amount, above 0: 80%, 82.5% or 4500 USD',
         '15:29: severity: found "high", expected info, warning or critical',
         '16:9: thresholds: found no at, expected one such as at: 80% or at: 4500 USD; write it',
         '18:15: at: found 50% a second time in this budget; keep one',
@@ -191,6 +191,29 @@ budgets:
     expect(problems(`budgets:\n${budget('one', '1 USD')}\n${budget('one', '1 USD')}`)).toBe(
       '5:11: name: found "one" a second time, first on line 2; rename one',
     );
+  });
+
+  test('a budget with a mistake is still one of the file', () => {
+    const text = [budget('all', '10'), budget('part', '5 USD', 'parent: all'), budget('all', '5 USD')].join('\n');
+    expect(problems(`budgets:\n${text}`)).toBe(
+      [
+        '4:13: amount: found 10, expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without signs between the digits',
+        '9:11: name: found "all" a second time, first on line 2; rename one',
+      ].join('\n'),
+    );
+  });
+
+  test('a scope that names nothing is no scope of everything', () => {
+    for (const [scope, words] of [
+      ['{ label: {} }', '5:21: label: found nothing in it, expected a label and its value such as tier: gold'],
+      [
+        '{ owner: {} }',
+        '5:21: owner: found nothing in it, expected a dimension of the allocation and its owner such as team: search',
+      ],
+      ['{ workspace: [] }', '5:25: workspace: found an empty list, expected a list of names'],
+    ]) {
+      expect(problems(`budgets:\n${budget('one', '1 USD', `scope: ${scope}`)}`)).toBe(words);
+    }
   });
 
   test('owner and label contradict each other', () => {
