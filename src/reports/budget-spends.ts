@@ -43,6 +43,7 @@ export async function readSpends(
 ): Promise<SpendNow[]> {
   const accounts = await completeness(connection);
   const unanswerable = await unanswerableOf(connection, [...new Set(asked.map(({ budget }) => budget))]);
+  const unread = asked.some(({ budget }) => budget.scope.label !== undefined) ? await unreadListings(connection) : [];
   const lines = asked.map(({ budget, period }) => {
     const ours = accounts.filter(({ account }) => budget.scope.account?.includes(account) ?? true);
     const expected = expectedOf(budget, accounts, configured);
@@ -61,6 +62,7 @@ export async function readSpends(
         ...(accounts.length === 0 ? ['no account is in the books'] : []),
         ...named.map((account) => `account ${account} is not in the books`),
         ...expected.flatMap((account) => lackingOf(account, period, dueThrough)),
+        ...unread.filter((listing) => isAskedOf(budget, listing)).map(({ sentence }) => sentence),
       ],
     };
   });
@@ -172,6 +174,27 @@ function lackingOf({ account, historyStart, completeThrough }: Completeness, per
   }
   if (completeThrough < due) lacking.push(`${account} is complete through ${formatInstant(completeThrough)} only`);
   return lacking;
+}
+
+/** A listing of resources of which labels may be missing. */
+interface UnreadListing {
+  readonly account: string;
+  readonly resourceType: string;
+  readonly sentence: string;
+}
+
+async function unreadListings(connection: Connection): Promise<readonly UnreadListing[]> {
+  return (await connection.rows(await budgetSql('labels_lacking'))).map((row) => {
+    const { account, resource_type: type, outcome } = row;
+    const readAt = formatInstant(Number(row['read_at']));
+    const sentence = `labels may be missing: the listing of ${type} of ${account} was ${outcome} at ${readAt}`;
+    return { account: String(account), resourceType: String(type), sentence };
+  });
+}
+
+function isAskedOf({ scope }: Budget, { account, resourceType }: UnreadListing): boolean {
+  if (scope.label === undefined) return false;
+  return (scope.account?.includes(account) ?? true) && (scope.resource_type?.includes(resourceType) ?? true);
 }
 
 /** A stretch of whole hours in which a budget's costs are added up. */

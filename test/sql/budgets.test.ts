@@ -356,6 +356,33 @@ rules:
     });
   });
 
+  test('may be missing where a listing was not read to its end, which is said', async () => {
+    const listings = [
+      { resource_type: 'sandbox', outcome: 'partial', read_at: '2026-09-19 02:00:00', run_number: 1 },
+      { resource_type: 'sandbox', outcome: 'partial', read_at: '2026-09-20 02:00:00', run_number: 2 },
+      { resource_type: 'agent', outcome: 'refused' },
+      { resource_type: 'function', outcome: 'refused' },
+      { resource_type: 'job', outcome: 'refused' },
+      { resource_type: 'job', outcome: 'read', token_workspace: 'north' },
+      { resource_type: 'model', outcome: 'failed', read_at: '2026-09-19', run_number: 1 },
+      { resource_type: 'model', outcome: 'read', read_at: '2026-09-20', run_number: 2 },
+      { resource_type: 'policy', outcome: 'failed', account: 'acc_two' },
+    ];
+    const asked = budgets(
+      ['scope: { label: { tier: gold }, account: acc_one }'],
+      ['scope: { label: { tier: gold }, account: acc_one, resource_type: [sandbox, job] }'],
+      ['scope: { owner: { squad: ads } }'],
+      [],
+    );
+    const lines = asked.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
+    const costs = ['agent', 'job', 'model', 'policy'].map((resource_type) => ({ resource_type, cost: '1' }));
+    const books = { ...given, listings, costs: [...(given.costs ?? []), ...costs] };
+    const spends = await withBooks(books, (connection) => readSpends(connection, lines, usual));
+    const sandbox = 'labels may be missing: the listing of sandbox of acc_one was partial at 2026-09-20T02:00:00Z';
+    const agent = 'labels may be missing: the listing of agent of acc_one was refused at 2026-09-01T00:00:00Z';
+    expect(spends.map(({ lacking }) => lacking)).toEqual([[agent, sandbox], [sandbox], [], []]);
+  });
+
   test('values that no resource or owner has are told, with what was probably meant', async () => {
     const asked = [
       ...budgets(['scope: { label: { tier: [gold, golden], stage: dev } }']),
