@@ -7,7 +7,7 @@ import { budgetSql, scopeForSql, unanswerableOf } from './budget-spends.ts';
 import { type BudgetFact, budgetCalendar, evaluateBudgets } from './budgets.ts';
 
 /** A threshold that would have been told of: reached, or no longer reached. */
-export interface ReplayEvent extends BudgetFact {
+export interface ReplayEvent extends Omit<BudgetFact, 'drivers'> {
   /** The end of the UTC day on which the books knew it first; now, on the present one. */
   readonly at: Instant;
 }
@@ -63,7 +63,7 @@ export function replayFacts(
       lacking,
       drivers: [],
     };
-    for (const fact of evaluateBudgets([budget], [spend])) {
+    for (const { drivers: _, ...fact } of evaluateBudgets([budget], [spend])) {
       // What was never raised has nothing to resolve.
       if ((states.get(fact.key) ?? 'resolved') === fact.state) continue;
       states.set(fact.key, fact.state);
