@@ -1,7 +1,8 @@
 --! about: What a budget's periods came to as the books knew them, at the end of each day on which that changed: one pass over
 --! about: amounts and restatements. A load's number tells when a value was known; what was loaded for the first time after
 --! about: it had happened, before the account's books began to be kept, counts as known $lag_hours after its hour. Labels and
---! about: owners are those that the books now give each hour; of shared cost an owner has its share of the whole month.
+--! about: owners are those that the books now give each hour; of shared cost an owner has its share of the whole month, each
+--! about: amount rounded to a trillionth of a dollar.
 --! grain: period_start, known_day
 with scope as (
   select
