@@ -231,7 +231,9 @@ async function costsOf(connection: Connection, stretches: readonly Stretch[]): P
     });
     for (const row of rows) {
       const stretch = Number(row['stretch']);
-      const drivers = [...(costs[stretch]?.drivers ?? []), toDriver(row)];
+      // Credits are no reason why so much is spent.
+      const isDriver = wholeOfDecimal(String(row['cost']), usdDecimals) > 0n;
+      const drivers = [...(costs[stretch]?.drivers ?? []), ...(isDriver ? [toDriver(row)] : [])];
       costs[stretch] = { total: wholeOfDecimal(String(row['total']), usdDecimals), drivers };
     }
   }

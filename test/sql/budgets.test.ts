@@ -241,9 +241,11 @@ test('beside what is spent stand the resources that cost most of it', async () =
       { cost: '4', resource_name: null, workspace: null },
       { cost: '9', account: 'acc_two', resource_name: 'b' },
       { cost: '1', resource_name: 'z' },
+      { cost: '-1', resource_name: 'credit', workspace: 'south' },
+      { cost: '0.5', workspace: 'south' },
     ],
   };
-  const lines = budgets([], ['scope: { resource_name: z }'], ['scope: { workspace: west }']).map((budget) => ({
+  const lines = budgets([], ['scope: { workspace: south }'], ['scope: { workspace: west }']).map((budget) => ({
     budget,
     period: budgetCalendar(budget).periodAt(now),
   }));
@@ -253,7 +255,7 @@ test('beside what is spent stand the resources that cost most of it', async () =
   );
   expect(told).toEqual([
     ['acc_two north b 9.000000000000', 'acc_one   4.000000000000', 'acc_one north a 3.000000000000'],
-    ['acc_one north z 1.000000000000'],
+    ['acc_one south box 0.500000000000'],
     [],
   ]);
 });
