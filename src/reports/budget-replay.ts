@@ -1,10 +1,12 @@
 import { wholeOfDecimal } from '../decimals.ts';
 import { UsageError } from '../errors.ts';
 import { type CalendarPeriod, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
-import type { Connection, SqlRow } from '../warehouse/index.ts';
+import type { Connection } from '../warehouse/index.ts';
 import { type Budget, usdDecimals } from './budget-file.ts';
-import { budgetSql, scopeForSql, unanswerableOf } from './budget-spends.ts';
+import { scopeForSql, unanswerableOf } from './budget-spends.ts';
+import { budgetSql } from './budget-sql.ts';
 import { type BudgetFact, budgetCalendar, evaluateBudgets } from './budgets.ts';
+import { reachedAt, readKnown } from './coverage-known.ts';
 
 /** A threshold that would have been told of: reached, or no longer reached. */
 export interface ReplayEvent extends Omit<BudgetFact, 'drivers'> {
@@ -137,9 +139,8 @@ interface History {
 
 /** What was known at each instant of how far the books were, in the accounts that a budget is of. */
 async function readHistory(connection: Connection, budget: Budget, lagHours: number): Promise<History> {
-  const isOurs = (row: SqlRow) => budget.scope.account?.includes(String(row['account'])) ?? true;
-  const pieces = (await connection.rows(await budgetSql('coverage_known'))).filter(isOurs).map(toKnown);
-  const states = (await connection.rows(await budgetSql('accounts_known'))).filter(isOurs).map(toKnown);
+  const isOurs = (account: string) => budget.scope.account?.includes(account) ?? true;
+  const { pieces, states } = await readKnown(connection, isOurs);
   const accounts = [...new Set(states.map(({ account }) => account))].map((account) => {
     const own = pieces.filter((piece) => piece.account === account);
     return {
@@ -162,45 +163,10 @@ async function readHistory(connection: Connection, budget: Budget, lagHours: num
         if (account.keptSince === undefined) return undefined;
         // The first run made up for what had happened before it.
         if (instant < account.keptSince) return floorHour(instant) - lagHours * hourMs;
-        const begin = account.states.find((state) => isKnownAt(state, instant))?.start;
-        return begin === undefined ? undefined : reachedFrom(begin, account.pieces, instant);
+        return reachedAt(account, instant);
       });
       const known = reached.flatMap((through) => through ?? []);
       return known.length === 0 || known.length < reached.length ? undefined : Math.min(...known);
     },
   };
-}
-
-interface Known {
-  readonly account: string;
-  readonly knownFrom: Instant;
-  readonly knownUntil: Instant | undefined;
-  readonly start: Instant | undefined;
-  readonly end: Instant | undefined;
-}
-
-function toKnown(row: SqlRow): Known {
-  const instant = (name: string) => (row[name] === null || row[name] === undefined ? undefined : Number(row[name]));
-  return {
-    account: String(row['account']),
-    knownFrom: Number(row['known_from']),
-    knownUntil: instant('known_until'),
-    start: instant('window_start') ?? instant('history_start'),
-    end: instant('claimed_end'),
-  };
-}
-
-function isKnownAt({ knownFrom, knownUntil }: Known, instant: Instant): boolean {
-  return knownFrom <= instant && (knownUntil === undefined || knownUntil > instant);
-}
-
-/** The end of the hours that are there without a hole from an instant on; undefined where not even the first one is. */
-function reachedFrom(begin: Instant, pieces: readonly Known[], instant: Instant): Instant | undefined {
-  let reached = begin;
-  for (const { start = reached, end = reached, ...known } of pieces) {
-    if (!isKnownAt({ ...known, start, end }, instant) || end <= reached) continue;
-    if (start > reached) break;
-    reached = end;
-  }
-  return reached > begin ? reached : undefined;
 }

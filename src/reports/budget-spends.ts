@@ -1,9 +1,11 @@
 import { wholeOfDecimal } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { type CalendarPeriod, formatInstant, hourMs, hoursIn, type Instant, type Window } from '../time.ts';
-import { type Completeness, type Connection, completeness, readSqlFolder, type SqlRow } from '../warehouse/index.ts';
+import { type Completeness, type Connection, completeness, type SqlRow } from '../warehouse/index.ts';
 import { type Budget, type BudgetScope, usdDecimals } from './budget-file.ts';
+import { budgetSql } from './budget-sql.ts';
 import { type BudgetFact, type Driver, evaluateBudgets, rounded, type Spend, watchedPeriods } from './budgets.ts';
+import { reachedAt, readKnown } from './coverage-known.ts';
 
 /** How fast money is being spent on a budget, and of which hours that was computed. */
 export interface BurnRate extends Window {
@@ -116,15 +118,31 @@ export async function watchedSpends(
   { open, ...asked }: WatchAsked,
 ): Promise<SpendNow[]> {
   const accounts = await completeness(connection);
+  const evaluated = await evaluatedThrough(connection);
   const periods = budgets.flatMap((budget) => {
-    const settled = expectedOf(budget, accounts, asked.configured).flatMap(
-      ({ settledThrough }) => settledThrough ?? [],
-    );
-    const settledThrough = settled.length === 0 ? undefined : Math.min(...settled);
-    const watched = watchedPeriods(budget, asked.now, settledThrough, open?.get(budget.name));
+    const expected = expectedOf(budget, accounts, asked.configured);
+    const settled = expected.flatMap(({ settledThrough }) => settledThrough ?? []);
+    const fresh = expected.flatMap(({ account }) => evaluated.get(account) ?? []);
+    const changingFrom = settled.length === 0 ? undefined : Math.min(...settled, ...fresh);
+    const watched = watchedPeriods(budget, asked.now, changingFrom, open?.get(budget.name));
     return watched.map((period) => ({ budget, period }));
   });
   return readSpends(connection, periods, asked);
+}
+
+/** Through when each account was complete at the last evaluation: hours after that came since. */
+async function evaluatedThrough(connection: Connection): Promise<ReadonlyMap<string, Instant>> {
+  const [row] = await connection.rows(await budgetSql('last_evaluated'));
+  const at = row?.['evaluated_at'];
+  const through = new Map<string, Instant>();
+  if (at === null || at === undefined) return through;
+  const { pieces, states } = await readKnown(connection, () => true);
+  for (const account of new Set(states.map((state) => state.account))) {
+    const own = (known: { readonly account: string }) => known.account === account;
+    const reached = reachedAt({ pieces: pieces.filter(own), states: states.filter(own) }, Number(at));
+    if (reached !== undefined) through.set(account, reached);
+  }
+  return through;
 }
 
 /**
@@ -266,13 +284,6 @@ async function coveredHours(
     account: String(row['account']),
     hours: Number(row['hours']),
   }));
-}
-
-/** One SQL file of `sql/budgets`. */
-export async function budgetSql(name: string): Promise<string> {
-  const file = (await readSqlFolder('budgets')).find((candidate) => candidate.name === name);
-  if (file === undefined) throw new Error(`sql/budgets/${name}.sql is missing`);
-  return file.text;
 }
 
 function fileFor({ scope }: Budget): 'spends' | 'spends_by_label' | 'spends_by_owner' {

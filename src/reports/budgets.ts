@@ -150,25 +150,24 @@ export function rounded(dividend: bigint, divisor: bigint): bigint {
 }
 
 /**
- * The periods of a budget that are evaluated at an instant, oldest first: the current one, the one before it, whose last
- * hours come when it is over, and those before that while their hours are not settled. Undefined `settledThrough` is
- * nothing settled yet. `alsoNamed` are periods by their names, such as those of which something was told and not
- * resolved. Throws UsageError where the time zone puts a boundary between two hours.
+ * The periods of a budget that are evaluated at an instant, oldest first: the current one, and those before it that hold
+ * hours from `changingFrom` on, which are not settled or have come since the last evaluation; undefined is nothing settled
+ * yet, and then the one before the current one is among them. `alsoNamed` are periods by their names, such as those of
+ * which something was told and not resolved. Throws UsageError where the time zone puts a boundary between two hours.
  */
 export function watchedPeriods(
   budget: Budget,
   now: Instant,
-  settledThrough: Instant | undefined,
+  changingFrom: Instant | undefined,
   alsoNamed: readonly string[] = [],
 ): CalendarPeriod[] {
   const calendar = budgetCalendar(budget);
   const current = calendar.periodAt(now);
   const periods = new Map([[current.name, current]]);
-  let last = calendar.periodAt(current.start - 1);
-  periods.set(last.name, last);
-  while (settledThrough !== undefined && last.start > settledThrough) {
-    last = calendar.periodAt(last.start - 1);
-    periods.set(last.name, last);
+  for (let end = current.start; end > (changingFrom ?? current.start - 1); ) {
+    const period = calendar.periodAt(end - 1);
+    periods.set(period.name, period);
+    end = period.start;
   }
   for (const name of alsoNamed) {
     const period = calendar.periodNamed(name);

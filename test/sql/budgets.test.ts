@@ -260,6 +260,42 @@ test('beside what is spent stand the resources that cost most of it', async () =
   ]);
 });
 
+test('hours that came since the last evaluation are evaluated, however old they are by then', async () => {
+  const { accounts } = complete('acc_one');
+  const pieces = [
+    { load_number: 1, seen_at: '2026-09-11 02:00:00', window_start: '2026-09-01', window_end: '2026-09-11' },
+    { load_number: 2, seen_at: '2026-09-20 11:00:00', window_start: '2026-09-11', window_end: '2026-09-20' },
+  ].map((piece) => ({ ...piece, claimed_end: piece.window_end }));
+  const given: Given = {
+    accounts,
+    loads: pieces,
+    covered: pieces.map(({ seen_at: _, ...piece }) => ({ ...piece, since_load: piece.load_number })),
+    costs: [
+      { bucket_start: '2026-09-05 05:00:00', cost: '10' },
+      { bucket_start: '2026-09-12 05:00:00', cost: '10', load_number: 2 },
+    ],
+  };
+  const alert = { run_number: 2, command: 'alert', started_at: '2026-09-11 03:00:00' };
+  const failed = { ...alert, run_number: 3, started_at: '2026-09-20 11:30:00', outcome: 'failed' };
+  const told = async (runs: Given['runs']) => {
+    const asked = budgets(['period: daily']);
+    const facts = await withBooks({ ...given, runs: runs ?? [] }, (connection) =>
+      budgetFacts(connection, asked, usual),
+    );
+    return facts.map(({ period, state }) => `${period} ${state}`);
+  };
+  // Settled through the seventeenth. The first evaluation leaves what is settled; the twentieth has no hours yet.
+  const unsettled = ['2026-09-17 resolved', '2026-09-18 resolved', '2026-09-19 resolved'];
+  expect(await told([])).toEqual(unsettled);
+  expect(await told([alert, failed])).toEqual([
+    '2026-09-11 resolved',
+    '2026-09-12 raised',
+    ...['13', '14', '15', '16'].map((day) => `2026-09-${day} resolved`),
+    ...unsettled,
+  ]);
+  expect(await told([alert, { ...failed, outcome: 'done' }])).toEqual(unsettled);
+});
+
 describe('labels and owners', () => {
   const bare: Given = { ...complete('acc_one'), costs: [{ cost: '1' }, { cost: '2', resource_name: 'crate' }] };
   /** Costs of two boxes, of which one changes its labels within the month, and of a disk that all share. */
@@ -354,7 +390,7 @@ rules:
     await withBooks(bare, async (connection) => {
       expect(await budgetFacts(connection, labelled.slice(0, 1), usual)).toEqual([]);
       const spends = await watchedSpends(connection, asked, usual);
-      expect(spends.map(({ spent: of }) => of)).toEqual([undefined, undefined, undefined, 3n * 10n ** 12n]);
+      expect(spends.map(({ spent: of }) => of)).toEqual([undefined, 3n * 10n ** 12n]);
     });
   });
 

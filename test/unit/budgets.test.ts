@@ -381,27 +381,24 @@ describe('watchedPeriods', () => {
   const names = (of: Budget, settled: string | undefined, also: string[] = []) =>
     watchedPeriods(of, now, settled === undefined ? undefined : Date.parse(settled), also).map(({ name }) => name);
 
-  test('the current one, the one before it, and all that are not settled', () => {
-    expect(names(months, '2026-11-02T00:00:00Z')).toEqual(['2026-10', '2026-11']);
+  test('the current one, and those before it that may still change', () => {
+    expect(names(months, '2026-11-02T00:00:00Z')).toEqual(['2026-11']);
+    expect(names(months, '2026-11-01T00:00:00Z')).toEqual(['2026-11']);
+    expect(names(months, '2026-10-31T23:00:00Z')).toEqual(['2026-10', '2026-11']);
     expect(names(months, '2026-08-31T23:00:00Z')).toEqual(['2026-08', '2026-09', '2026-10', '2026-11']);
     expect(names(days, '2026-11-02T08:00:00Z')).toEqual(['2026-11-02', '2026-11-03', '2026-11-04', '2026-11-05']);
     expect(names(days, undefined)).toEqual(['2026-11-04', '2026-11-05']);
   });
 
   test('and those that were asked for by name', () => {
-    expect(names(months, '2026-11-02T00:00:00Z', ['2026-03', '2026-10', '2026-W40'])).toEqual([
-      '2026-03',
-      '2026-10',
-      '2026-11',
-    ]);
+    expect(names(months, '2026-11-02T00:00:00Z', ['2026-03', '2026-11', '2026-W40'])).toEqual(['2026-03', '2026-11']);
   });
 
   test('by the clocks of its zone', () => {
     const tokyo = only(budget('tokyo', '1 USD', 'timeZone: Asia/Tokyo'));
-    expect(watchedPeriods(tokyo, now, now).map(({ start }) => formatInstant(start))).toEqual([
-      '2026-09-30T15:00:00Z',
-      '2026-10-31T15:00:00Z',
-    ]);
+    expect(
+      watchedPeriods(tokyo, now, Date.parse('2026-10-31T14:00:00Z')).map(({ start }) => formatInstant(start)),
+    ).toEqual(['2026-09-30T15:00:00Z', '2026-10-31T15:00:00Z']);
   });
 });
 
