@@ -301,7 +301,7 @@ function beginOf(zone: Zone, day: LocalDay, kind: PeriodKind): Instant {
   const begin = midnights.length > 0 ? Math.min(...midnights) : day - before;
   if (floorHour(begin) !== begin) {
     throw new UsageError(
-      `the ${nameOf(kind, firstDay(kind, day))} of ${zone.name} begins ${formatInstant(begin)}, within an hour of UTC, and the books ` +
+      `the ${nameOf(kind, firstDay(kind, day))} of ${zone.name} begins ${formatInstant(begin)}, which is no whole hour of UTC, and the books ` +
         'count in hours: expected a time zone whose clocks differ from UTC by whole hours; choose another, such as UTC',
     );
   }

@@ -11,14 +11,13 @@ with moved as (
   group by account, usage_month
 ),
 drivers as (
-  select
-    account,
-    usage_month,
-    coalesce(resource_type, '(no type)') || ' ' || coalesce(resource_name, '(no name)') as name,
-    cast(sum(cost) as decimal(38, 12)) as cost
+  select account, usage_month, workspace, resource_type, resource_name, cast(sum(cost) as decimal(38, 12)) as cost
   from corrections
-  group by account, usage_month, name
-  qualify row_number() over (partition by account, usage_month order by abs(sum(cost)) desc, name) <= 3
+  group by account, usage_month, workspace, resource_type, resource_name
+  qualify
+    row_number() over (
+      partition by account, usage_month order by abs(sum(cost)) desc, workspace, resource_type, resource_name
+    ) <= 3
 )
 select
   moved.account,
@@ -27,7 +26,16 @@ select
   moved.corrections,
   moved.months,
   to_json(
-    list({'name': drivers.name, 'cost': cast(drivers.cost as varchar)} order by abs(drivers.cost) desc, drivers.name)
+    list(
+      {
+        'account': drivers.account,
+        'workspace': drivers.workspace,
+        'resourceType': drivers.resource_type,
+        'resourceName': drivers.resource_name,
+        'cost': cast(drivers.cost as varchar)
+      }
+      order by abs(drivers.cost) desc, drivers.workspace, drivers.resource_type, drivers.resource_name
+    )
   ) as drivers
 from moved
 join drivers using (account, usage_month)

@@ -1,20 +1,23 @@
 --! about: What a budget's periods came to as the books knew them, at the end of each day on which that changed: one pass over
 --! about: amounts and restatements. A load's number tells when a value was known; what was loaded for the first time after
---! about: it had happened, before the account's books began to be kept, counts as known $lag_hours after its hour.
+--! about: it had happened, before the account's books began to be kept, counts as known $lag_hours after its hour. Labels and
+--! about: owners are those that the books now give each hour; of shared cost an owner has its share of the whole month, each
+--! about: amount rounded to a trillionth of a dollar.
 --! grain: period_start, known_day
 with scope as (
   select
     from_json(
       $scope,
       '{"account": ["VARCHAR"], "workspace": ["VARCHAR"], "resource_type": ["VARCHAR"], "resource_name": ["VARCHAR"],
-        "billing_dimension": ["VARCHAR"]}'
+        "billing_dimension": ["VARCHAR"], "label": [{"pointer": "VARCHAR", "values": ["VARCHAR"]}],
+        "owner": [{"pointer": "VARCHAR", "values": ["VARCHAR"]}]}'
     ) as scope
 ),
 periods as (
   select cast(period.start as timestamp) as period_start
   from (select unnest(from_json($periods, '[{"start": "VARCHAR"}]')) as period)
 ),
-members as (
+fitting_series as (
   select series.series_id, series.account
   from scope
   join series
@@ -26,6 +29,62 @@ members as (
       scope.resource_name is null
       or len(list_filter(scope.resource_name, lambda pattern: series.resource_name like pattern escape '\')) > 0
     )
+),
+-- What of which hours of a series is the budget's: all of it, or as many parts of all parts.
+members as (
+  select
+    series_id,
+    account,
+    cast('-infinity' as timestamp) as from_time,
+    cast('infinity' as timestamp) as to_time,
+    1 as parts,
+    1 as all_parts
+  from fitting_series
+  where not $has_label and not $has_owner
+  union all
+  select fitting_series.series_id, fitting_series.account, resources.from_time, resources.to_time, 1, 1
+  from scope
+  join ledger.resources_of_series as resources
+    on $has_label
+    and len(
+      list_filter(
+        scope.label,
+        lambda entry: coalesce(list_contains(entry.values, json_extract_string(resources.labels, entry.pointer)), false)
+      )
+    ) = len(scope.label)
+  join fitting_series using (series_id)
+  union all
+  select fitting_series.series_id, fitting_series.account, owners.from_time, owners.to_time, 1, 1
+  from scope
+  join ledger.series_owners as owners
+    on $has_owner
+    and not owners.is_split
+    and len(
+      list_filter(
+        scope.owner,
+        lambda entry: coalesce(list_contains(entry.values, json_extract_string(owners.owner, entry.pointer)), false)
+      )
+    ) = len(scope.owner)
+  join fitting_series using (series_id)
+  union all
+  select
+    fitting_series.series_id,
+    fitting_series.account,
+    greatest(owners.from_time, cast(shares.usage_month as timestamp)),
+    least(owners.to_time, shares.usage_month + interval 1 month),
+    shares.parts_through - shares.parts_before,
+    shares.all_parts
+  from scope
+  join ledger.allocation_shares as shares
+    on $has_owner
+    and len(
+      list_filter(
+        scope.owner,
+        lambda entry: coalesce(list_contains(entry.values, json_extract_string(shares.owner, entry.pointer)), false)
+      )
+    ) = len(scope.owner)
+  join ledger.series_owners as owners on owners.is_split and owners.rule_number = shares.rule_number
+  join fitting_series on fitting_series.series_id = owners.series_id and fitting_series.account = shares.account
 ),
 first_seen as (
   select account, min(seen_at) as first_seen_at
@@ -72,14 +131,20 @@ changes as (
 known as (
   select
     changes.bucket_start,
-    changes.cost,
+    case
+      when members.parts = members.all_parts then changes.cost
+      else cast(cast(changes.cost as double) * members.parts / members.all_parts as decimal(18, 12))
+    end as cost,
     case
       when changes.is_first and changes.bucket_start + interval 1 hour <= first_seen.first_seen_at
         then least(loads.seen_at, changes.bucket_start + to_hours(cast($lag_hours as bigint) + 1))
       else loads.seen_at
     end as known_at
   from changes
-  join members using (series_id)
+  join members
+    on members.series_id = changes.series_id
+    and members.from_time <= changes.bucket_start
+    and members.to_time > changes.bucket_start
   join ledger.loads as loads using (load_number)
   join first_seen on first_seen.account = members.account
 ),

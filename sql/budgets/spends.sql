@@ -1,6 +1,7 @@
 --! about: What was spent on each budget in each of its stretches of time, which lie on whole hours: $scopes and $stretches
---! about: are lists of JSON. Amounts are added up once, by series and by what lies between two boundaries.
---! grain: stretch
+--! about: are lists of JSON. Amounts are added up once, by series and by what lies between two boundaries. Each stretch has
+--! about: a row for each of the $drivers resources that cost most, with the sum over all of them beside it.
+--! grain: stretch, place
 with scopes as (
   select unnest(
     from_json(
@@ -46,13 +47,43 @@ pieces as (
   asof join boundaries on amounts.bucket_start >= boundaries.boundary
   where amounts.bucket_start >= cast($from as timestamp) and amounts.bucket_start < cast($to as timestamp)
   group by amounts.series_id, boundaries.boundary
+),
+costs as (
+  select
+    stretches.stretch,
+    series.account,
+    series.workspace,
+    series.resource_type,
+    series.resource_name,
+    sum(pieces.cost) as cost
+  from stretches
+  join members using (budget)
+  join pieces
+    on pieces.series_id = members.series_id
+    and pieces.boundary >= stretches.stretch_start
+    and pieces.boundary < stretches.stretch_end
+  join series on series.series_id = members.series_id
+  group by stretches.stretch, series.account, series.workspace, series.resource_type, series.resource_name
+),
+ranked as (
+  select
+    *,
+    sum(cost) over (partition by stretch) as total,
+    row_number() over (
+      partition by stretch
+      order by cost desc, account, workspace nulls first, resource_type nulls first, resource_name nulls first
+    ) as place
+  from costs
 )
-select stretches.stretch, cast(sum(pieces.cost) as decimal(38, 12)) as cost
-from stretches
-join members using (budget)
-join pieces
-  on pieces.series_id = members.series_id
-  and pieces.boundary >= stretches.stretch_start
-  and pieces.boundary < stretches.stretch_end
-group by stretches.stretch
-order by stretches.stretch
+select
+  stretch,
+  place,
+  cast(total as decimal(38, 12)) as total,
+  account,
+  workspace,
+  resource_type,
+  resource_name,
+  cast(cost as decimal(38, 12)) as cost
+from ranked
+where place <= $drivers
+order by stretch, place

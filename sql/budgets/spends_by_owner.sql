@@ -1,12 +1,12 @@
---! about: As spends, for budgets whose scope names owners: whose the cost is by the allocation rules.
---! grain: stretch
+--! about: As spends, for budgets whose scope names owners: whose the cost is by the allocation rules, of shared cost their part.
+--! grain: stretch, place
 with scopes as (
   select unnest(
     from_json(
       $scopes,
       '[{"budget": "INTEGER", "account": ["VARCHAR"], "workspace": ["VARCHAR"], "resource_type": ["VARCHAR"],
         "resource_name": ["VARCHAR"], "billing_dimension": ["VARCHAR"],
-        "team": ["VARCHAR"], "product": ["VARCHAR"], "environment": ["VARCHAR"]}]'
+        "owner": [{"pointer": "VARCHAR", "values": ["VARCHAR"]}]}]'
     )
   ) as scope
 ),
@@ -21,24 +21,83 @@ stretches as (
       from_json($stretches, '[{"stretch": "INTEGER", "budget": "INTEGER", "start": "VARCHAR", "end": "VARCHAR"}]')
     ) as stretch
   )
+),
+members as (
+  select scope.budget as budget, series.series_id
+  from scopes
+  join series
+    on (scope.account is null or list_contains(scope.account, series.account))
+    and (scope.workspace is null or list_contains(scope.workspace, series.workspace))
+    and (scope.resource_type is null or list_contains(scope.resource_type, series.resource_type))
+    and (scope.billing_dimension is null or list_contains(scope.billing_dimension, series.billing_dimension))
+    and (
+      scope.resource_name is null
+      or len(list_filter(scope.resource_name, lambda pattern: series.resource_name like pattern escape '\')) > 0
+    )
+),
+boundaries as (
+  select stretch_start as boundary from stretches
+  union
+  select stretch_end from stretches
+),
+pieces as materialized (
+  select costs_allocated.series_id, costs_allocated.owner, boundaries.boundary, sum(costs_allocated.cost) as cost
+  from costs_allocated
+  asof join boundaries on costs_allocated.bucket_start >= boundaries.boundary
+  where costs_allocated.bucket_start >= cast($from as timestamp)
+    and costs_allocated.bucket_start < cast($to as timestamp)
+  group by costs_allocated.series_id, costs_allocated.owner, boundaries.boundary
+),
+-- Every dimension that is named must have one of its values.
+owners as (
+  select scope.budget as budget, owned.owner
+  from scopes
+  join (select distinct owner from pieces) as owned
+    on len(
+      list_filter(
+        scope.owner,
+        lambda entry: coalesce(list_contains(entry.values, json_extract_string(owned.owner, entry.pointer)), false)
+      )
+    ) = len(scope.owner)
+),
+costs as (
+  select
+    stretches.stretch,
+    series.account,
+    series.workspace,
+    series.resource_type,
+    series.resource_name,
+    sum(pieces.cost) as cost
+  from stretches
+  join members using (budget)
+  join owners using (budget)
+  join pieces
+    on pieces.series_id = members.series_id
+    and pieces.owner = owners.owner
+    and pieces.boundary >= stretches.stretch_start
+    and pieces.boundary < stretches.stretch_end
+  join series on series.series_id = members.series_id
+  group by stretches.stretch, series.account, series.workspace, series.resource_type, series.resource_name
+),
+ranked as (
+  select
+    *,
+    sum(cost) over (partition by stretch) as total,
+    row_number() over (
+      partition by stretch
+      order by cost desc, account, workspace nulls first, resource_type nulls first, resource_name nulls first
+    ) as place
+  from costs
 )
-select stretches.stretch, cast(sum(costs.cost) as decimal(38, 12)) as cost
-from stretches
-join scopes on scope.budget = stretches.budget
-join costs_allocated as costs
-  on costs.bucket_start >= stretches.stretch_start
-  and costs.bucket_start < stretches.stretch_end
-  and (scope.account is null or list_contains(scope.account, costs.account))
-  and (scope.workspace is null or list_contains(scope.workspace, costs.workspace))
-  and (scope.resource_type is null or list_contains(scope.resource_type, costs.resource_type))
-  and (scope.billing_dimension is null or list_contains(scope.billing_dimension, costs.billing_dimension))
-  and (
-    scope.resource_name is null
-    or len(list_filter(scope.resource_name, lambda pattern: costs.resource_name like pattern escape '\')) > 0
-  )
-  and (scope.team is null or list_contains(scope.team, costs.team))
-  and (scope.product is null or list_contains(scope.product, costs.product))
-  and (scope.environment is null or list_contains(scope.environment, costs.environment))
-where costs.bucket_start >= cast($from as timestamp) and costs.bucket_start < cast($to as timestamp)
-group by stretches.stretch
-order by stretches.stretch
+select
+  stretch,
+  place,
+  cast(total as decimal(38, 12)) as total,
+  account,
+  workspace,
+  resource_type,
+  resource_name,
+  cast(cost as decimal(38, 12)) as cost
+from ranked
+where place <= $drivers
+order by stretch, place

@@ -1,7 +1,6 @@
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import {
-  type BudgetAlertFact,
   budgetCalendar,
   completenessOf,
   describeCompleteness,
@@ -13,7 +12,6 @@ import {
   type OutgoingMessage,
   openSink,
   readDigest,
-  readDrivers,
   readSpends,
 } from '../reports/index.ts';
 import { formatInstant, formatSecond, parseInstant } from '../time.ts';
@@ -260,22 +258,16 @@ async function testMessage(connection: Connection, asked: FactsAsked): Promise<O
   const asks = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(asked.now) }));
   const facts = evaluateBudgets(budgets, await readSpends(connection, asks, asked));
   const [fullest] = facts.toSorted((a, b) => Number(b.value) / Number(b.amount) - Number(a.value) / Number(a.amount));
-  const budget = budgets.find((candidate) => candidate.name === fullest?.budget);
   const head = { at: formatSecond(asked.now), ...state, mayBeRepeat: false, isTest: true };
   let message: Message;
-  if (fullest === undefined || budget === undefined) {
+  if (fullest === undefined) {
     const digest = await readDigest(connection, 'weekly', { ...asked, budgets });
     message = { ...head, kind: 'digest', entries: [], digest };
   } else {
-    const fact: BudgetAlertFact = {
-      ...fullest,
-      state: 'raised',
-      drivers: await readDrivers(connection, budget, fullest),
-    };
     message = {
       ...head,
       kind: 'alerts',
-      entries: [{ key: fact.key, occurrence: 1, transition: 'raised', fact }],
+      entries: [{ key: fullest.key, occurrence: 1, transition: 'raised', fact: { ...fullest, state: 'raised' } }],
       digest: null,
     };
   }

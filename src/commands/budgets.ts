@@ -120,7 +120,7 @@ function toJson(lines: readonly BudgetNow[], state: CompletenessState, now: Inst
     completeThrough: state.completeThrough,
     settledThrough: state.settledThrough,
     budgets: lines.map(({ budget, spend, state: ofBudget }) => {
-      const { period, spent, burnRate, completeThrough, lacking } = spend;
+      const { period, spent, burnRate, completeThrough, lacking, drivers } = spend;
       const facts = evaluateBudgets([budget], [{ ...spend, spent: spent ?? 0n }]);
       return {
         name: budget.name,
@@ -147,6 +147,8 @@ function toJson(lines: readonly BudgetNow[], state: CompletenessState, now: Inst
         state: ofBudget ?? null,
         completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
         lacking,
+        /** The resources that cost most of it. */
+        drivers,
         thresholds: facts.map(({ key, threshold, severity, limit, state: ofThreshold, notify }) => ({
           key,
           threshold,
@@ -323,6 +325,12 @@ function describeReplay(budget: Budget, { from, keptSince, periods, events }: Re
     sentences.push(
       `* The books were kept day by day from ${keptSince === undefined ? 'no day' : formatInstant(keptSince)} on; costs ` +
         'before that count as known once their hour was over.',
+    );
+  }
+  const { owner, label } = budget.scope;
+  if (owner !== undefined || label !== undefined) {
+    sentences.push(
+      `${owner === undefined ? 'Labels' : 'Owners'} are those that the books now have for each hour${owner === undefined ? '' : '; of shared cost an owner has its share of the whole month'}.`,
     );
   }
   for (const { period, spent, lacking } of periods) {

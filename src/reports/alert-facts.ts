@@ -9,17 +9,10 @@ import {
   unprovenWindows,
 } from '../warehouse/index.ts';
 import { alertRows } from './alert-rows.ts';
-import {
-  type AlertFact,
-  type BudgetAlertFact,
-  type DataState,
-  type Driver,
-  dataFacts,
-  parseFact,
-  withWithdrawn,
-} from './alerts.ts';
+import { type AlertFact, type BudgetAlertFact, type DataState, dataFacts, parseFact, withWithdrawn } from './alerts.ts';
 import type { Budget } from './budget-file.ts';
-import { budgetFacts, scopeForSql } from './budget-spends.ts';
+import { budgetFacts } from './budget-spends.ts';
+import type { Driver } from './budgets.ts';
 import { readChecks, runCheck } from './check.ts';
 import { completenessOf } from './completeness.ts';
 
@@ -71,34 +64,11 @@ async function readBudgetFacts(
   const openPeriods = new Map<string, string[]>();
   for (const { budget, period } of open) openPeriods.set(budget, [...(openPeriods.get(budget) ?? []), period]);
   const facts = await budgetFacts(connection, budgets, { now, freshnessHours, configured, open: openPeriods });
-  const openKeys = new Set(open.map(({ key }) => key));
-  const withDrivers: BudgetAlertFact[] = [];
-  for (const fact of facts) {
-    const budget = budgets.find(({ name }) => name === fact.budget);
-    const isNew = fact.state === 'raised' && !openKeys.has(fact.key);
-    const drivers = isNew && budget !== undefined ? await readDrivers(connection, budget, fact) : [];
-    withDrivers.push({ ...fact, drivers });
-  }
-  return withWithdrawn(withDrivers, known, (fact) =>
+  return withWithdrawn(facts, known, (fact) =>
     budgets.some(
       ({ name, thresholds }) => name === fact.budget && thresholds.some(({ code }) => code === fact.threshold),
     ),
   );
-}
-
-/** What spent most on a budget in a period, the most first. */
-export async function readDrivers(
-  connection: Connection,
-  { scope }: Budget,
-  { periodStart, periodEnd }: { readonly periodStart: string; readonly periodEnd: string },
-): Promise<Driver[]> {
-  const file = scope.owner ? 'drivers_by_owner' : scope.label ? 'drivers_by_label' : 'drivers';
-  const rows = await alertRows(connection, file, {
-    scope: JSON.stringify([scopeForSql(scope)]),
-    from: periodStart,
-    to: periodEnd,
-  });
-  return rows.map((row) => ({ name: String(row['name']), cost: String(row['cost']) }));
 }
 
 async function readDataState(

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { NewMessage } from '../warehouse/index.ts';
-import type { AlertEntry, AlertFact, Driver, Transitions } from './alerts.ts';
+import type { AlertEntry, AlertFact, Transitions } from './alerts.ts';
+import type { Driver } from './budgets.ts';
 import type { Digest } from './digest.ts';
 import { percentOf, usd } from './money.ts';
 
@@ -209,7 +210,12 @@ function budgetFields(fact: AlertFact & { readonly kind: 'budget' }): Card['fiel
 
 function driverList(label: string, drivers: readonly Driver[], isSigned = false): Card['list'] {
   if (drivers.length === 0) return undefined;
-  return { label, items: drivers.map(({ name, cost }) => `${name}: ${usd(cost, isSigned)}`) };
+  return { label, items: drivers.map((driver) => `${nameOf(driver)}: ${usd(driver.cost, isSigned)}`) };
+}
+
+function nameOf({ workspace, resourceType, resourceName }: Driver): string {
+  const name = `${resourceType ?? '(no type)'} ${resourceName ?? '(no name)'}`;
+  return workspace === null ? name : `${name} in ${workspace}`;
 }
 
 function counted(count: number, noun: string): string {

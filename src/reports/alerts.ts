@@ -1,7 +1,7 @@
 import type { Instant } from '../time.ts';
 import type { EndedAlert, KnownAlert, RaisedAlert } from '../warehouse/index.ts';
 import type { Severity } from './budget-file.ts';
-import type { BudgetFact } from './budgets.ts';
+import type { BudgetFact, Driver } from './budgets.ts';
 
 /** What every fact about the data tells. */
 interface DataFactHead {
@@ -77,17 +77,10 @@ export interface DimensionFact extends DataFactHead {
   readonly cost: string;
 }
 
-/** A resource and what of a sum is its own, USD as decimal text. */
-export interface Driver {
-  readonly name: string;
-  readonly cost: string;
-}
-
-/** A budget's threshold, with what spent most. */
+/** A threshold of a budget. */
 export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
   readonly state: 'raised' | 'resolved' | 'withdrawn';
   readonly revision?: string | undefined;
-  readonly drivers: readonly Driver[];
 };
 
 export type DataFact = StaleFact | UnprovenFact | CheckFact | RunFact | ClosedMonthFact | DimensionFact;

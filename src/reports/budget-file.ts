@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
-import { calendarOf, type Instant, type PeriodKind, periodKinds } from '../time.ts';
+import { addCalendarMonths, calendarOf, type Instant, type PeriodKind, periodKinds } from '../time.ts';
 import {
   entriesOf,
   type Given,
@@ -48,7 +48,7 @@ export interface BudgetScope {
   /** Patterns: `*` stands for any characters. */
   readonly resource_name?: readonly string[];
   readonly billing_dimension?: readonly string[];
-  /** Of the allocation: values of team, product, environment. */
+  /** Of the allocation: owners along its dimensions, such as team. */
   readonly owner?: Readonly<Record<string, readonly string[]>>;
   /** Labels of the resource, by key. */
   readonly label?: Readonly<Record<string, readonly string[]>>;
@@ -62,14 +62,14 @@ export interface Budget {
   /** With what its parents say of theirs: a child is a part of its parent. */
   readonly scope: BudgetScope;
   readonly period: PeriodKind;
-  /** Whose clocks tell where a period begins. */
+  /** Whose clocks tell where a period begins; they differ from UTC by whole hours. */
   readonly timeZone: string;
   /** Trillionths of a USD, above 0. */
   readonly amount: bigint;
   /** Amounts of single periods by their names, in the place of `amount`. */
   readonly amounts: ReadonlyMap<string, bigint>;
   readonly parent: string | undefined;
-  /** At least one, the lowest first where they can be compared without knowing the period. */
+  /** At least one, in the order in which they stand in the file. */
   readonly thresholds: readonly Threshold[];
 }
 
@@ -107,22 +107,24 @@ export function parseBudgets(input: BudgetsInput): readonly Budget[] {
   const top = isSound && root.value !== null ? keysOf(root, topRule, problems) : undefined;
   const list = top?.get('budgets');
   const given = list ? itemsOf(list, 'a list of budgets such as - name: everything', problems) : [];
-  const written = given.flatMap((item) => readBudget(item, input, problems) ?? []);
-  const budgets = withParents(written, problems);
+  const names = new Map<string, Place>();
+  const written = given.flatMap((item) => readBudget(item, input, names, problems) ?? []);
+  const budgets = withParents(written, [...names.keys()], problems);
   problems.throwIfAny();
   return budgets;
 }
 
 const topRule: MappingRule = { keys: ['budgets'], expected: 'budgets: and a list of them' };
 const scopeTexts = ['account', 'workspace', 'resource_type', 'resource_name', 'billing_dimension'] as const;
-const ownerKeys = ['team', 'product', 'environment'];
+/** Dimensions that an allocation without its own has: where they stand elsewhere it is known what was meant. */
+const usualOwners = ['team', 'product', 'environment'];
 const budgetKeys = ['name', 'scope', 'period', 'timeZone', 'amount', 'amounts', 'parent', 'thresholds', 'notify'];
 const scopeKeys = [...scopeTexts, 'owner', 'label'];
 const thresholdKeys = ['at', 'severity', 'notify'];
 const places = {
   budget: { keys: budgetKeys, place: 'the budget itself' },
   scope: { keys: scopeKeys, place: 'scope' },
-  owner: { keys: ownerKeys, place: 'scope.owner' },
+  owner: { keys: usualOwners, place: 'scope.owner' },
   threshold: { keys: thresholdKeys, place: 'a threshold' },
 };
 const budgetRule: MappingRule = {
@@ -135,11 +137,6 @@ const scopeRule: MappingRule = {
   expected: 'a key such as workspace: research; write one or remove it',
   elsewhere: [places.owner, places.budget],
 };
-const ownerRule: MappingRule = {
-  keys: ownerKeys,
-  expected: 'a key such as team: search; write one or remove it',
-  elsewhere: [places.scope, places.budget],
-};
 const thresholdRule: MappingRule = {
   keys: thresholdKeys,
   expected: 'a threshold such as { at: 80% }; write it so',
@@ -149,12 +146,18 @@ const thresholdRule: MappingRule = {
 /** A budget as it was written, with the places of what is compared with other budgets. */
 interface Written {
   readonly budget: Budget;
-  readonly places: Readonly<Record<'name' | 'parent' | 'amount', Place>>;
+  readonly places: Readonly<Record<'parent' | 'amount', Place>>;
   readonly amountPlaces: ReadonlyMap<string, Place>;
   readonly scopePlaces: ReadonlyMap<string, Place>;
 }
 
-function readBudget(item: Given, input: BudgetsInput, problems: Problems): Written | undefined {
+/** One budget; undefined where it has a mistake. Its name is put among `names` in any case, and reported where it is there. */
+function readBudget(
+  item: Given,
+  input: BudgetsInput,
+  names: Map<string, Place>,
+  problems: Problems,
+): Written | undefined {
   const keys = keysOf(item, budgetRule, problems);
   if (keys === undefined) return undefined;
   const here: Place = { where: item.where, position: item.position };
@@ -174,12 +177,17 @@ function readBudget(item: Given, input: BudgetsInput, problems: Problems): Writt
   const scopePlaces = new Map<string, Place>();
   const scope = readScope(keys.get('scope'), scopePlaces, problems);
   const parent = readValue(keys.get('parent'), parseBudgetName, problems);
+  const namePlace = keys.get('name') ?? here;
+  const first = name === undefined ? undefined : names.get(name);
+  if (first !== undefined) {
+    const line = first.position?.line;
+    problems.report(namePlace, `found ${quoted(name ?? '')} a second time, first on line ${line}; rename one`);
+  } else if (name !== undefined) names.set(name, namePlace);
   // What follows from a mistake is no news.
   if (name === undefined || period === undefined || amount === undefined || timeZone === undefined) return undefined;
   return {
     budget: { name, where: item.where, scope, period, timeZone, amount, amounts, parent, thresholds },
     places: {
-      name: keys.get('name') ?? here,
       parent: keys.get('parent') ?? here,
       amount: keys.get('amount') ?? here,
     },
@@ -231,6 +239,9 @@ function readTimeZone(
   const parse: Parse<string> = (value) => {
     const zone = parseText(value);
     calendarOf(period ?? 'monthly', zone).periodAt(now);
+    // Clocks that are turned by half an hour are ahead by whole hours in a part of the year.
+    const days = calendarOf('daily', zone);
+    for (let month = -12; month <= 12; month += 1) days.periodAt(addCalendarMonths(now, month));
     return zone;
   };
   return readValue(given, parse, problems);
@@ -302,7 +313,7 @@ function parseAt(value: Parameters<Parse<unknown>>[0]): Pick<Threshold, 'code' |
   const percent = percentText === undefined ? 0n : wholeOfDecimal(percentText, percentDecimals);
   if (percent > 0n) return { code: `${shortest(percent, percentDecimals)}%`, at: { percent } };
   if (!/^\d.* USD$/.test(found)) {
-    return refuse(quoted(found), 'a share of the amount or an amount, above 0: 80%, 82.5% or 4500 USD');
+    return refuse(quoted(found), 'a share of the amount, up to 9999%, or an amount, above 0: 80%, 82.5% or 4500 USD');
   }
   const usd = parseUsd(found);
   return { code: `${shortest(usd, usdDecimals)} USD`, at: { usd } };
@@ -354,6 +365,11 @@ const parseExactText: Parse<string> = (value) => {
   return refuse(quoted(text), 'a name without *, which only resource_name understands; list the names');
 };
 
+const examples = {
+  owner: 'a dimension of the allocation and its owner such as team: search',
+  label: 'a label and its value such as tier: gold',
+};
+
 function readScope(given: Given | undefined, scopePlaces: Map<string, Place>, problems: Problems): BudgetScope {
   const keys = given && keysOf(given, scopeRule, problems);
   if (keys === undefined) return {};
@@ -363,44 +379,33 @@ function readScope(given: Given | undefined, scopePlaces: Map<string, Place>, pr
     const names = readNames(keys.get(key), parse, `a list of names`, problems);
     if (names !== undefined) scope[key] = names;
   }
-  const owner = keys.get('owner');
-  const owners = owner && keysOf(owner, ownerRule, problems);
-  const label = keys.get('label');
-  const labels = label && entriesOf(label, 'a label and its value such as tier: gold', problems);
-  for (const [key, entries] of [
-    ['owner', owners],
-    ['label', labels],
-  ] as const) {
-    if (entries === undefined) continue;
-    const read: Record<string, readonly string[]> = {};
-    for (const [name, entry] of entries) {
-      read[name] = readNames(entry, parseExactText, 'a list of values', problems) ?? [];
-      scopePlaces.set(`${key}.${name}`, entry);
-    }
-    scope[key] = read;
+  for (const group of ['owner', 'label'] as const) {
+    const named = keys.get(group);
+    const entries = named && entriesOf(named, examples[group], problems);
+    if (named === undefined || entries === undefined) continue;
+    if (entries.size === 0) problems.report(named, `found nothing in it, expected ${examples[group]}`);
+    scope[group] = Object.fromEntries(
+      [...entries].map(([name, entry]) => {
+        scopePlaces.set(`${group}.${name}`, entry);
+        return [name, readNames(entry, parseExactText, 'a list of values', problems) ?? []];
+      }),
+    );
   }
-  if (owner !== undefined && label !== undefined) {
+  const label = keys.get('label');
+  if (label !== undefined && keys.has('owner')) {
     problems.report(label, 'found next to owner, expected one of the two; an allocation rule can be about labels');
   }
   for (const [key, entry] of keys) scopePlaces.set(key, entry);
   return scope as BudgetScope;
 }
 
-/** The budgets with the scopes of their parents, after everything was looked at that concerns two of them. */
-function withParents(written: readonly Written[], problems: Problems): readonly Budget[] {
+/**
+ * The budgets with the scopes of their parents, after everything was looked at that concerns two of them. `names` are
+ * also those of budgets with a mistake.
+ */
+function withParents(written: readonly Written[], names: readonly string[], problems: Problems): readonly Budget[] {
   const byName = new Map<string, Written>();
-  for (const one of written) {
-    const first = byName.get(one.budget.name);
-    if (first === undefined) byName.set(one.budget.name, one);
-    else {
-      const line = first.places.name.position?.line;
-      problems.report(
-        one.places.name,
-        `found ${quoted(one.budget.name)} a second time, first on line ${line}; rename one`,
-      );
-    }
-  }
-  const names = [...byName.keys()];
+  for (const one of written) if (!byName.has(one.budget.name)) byName.set(one.budget.name, one);
   /** The parents of a budget, the nearest first; none where they go round in a circle, which is reported. */
   function ancestors(child: Written): readonly Written[] {
     const found: Written[] = [];
@@ -422,7 +427,7 @@ function withParents(written: readonly Written[], problems: Problems): readonly 
   const lines = written.map((child) => ({ child, parents: ancestors(child) }));
   for (const { child, parents } of lines) {
     const { parent: name } = child.budget;
-    if (name !== undefined && !byName.has(name)) {
+    if (name !== undefined && !names.includes(name)) {
       const guess = nearest(name, names);
       const hint = guess === undefined ? `expected one of ${oneOf(names)}` : `did you mean ${guess}?`;
       problems.report(child.places.parent, `found ${quoted(name)}, which is no budget of this file; ${hint}`);
@@ -470,6 +475,17 @@ function comparePeriods(child: Written, parent: Written, problems: Problems): vo
 
 /** A child is a part of its parent: of what the parent names it may name nothing else. */
 function compareScopes(child: Written, parent: Written, problems: Problems): void {
+  for (const [own, other] of [
+    ['owner', 'label'],
+    ['label', 'owner'],
+  ] as const) {
+    if (child.budget.scope[own] === undefined || parent.budget.scope[other] === undefined) continue;
+    problems.report(
+      child.scopePlaces.get(own) ?? child.places.parent,
+      `found below ${quoted(parent.budget.name)}, which is of ${other}, expected ${other}, as a budget is of one of the two; ` +
+        'an allocation rule can be about labels',
+    );
+  }
   for (const key of scopeTexts) {
     reportOutside(key, child.budget.scope[key], parent.budget.scope[key]);
   }

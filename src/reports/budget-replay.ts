@@ -1,13 +1,15 @@
 import { wholeOfDecimal } from '../decimals.ts';
 import { UsageError } from '../errors.ts';
 import { type CalendarPeriod, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
-import type { Connection, SqlRow } from '../warehouse/index.ts';
+import type { Connection } from '../warehouse/index.ts';
 import { type Budget, usdDecimals } from './budget-file.ts';
-import { budgetSql, scopeForSql } from './budget-spends.ts';
+import { scopeForSql, unanswerableOf } from './budget-spends.ts';
+import { budgetSql } from './budget-sql.ts';
 import { type BudgetFact, budgetCalendar, evaluateBudgets } from './budgets.ts';
+import { reachedAt, readKnown } from './coverage-known.ts';
 
 /** A threshold that would have been told of: reached, or no longer reached. */
-export interface ReplayEvent extends BudgetFact {
+export interface ReplayEvent extends Omit<BudgetFact, 'drivers'> {
   /** The end of the UTC day on which the books knew it first; now, on the present one. */
   readonly at: Instant;
 }
@@ -55,8 +57,15 @@ export function replayFacts(
   const states = new Map<string, BudgetFact['state']>();
   const events: (ReplayEvent & { readonly order: number })[] = [];
   for (const { period, knownFrom, spent, lacking } of spends) {
-    const spend = { budget: budget.name, period, spent, completeThrough: completeThroughAt(knownFrom), lacking };
-    for (const fact of evaluateBudgets([budget], [spend])) {
+    const spend = {
+      budget: budget.name,
+      period,
+      spent,
+      completeThrough: completeThroughAt(knownFrom),
+      lacking,
+      drivers: [],
+    };
+    for (const { drivers: _, ...fact } of evaluateBudgets([budget], [spend])) {
       // What was never raised has nothing to resolve.
       if ((states.get(fact.key) ?? 'resolved') === fact.state) continue;
       states.set(fact.key, fact.state);
@@ -68,26 +77,24 @@ export function replayFacts(
 
 /**
  * Replays a budget over the books of present and past, from the start of the period in which `from` lies up to now: what
- * it would have told at the end of each UTC day with what was known then. Throws UsageError for scopes of owners or
- * labels, whose past is not kept hour by hour, and where the time zone puts a boundary between two hours.
+ * it would have told at the end of each UTC day with what was known then of costs. Labels and owners of each hour are
+ * those that the books have for it now: a rule can be tried on months in which nobody had it yet. Throws UsageError where
+ * the books have no owners or labels at all, and where the time zone puts a boundary between two hours.
  */
 export async function replayBudget(
   connection: Connection,
   budget: Budget,
   { from, now, lagHours }: { readonly from: Instant; readonly now: Instant; readonly lagHours: number },
 ): Promise<Replay> {
-  if (budget.scope.owner !== undefined || budget.scope.label !== undefined) {
-    throw new UsageError(
-      `${budget.where}: budget ${budget.name} is of ${budget.scope.owner ? 'owners' : 'labels'}: whose a cost was is known as of ` +
-        'now and not of each day, expected a scope of account, workspace, resource_type, resource_name or billing_dimension; ' +
-        'try one of those with --file',
-    );
-  }
+  const [reason] = (await unanswerableOf(connection, [budget])).get(budget) ?? [];
+  if (reason !== undefined) throw new UsageError(`${budget.where}: budget ${budget.name}: ${reason}`);
   const periods = periodsFrom(budget, from, now);
   const [first = { start: now, end: now }] = periods;
   const names = new Map(periods.map((period) => [period.start, period]));
   const rows = await connection.rows(await budgetSql('replay'), {
     scope: JSON.stringify(scopeForSql(budget.scope)),
+    has_label: budget.scope.label !== undefined,
+    has_owner: budget.scope.owner !== undefined,
     periods: JSON.stringify(periods.map(({ start }) => ({ start: formatInstant(start) }))),
     from: formatInstant(first.start),
     to: formatInstant(periods.at(-1)?.end ?? now),
@@ -132,9 +139,8 @@ interface History {
 
 /** What was known at each instant of how far the books were, in the accounts that a budget is of. */
 async function readHistory(connection: Connection, budget: Budget, lagHours: number): Promise<History> {
-  const isOurs = (row: SqlRow) => budget.scope.account?.includes(String(row['account'])) ?? true;
-  const pieces = (await connection.rows(await budgetSql('coverage_known'))).filter(isOurs).map(toKnown);
-  const states = (await connection.rows(await budgetSql('accounts_known'))).filter(isOurs).map(toKnown);
+  const isOurs = (account: string) => budget.scope.account?.includes(account) ?? true;
+  const { pieces, states } = await readKnown(connection, isOurs);
   const accounts = [...new Set(states.map(({ account }) => account))].map((account) => {
     const own = pieces.filter((piece) => piece.account === account);
     return {
@@ -157,45 +163,10 @@ async function readHistory(connection: Connection, budget: Budget, lagHours: num
         if (account.keptSince === undefined) return undefined;
         // The first run made up for what had happened before it.
         if (instant < account.keptSince) return floorHour(instant) - lagHours * hourMs;
-        const begin = account.states.find((state) => isKnownAt(state, instant))?.start;
-        return begin === undefined ? undefined : reachedFrom(begin, account.pieces, instant);
+        return reachedAt(account, instant);
       });
       const known = reached.flatMap((through) => through ?? []);
       return known.length === 0 || known.length < reached.length ? undefined : Math.min(...known);
     },
   };
-}
-
-interface Known {
-  readonly account: string;
-  readonly knownFrom: Instant;
-  readonly knownUntil: Instant | undefined;
-  readonly start: Instant | undefined;
-  readonly end: Instant | undefined;
-}
-
-function toKnown(row: SqlRow): Known {
-  const instant = (name: string) => (row[name] === null || row[name] === undefined ? undefined : Number(row[name]));
-  return {
-    account: String(row['account']),
-    knownFrom: Number(row['known_from']),
-    knownUntil: instant('known_until'),
-    start: instant('window_start') ?? instant('history_start'),
-    end: instant('claimed_end'),
-  };
-}
-
-function isKnownAt({ knownFrom, knownUntil }: Known, instant: Instant): boolean {
-  return knownFrom <= instant && (knownUntil === undefined || knownUntil > instant);
-}
-
-/** The end of the hours that are there without a hole from an instant on; undefined where not even the first one is. */
-function reachedFrom(begin: Instant, pieces: readonly Known[], instant: Instant): Instant | undefined {
-  let reached = begin;
-  for (const { start = reached, end = reached, ...known } of pieces) {
-    if (!isKnownAt({ ...known, start, end }, instant) || end <= reached) continue;
-    if (start > reached) break;
-    reached = end;
-  }
-  return reached > begin ? reached : undefined;
 }

@@ -1,16 +1,11 @@
 import { wholeOfDecimal } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
-import { UsageError } from '../errors.ts';
 import { type CalendarPeriod, formatInstant, hourMs, hoursIn, type Instant, type Window } from '../time.ts';
-import {
-  type Completeness,
-  type Connection,
-  completeness,
-  readSqlFolder,
-  type SqlParameters,
-} from '../warehouse/index.ts';
+import { type Completeness, type Connection, completeness, type SqlRow } from '../warehouse/index.ts';
 import { type Budget, type BudgetScope, usdDecimals } from './budget-file.ts';
-import { type BudgetFact, evaluateBudgets, rounded, type Spend, watchedPeriods } from './budgets.ts';
+import { budgetSql } from './budget-sql.ts';
+import { type BudgetFact, type Driver, evaluateBudgets, rounded, type Spend, watchedPeriods } from './budgets.ts';
+import { reachedAt, readKnown } from './coverage-known.ts';
 
 /** How fast money is being spent on a budget, and of which hours that was computed. */
 export interface BurnRate extends Window {
@@ -36,9 +31,12 @@ export interface SpendsAsked {
 /** A burn rate is of so many complete hours, whole weeks in which every weekday counts the same. */
 const burnHours = 7 * 24;
 
+/** So many resources stand beside a spend. */
+const driverCount = 3;
+
 /**
- * What was spent on budgets in the given periods of each. Throws UsageError where a scope names what these books do not
- * have: owners without an allocation, labels without an inventory.
+ * What was spent on budgets in the given periods of each, in their order. Where a scope asks for what these books do not
+ * have (owners without an allocation, labels without an inventory) it is not known, and `lacking` says why.
  */
 export async function readSpends(
   connection: Connection,
@@ -46,6 +44,8 @@ export async function readSpends(
   { now, freshnessHours, configured }: SpendsAsked,
 ): Promise<SpendNow[]> {
   const accounts = await completeness(connection);
+  const unanswerable = await unanswerableOf(connection, [...new Set(asked.map(({ budget }) => budget))]);
+  const unread = asked.some(({ budget }) => budget.scope.label !== undefined) ? await unreadListings(connection) : [];
   const lines = asked.map(({ budget, period }) => {
     const ours = accounts.filter(({ account }) => budget.scope.account?.includes(account) ?? true);
     const expected = expectedOf(budget, accounts, configured);
@@ -58,58 +58,103 @@ export async function readSpends(
       accounts: ours.map(({ account }) => account),
       completeThrough,
       burning: burningHours(expected, completeThrough),
+      isAnswerable: !unanswerable.has(budget),
       lacking: [
+        ...(unanswerable.get(budget) ?? []),
         ...(accounts.length === 0 ? ['no account is in the books'] : []),
         ...named.map((account) => `account ${account} is not in the books`),
         ...expected.flatMap((account) => lackingOf(account, period, dueThrough)),
+        ...unread.filter((listing) => isAskedOf(budget, listing)).map(({ sentence }) => sentence),
       ],
     };
   });
-  const stretches = lines.flatMap(({ budget, period, burning }) => [
-    { budget, ...period },
-    ...(burning === undefined ? [] : [{ budget, ...burning }]),
-  ]);
+  const stretches = lines.flatMap(({ budget, period, burning, isAnswerable }, line) => {
+    if (!isAnswerable) return [];
+    return [
+      { line, isPeriod: true, budget, start: period.start, end: period.end },
+      ...(burning === undefined ? [] : [{ line, isPeriod: false, budget, ...burning }]),
+    ];
+  });
   const costs = await costsOf(connection, stretches);
   const covered = await coveredHours(
     connection,
     lines.map(({ period }) => period),
   );
-  let next = 0;
-  return lines.map(({ budget, period, accounts: ours, completeThrough, burning, lacking }, index) => {
-    const spent = costs[next++] ?? 0n;
-    const burnt = burning === undefined ? 0n : (costs[next++] ?? 0n);
-    const isKnown = covered.some((row) => row.stretch === index && row.hours > 0 && ours.includes(row.account));
-    const rate = burning && { ...burning, perDay: rounded(burnt * 24n, BigInt(hoursIn(burning))) };
+  return lines.map(({ budget, period, accounts: ours, completeThrough, burning, isAnswerable, lacking }, line) => {
+    const costOf = (isPeriod: boolean) =>
+      costs[stretches.findIndex((stretch) => stretch.line === line && stretch.isPeriod === isPeriod)];
+    const hasHours = covered.some((row) => row.stretch === line && row.hours > 0 && ours.includes(row.account));
+    const isKnown = isAnswerable && hasHours;
+    const { total: spent = 0n, drivers = [] } = costOf(true) ?? {};
+    const { total: burnt = 0n } = costOf(false) ?? {};
     return {
       budget: budget.name,
       period,
       spent: isKnown ? spent : undefined,
       completeThrough,
       lacking,
-      burnRate: rate,
+      drivers: isKnown ? drivers : [],
+      burnRate:
+        burning === undefined || !isAnswerable
+          ? undefined
+          : { ...burning, perDay: rounded(burnt * 24n, BigInt(hoursIn(burning))) },
     };
   });
 }
 
+/** What an evaluation asks for: of what, and which periods besides those that may still change. */
+export interface WatchAsked extends SpendsAsked {
+  /** By budget, the names of periods of which something was told and is not resolved yet. */
+  readonly open?: ReadonlyMap<string, readonly string[]>;
+}
+
 /**
- * The facts of every budget in its watched periods, as the books are: what an alert is made of. `open` names, by budget,
- * the periods of which something was told and is not resolved yet. Throws as `readSpends`.
+ * What is spent on every budget in its watched periods, as the books are (see `watchedPeriods`). Those whose `spent` is
+ * undefined make no fact; whoever raises alerts tells them as missing, with what is `lacking`.
+ */
+export async function watchedSpends(
+  connection: Connection,
+  budgets: readonly Budget[],
+  { open, ...asked }: WatchAsked,
+): Promise<SpendNow[]> {
+  const accounts = await completeness(connection);
+  const evaluated = await evaluatedThrough(connection);
+  const periods = budgets.flatMap((budget) => {
+    const expected = expectedOf(budget, accounts, asked.configured);
+    const settled = expected.flatMap(({ settledThrough }) => settledThrough ?? []);
+    const fresh = expected.flatMap(({ account }) => evaluated.get(account) ?? []);
+    const changingFrom = settled.length === 0 ? undefined : Math.min(...settled, ...fresh);
+    const watched = watchedPeriods(budget, asked.now, changingFrom, open?.get(budget.name));
+    return watched.map((period) => ({ budget, period }));
+  });
+  return readSpends(connection, periods, asked);
+}
+
+/** Through when each account was complete at the last evaluation: hours after that came since. */
+async function evaluatedThrough(connection: Connection): Promise<ReadonlyMap<string, Instant>> {
+  const [row] = await connection.rows(await budgetSql('last_evaluated'));
+  const at = row?.['evaluated_at'];
+  const through = new Map<string, Instant>();
+  if (at === null || at === undefined) return through;
+  const { pieces, states } = await readKnown(connection, () => true);
+  for (const account of new Set(states.map((state) => state.account))) {
+    const own = (known: { readonly account: string }) => known.account === account;
+    const reached = reachedAt({ pieces: pieces.filter(own), states: states.filter(own) }, Number(at));
+    if (reached !== undefined) through.set(account, reached);
+  }
+  return through;
+}
+
+/**
+ * The facts of every budget in its watched periods: what an alert is made of. A fact of a key that is not among them says
+ * nothing: neither that it holds nor that it is over. It is `evaluateBudgets` of `watchedSpends`.
  */
 export async function budgetFacts(
   connection: Connection,
   budgets: readonly Budget[],
-  { open, ...asked }: SpendsAsked & { readonly open?: ReadonlyMap<string, readonly string[]> },
+  asked: WatchAsked,
 ): Promise<BudgetFact[]> {
-  const accounts = await completeness(connection);
-  const periods = budgets.flatMap((budget) => {
-    const settled = expectedOf(budget, accounts, asked.configured).flatMap(
-      ({ settledThrough }) => settledThrough ?? [],
-    );
-    const settledThrough = settled.length === 0 ? undefined : Math.min(...settled);
-    const watched = watchedPeriods(budget, asked.now, settledThrough, open?.get(budget.name));
-    return watched.map((period) => ({ budget, period }));
-  });
-  return evaluateBudgets(budgets, await readSpends(connection, periods, asked));
+  return evaluateBudgets(budgets, await watchedSpends(connection, budgets, asked));
 }
 
 /** The accounts that a budget is of and of which more is expected; where that is none, those that it is of. */
@@ -149,18 +194,44 @@ function lackingOf({ account, historyStart, completeThrough }: Completeness, per
   return lacking;
 }
 
+/** A listing of resources of which labels may be missing. */
+interface UnreadListing {
+  readonly account: string;
+  readonly resourceType: string;
+  readonly sentence: string;
+}
+
+async function unreadListings(connection: Connection): Promise<readonly UnreadListing[]> {
+  return (await connection.rows(await budgetSql('labels_lacking'))).map((row) => {
+    const { account, resource_type: type, outcome } = row;
+    const readAt = formatInstant(Number(row['read_at']));
+    const sentence = `labels may be missing: the listing of ${type} of ${account} was ${outcome} at ${readAt}`;
+    return { account: String(account), resourceType: String(type), sentence };
+  });
+}
+
+function isAskedOf({ scope }: Budget, { account, resourceType }: UnreadListing): boolean {
+  if (scope.label === undefined) return false;
+  return (scope.account?.includes(account) ?? true) && (scope.resource_type?.includes(resourceType) ?? true);
+}
+
 /** A stretch of whole hours in which a budget's costs are added up. */
 interface Stretch extends Window {
   readonly budget: Budget;
 }
 
-/** What was spent in each stretch, in trillionths of a USD; undefined where no row fits. */
-async function costsOf(connection: Connection, stretches: readonly Stretch[]): Promise<(bigint | undefined)[]> {
-  const costs: (bigint | undefined)[] = stretches.map(() => undefined);
+/** What was spent in a stretch, in trillionths of a USD, and by which resources most of it. */
+interface Cost {
+  readonly total: bigint;
+  readonly drivers: readonly Driver[];
+}
+
+/** What was spent in each stretch; undefined where no row fits. */
+async function costsOf(connection: Connection, stretches: readonly Stretch[]): Promise<(Cost | undefined)[]> {
+  const costs: (Cost | undefined)[] = stretches.map(() => undefined);
   const numbered = stretches.map((stretch, index) => ({ ...stretch, index, file: fileFor(stretch.budget) }));
   for (const file of new Set(numbered.map((stretch) => stretch.file))) {
     const own = numbered.filter((stretch) => stretch.file === file);
-    await demandSource(connection, file, own[0]?.budget);
     const budgets = [...new Set(own.map(({ budget }) => budget))];
     const rows = await connection.rows(await budgetSql(file), {
       scopes: JSON.stringify(budgets.map((budget, number) => ({ budget: number, ...scopeForSql(budget.scope) }))),
@@ -174,10 +245,28 @@ async function costsOf(connection: Connection, stretches: readonly Stretch[]): P
       ),
       from: formatInstant(Math.min(...own.map(({ start }) => start))),
       to: formatInstant(Math.max(...own.map(({ end }) => end))),
+      drivers: driverCount,
     });
-    for (const row of rows) costs[Number(row['stretch'])] = wholeOfDecimal(String(row['cost']), usdDecimals);
+    for (const row of rows) {
+      const stretch = Number(row['stretch']);
+      // Credits are no reason why so much is spent.
+      const isDriver = wholeOfDecimal(String(row['cost']), usdDecimals) > 0n;
+      const drivers = [...(costs[stretch]?.drivers ?? []), ...(isDriver ? [toDriver(row)] : [])];
+      costs[stretch] = { total: wholeOfDecimal(String(row['total']), usdDecimals), drivers };
+    }
   }
   return costs;
+}
+
+function toDriver(row: SqlRow): Driver {
+  const text = (name: string) => (row[name] === null || row[name] === undefined ? null : String(row[name]));
+  return {
+    account: String(row['account']),
+    workspace: text('workspace'),
+    resourceType: text('resource_type'),
+    resourceName: text('resource_name'),
+    cost: String(row['cost']),
+  };
 }
 
 async function coveredHours(
@@ -197,13 +286,6 @@ async function coveredHours(
   }));
 }
 
-/** One SQL file of `sql/budgets`. */
-export async function budgetSql(name: string): Promise<string> {
-  const file = (await readSqlFolder('budgets')).find((candidate) => candidate.name === name);
-  if (file === undefined) throw new Error(`sql/budgets/${name}.sql is missing`);
-  return file.text;
-}
-
 function fileFor({ scope }: Budget): 'spends' | 'spends_by_label' | 'spends_by_owner' {
   return scope.owner ? 'spends_by_owner' : scope.label ? 'spends_by_label' : 'spends';
 }
@@ -216,9 +298,13 @@ export function scopeForSql({ owner, label, ...scope }: BudgetScope): Record<str
     resource_type: scope.resource_type,
     resource_name: scope.resource_name?.map(likePattern),
     billing_dimension: scope.billing_dimension,
-    ...owner,
-    label: Object.entries(label ?? {}).map(([key, values]) => ({ pointer: jsonPointer(key), values })),
+    owner: owner && entriesForSql(owner),
+    label: label && entriesForSql(label),
   };
+}
+
+function entriesForSql(entries: Readonly<Record<string, readonly string[]>>): readonly Record<string, unknown>[] {
+  return Object.entries(entries).map(([key, values]) => ({ pointer: jsonPointer(key), values }));
 }
 
 /** A pattern of ours as SQL's LIKE has it, with \ before what it would take for its own. */
@@ -230,38 +316,61 @@ function jsonPointer(key: string): string {
   return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** What the SQL of owners and labels asks, and what to say where the books do not have it. */
-const sources = {
-  spends_by_label: {
-    view: 'costs_with_resources',
-    isThere: `select 1 from costs_with_resources where labels is not null limit 1`,
+/** The keys of a scope whose values have names of their own, and where the books have those. */
+const entryGroups = {
+  label: {
+    file: 'labels_known',
     words: 'scope.label needs an inventory of resources with labels, and these books have none',
-    whatToDo: 'run "costbook ingest" with a token that may list resources, or remove the key',
+    whatToDo: 'run "costbook ingest" with a token that may list resources',
   },
-  spends_by_owner: {
-    view: 'costs_allocated',
-    isThere: `select 1 from costs_allocated
-      where team is not null or product is not null or environment is not null limit 1`,
+  owner: {
+    file: 'owners_known',
     words: 'scope.owner needs an allocation, and in these books no cost has an owner',
-    whatToDo: 'write jobs/allocation.yaml, or remove the key',
+    whatToDo: 'write jobs/allocation.yaml and run "costbook allocation apply"',
   },
 } as const;
+type EntryGroup = keyof typeof entryGroups;
 
-/** Throws UsageError where what a kind of scope asks about is not in these books: no answer would look like no cost. */
-async function demandSource(
+/** The values that the books have of each label, or of each dimension of owners. */
+async function knownEntries(
   connection: Connection,
-  file: ReturnType<typeof fileFor>,
-  budget: Budget | undefined,
-): Promise<void> {
-  if (file === 'spends') return;
-  const { view, isThere, words, whatToDo } = sources[file];
-  const parameters: SqlParameters = { view };
-  const [found] = await connection.rows(
-    `select 1 from information_schema.tables where table_name = $view and table_schema = 'main' limit 1`,
-    parameters,
-  );
-  if (found !== undefined && (await connection.rows(isThere)).length > 0) return;
-  throw new UsageError(`${budget?.where}: budget ${budget?.name}: ${words}; ${whatToDo}`);
+  group: EntryGroup,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const known = new Map<string, string[]>();
+  for (const { entry_key: key, entry_value: value } of await connection.rows(
+    await budgetSql(entryGroups[group].file),
+  )) {
+    const values = known.get(String(key)) ?? [];
+    if (value !== null && value !== undefined) values.push(String(value));
+    known.set(String(key), values);
+  }
+  return known;
+}
+
+/** Why it cannot be known what is spent on budgets: an answer of no cost would look like one. A sentence each. */
+export async function unanswerableOf(
+  connection: Connection,
+  budgets: readonly Budget[],
+): Promise<ReadonlyMap<Budget, readonly string[]>> {
+  const reasons = new Map<Budget, string[]>();
+  for (const group of ['label', 'owner'] as const) {
+    const own = budgets.filter(({ scope }) => scope[group] !== undefined);
+    if (own.length === 0) continue;
+    const known = await knownEntries(connection, group);
+    const { words, whatToDo } = entryGroups[group];
+    const isEmpty = [...known.values()].every((values) => values.length === 0);
+    for (const budget of own) {
+      const unknown = Object.keys(budget.scope[group] ?? {}).filter((key) => !known.has(key));
+      if (isEmpty) reasons.set(budget, [`${words}; ${whatToDo}`]);
+      else if (group === 'owner' && unknown.length > 0) {
+        const named = unknown.map((key) => JSON.stringify(key)).join(', ');
+        reasons.set(budget, [
+          `the allocation has no dimension ${named}, expected one of ${[...known.keys()].join(', ')}`,
+        ]);
+      }
+    }
+  }
+  return reasons;
 }
 
 /** What a scope names and no cost in the books has, a sentence each with what was probably meant. */
@@ -274,12 +383,29 @@ export async function namesNotFound(connection: Connection, budgets: readonly Bu
   // Only names of resources may hold a star, so the others are patterns of themselves.
   const asked = named.map(({ key, value }) => ({ key, value, pattern: likePattern(value) }));
   const rows = await connection.rows(await budgetSql('values_not_found'), { asked: JSON.stringify(asked) });
-  return named.flatMap(({ budget, key, value }) => {
+  const sentences = named.flatMap(({ budget, key, value }) => {
     const row = rows.find((found) => found['scope_key'] === key && found['scope_value'] === value);
     if (row === undefined) return [];
     const known = Array.isArray(row['known_values']) ? row['known_values'].map(String) : [];
-    const guess = nearest(value, known);
-    const hint = guess === undefined ? '' : `; did you mean ${JSON.stringify(guess)}?`;
-    return [`budget ${budget}: nothing in the books has the ${key} ${JSON.stringify(value)}${hint}`];
+    return [notFound(budget, key, value, known)];
   });
+  for (const group of ['label', 'owner'] as const) {
+    if (!budgets.some(({ scope }) => scope[group] !== undefined)) continue;
+    const known = await knownEntries(connection, group);
+    for (const { name, scope } of budgets) {
+      for (const [key, values] of Object.entries(scope[group] ?? {})) {
+        const there = known.get(key) ?? [];
+        for (const value of values) {
+          if (!there.includes(value)) sentences.push(notFound(name, `${group} ${key}`, value, there));
+        }
+      }
+    }
+  }
+  return sentences;
+}
+
+function notFound(budget: string, key: string, value: string, known: readonly string[]): string {
+  const guess = nearest(value, known);
+  const hint = guess === undefined ? '' : `; did you mean ${JSON.stringify(guess)}?`;
+  return `budget ${budget}: nothing in the books has the ${key} ${JSON.stringify(value)}${hint}`;
 }

@@ -12,6 +12,18 @@ export interface Spend {
   readonly completeThrough: Instant | undefined;
   /** What is not known though it should be by now, a sentence each; none where nothing is missing. */
   readonly lacking: readonly string[];
+  /** The resources that cost most of it, the dearest first; not more than a message holds. */
+  readonly drivers: readonly Driver[];
+}
+
+/** A resource and what of a spend is its own. A name is null where the platform tells none. */
+export interface Driver {
+  readonly account: string;
+  readonly workspace: string | null;
+  readonly resourceType: string | null;
+  readonly resourceName: string | null;
+  /** USD, decimal text. */
+  readonly cost: string;
 }
 
 /**
@@ -43,8 +55,12 @@ export interface BudgetFact {
   readonly limit: string;
   /** Of the budget in this period. */
   readonly amount: string;
+  /** Null where some account that it is of is complete through nothing yet. */
   readonly completeThrough: string | null;
+  /** What the value does not hold though it should by now, a sentence each: who tells it must say so. */
   readonly lacking: readonly string[];
+  /** The resources that cost most of the value, the dearest first. */
+  readonly drivers: readonly Driver[];
 }
 
 /**
@@ -60,7 +76,7 @@ export function evaluateBudgets(budgets: readonly Budget[], spends: readonly Spe
 }
 
 function factOf(budget: Budget, threshold: Threshold, spend: Spend): BudgetFact | undefined {
-  const { period, spent, completeThrough, lacking } = spend;
+  const { period, spent, completeThrough, lacking, drivers } = spend;
   if (spent === undefined) return undefined;
   const account = accountOf(budget);
   return {
@@ -82,6 +98,7 @@ function factOf(budget: Budget, threshold: Threshold, spend: Spend): BudgetFact 
     amount: usd(amountIn(budget, period.name)),
     completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
     lacking,
+    drivers,
   };
 }
 
@@ -133,25 +150,24 @@ export function rounded(dividend: bigint, divisor: bigint): bigint {
 }
 
 /**
- * The periods of a budget that are evaluated at an instant, oldest first: the current one, the one before it, whose last
- * hours come when it is over, and those before that while their hours are not settled. Undefined `settledThrough` is
- * nothing settled yet. `alsoNamed` are periods by their names, such as those of which something was told and not
- * resolved. Throws UsageError where the time zone puts a boundary between two hours.
+ * The periods of a budget that are evaluated at an instant, oldest first: the current one, and those before it that hold
+ * hours from `changingFrom` on, which are not settled or have come since the last evaluation; undefined is nothing settled
+ * yet, and then the one before the current one is among them. `alsoNamed` are periods by their names, such as those of
+ * which something was told and not resolved. Throws UsageError where the time zone puts a boundary between two hours.
  */
 export function watchedPeriods(
   budget: Budget,
   now: Instant,
-  settledThrough: Instant | undefined,
+  changingFrom: Instant | undefined,
   alsoNamed: readonly string[] = [],
 ): CalendarPeriod[] {
   const calendar = budgetCalendar(budget);
   const current = calendar.periodAt(now);
   const periods = new Map([[current.name, current]]);
-  let last = calendar.periodAt(current.start - 1);
-  periods.set(last.name, last);
-  while (settledThrough !== undefined && last.start > settledThrough) {
-    last = calendar.periodAt(last.start - 1);
-    periods.set(last.name, last);
+  for (let end = current.start; end > (changingFrom ?? current.start - 1); ) {
+    const period = calendar.periodAt(end - 1);
+    periods.set(period.name, period);
+    end = period.start;
   }
   for (const name of alsoNamed) {
     const period = calendar.periodNamed(name);

@@ -1,4 +1,4 @@
-export { type Facts, type FactsAsked, readDrivers, readFacts } from './alert-facts.ts';
+export { type Facts, type FactsAsked, readFacts } from './alert-facts.ts';
 export {
   cardOf,
   type Message,
@@ -43,11 +43,13 @@ export {
   readSpends,
   type SpendNow,
   type SpendsAsked,
+  watchedSpends,
 } from './budget-spends.ts';
 export {
   type BudgetFact,
   type BudgetState,
   budgetCalendar,
+  type Driver,
   evaluateBudgets,
   rounded,
   type Spend,

@@ -102,6 +102,15 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
       state: 'EXCEEDED',
       completeThrough: '2026-10-08T00:00:00Z',
       lacking: [],
+      drivers: [
+        {
+          account: 'acc_one',
+          workspace: 'north',
+          resourceType: 'sandbox',
+          resourceName: 'box',
+          cost: '60.000000000000',
+        },
+      ],
       thresholds: [
         {
           key: 'budget/@all/north/2026-10/100%',
@@ -134,6 +143,21 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
         'warning: budget today: nothing in the books has the workspace "noth"; did you mean "north"?\n',
     );
     expect(exitCode).toBe(4);
+  });
+
+  test('of owners nothing is known before there is an allocation, and the other budgets are told', async () => {
+    const file = await draft(
+      'budgets:\n  - { name: team, period: monthly, amount: 5 USD, scope: { owner: { team: search } } }\n' +
+        '  - { name: all, period: monthly, amount: 500 USD }\n',
+    );
+    const { exitCode, stdout, stderr } = await run('--exit-code', '--file', file);
+    expect(stdout).toMatch(/^team +2026-10 +not known +5.00 +23.8 +not known +not known +2026-10-08T00:00:00Z$/m);
+    expect(stdout).toMatch(/^all +2026-10 +69.00 +500.00 +13.80 /m);
+    expect(stderr).toContain(
+      'warning: budget team, 2026-10 is not complete: scope.owner needs an allocation, and in these books no cost has an owner; write jobs/allocation.yaml',
+    );
+    expect(exitCode).toBe(4);
+    expect((await run('test', 'team', '--file', file)).exitCode).toBe(2);
   });
 
   test('books that are too old are said to be', async () => {

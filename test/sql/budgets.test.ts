@@ -7,6 +7,7 @@ import {
   parseBudgets,
   readSpends,
   replayBudget,
+  watchedSpends,
 } from '../../src/reports/index.ts';
 import { formatInstant } from '../../src/time.ts';
 import type { Connection } from '../../src/warehouse/index.ts';
@@ -230,51 +231,241 @@ test('facts are of the periods that may still change, and of those of which some
   ]);
 });
 
+test('beside what is spent stand the resources that cost most of it', async () => {
+  const given: Given = {
+    ...complete('acc_one', 'acc_two'),
+    costs: [
+      { cost: '2', resource_name: 'b' },
+      { cost: '1', resource_name: 'b', billing_dimension: 'volume_storage_gbs' },
+      { cost: '3', resource_name: 'a' },
+      { cost: '4', resource_name: null, workspace: null },
+      { cost: '9', account: 'acc_two', resource_name: 'b' },
+      { cost: '1', resource_name: 'z' },
+      { cost: '-1', resource_name: 'credit', workspace: 'south' },
+      { cost: '0.5', workspace: 'south' },
+    ],
+  };
+  const lines = budgets([], ['scope: { workspace: south }'], ['scope: { workspace: west }']).map((budget) => ({
+    budget,
+    period: budgetCalendar(budget).periodAt(now),
+  }));
+  const spends = await withBooks(given, (connection) => readSpends(connection, lines, usual));
+  const told = spends.map(({ drivers }) =>
+    drivers.map(({ account, workspace, resourceName, cost }) => [account, workspace, resourceName, cost].join(' ')),
+  );
+  expect(told).toEqual([
+    ['acc_two north b 9.000000000000', 'acc_one   4.000000000000', 'acc_one north a 3.000000000000'],
+    ['acc_one south box 0.500000000000'],
+    [],
+  ]);
+});
+
+test('hours that came since the last evaluation are evaluated, however old they are by then', async () => {
+  const { accounts } = complete('acc_one');
+  const pieces = [
+    { load_number: 1, seen_at: '2026-09-11 02:00:00', window_start: '2026-09-01', window_end: '2026-09-11' },
+    { load_number: 2, seen_at: '2026-09-20 11:00:00', window_start: '2026-09-11', window_end: '2026-09-20' },
+  ].map((piece) => ({ ...piece, claimed_end: piece.window_end }));
+  const given: Given = {
+    accounts,
+    loads: pieces,
+    covered: pieces.map(({ seen_at: _, ...piece }) => ({ ...piece, since_load: piece.load_number })),
+    costs: [
+      { bucket_start: '2026-09-05 05:00:00', cost: '10' },
+      { bucket_start: '2026-09-12 05:00:00', cost: '10', load_number: 2 },
+    ],
+  };
+  const alert = { run_number: 2, command: 'alert', started_at: '2026-09-11 03:00:00' };
+  const failed = { ...alert, run_number: 3, started_at: '2026-09-20 11:30:00', outcome: 'failed' };
+  const told = async (runs: Given['runs']) => {
+    const asked = budgets(['period: daily']);
+    const facts = await withBooks({ ...given, runs: runs ?? [] }, (connection) =>
+      budgetFacts(connection, asked, usual),
+    );
+    return facts.map(({ period, state }) => `${period} ${state}`);
+  };
+  // Settled through the seventeenth. The first evaluation leaves what is settled; the twentieth has no hours yet.
+  const unsettled = ['2026-09-17 resolved', '2026-09-18 resolved', '2026-09-19 resolved'];
+  expect(await told([])).toEqual(unsettled);
+  expect(await told([alert, failed])).toEqual([
+    '2026-09-11 resolved',
+    '2026-09-12 raised',
+    ...['13', '14', '15', '16'].map((day) => `2026-09-${day} resolved`),
+    ...unsettled,
+  ]);
+  expect(await told([alert, { ...failed, outcome: 'done' }])).toEqual(unsettled);
+});
+
 describe('labels and owners', () => {
-  const given: Given = { ...complete('acc_one'), costs: [{ cost: '1' }, { cost: '2', resource_name: 'crate' }] };
+  const bare: Given = { ...complete('acc_one'), costs: [{ cost: '1' }, { cost: '2', resource_name: 'crate' }] };
+  /** Costs of two boxes, of which one changes its labels within the month, and of a disk that all share. */
+  const given: Given = {
+    ...complete('acc_one'),
+    costs: [
+      { bucket_start: '2026-09-02 05:00:00', cost: '1' },
+      { bucket_start: '2026-09-12 05:00:00', cost: '2' },
+      { bucket_start: '2026-09-12 05:00:00', cost: '4', resource_name: 'crate', resource_uuid: 'sbx-2' },
+      {
+        bucket_start: '2026-09-12 05:00:00',
+        cost: '7',
+        resource_type: 'volume',
+        resource_name: 'disk',
+        resource_uuid: null,
+      },
+      { bucket_start: '2026-09-12 05:00:00', cost: '100', resource_name: 'nobody', resource_uuid: 'sbx-3' },
+    ],
+    resources: [
+      { labels: '{"tier":"gold","squad":"search"}', valid_to: '2026-09-10' },
+      { labels: '{"tier":"silver","squad":"ads"}', valid_from: '2026-09-10' },
+      { resource_name: 'crate', labels: '{"tier":"silver","a/b~c":"x","squad":"search"}' },
+    ],
+    allocation: `
+dimensions: [squad, team]
+rules:
+  - name: shared
+    when: { resource_type: volume }
+    split: { by: cost, over: [squad] }
+  - name: labels
+    owner: { squad: { label: squad }, team: all }
+`,
+  };
   const labelled = budgets(
     ['scope: { label: { tier: gold } }'],
+    ['scope: { label: { tier: silver } }'],
     ['scope: { label: { tier: [gold, silver], "a/b~c": x } }'],
+    ['scope: { label: { tier: [gold, silver] }, resource_name: box }'],
   );
+  // The disk is split as the squads' own cost: search has 1 + 4 of it, ads 2.
   const owned = budgets(
-    ['scope: { owner: { team: [search, ads] } }'],
-    ['scope: { owner: { team: search }, workspace: north }'],
+    ['scope: { owner: { squad: search } }'],
+    ['scope: { owner: { squad: [search, ads] } }'],
+    ['scope: { owner: { squad: ads, team: all } }'],
+    ['scope: { owner: { squad: search }, resource_type: volume }'],
   );
 
-  test('are refused while the books know none', async () => {
+  test('are those of the hour of the cost, and an owner has its part of what is shared', async () => {
     await withBooks(given, async (connection) => {
-      await expect(spent(connection, labelled)).rejects.toThrow(
-        'jobs/budgets.yaml:2:5: budget b0: scope.label needs an inventory of resources with labels, and these books have none; run "costbook ingest"',
-      );
-      await expect(spent(connection, owned)).rejects.toThrow(
-        'jobs/budgets.yaml:2:5: budget b0: scope.owner needs an allocation, and in these books no cost has an owner; write jobs/allocation.yaml',
-      );
+      expect(await spent(connection, labelled)).toEqual(['1', '6', '4', '3']);
+      expect(await spent(connection, owned)).toEqual(['10', '14', '2', '5']);
     });
   });
 
-  test('are those of the hour of the cost', async () => {
-    await withBooks(given, async (connection) => {
-      await connection.run(`
-        create or replace view costs_with_resources as
-        select costs.*, case resource_name when 'box' then '{"tier":"gold"}' else '{"tier":"silver","a/b~c":"x"}' end as labels
-        from costs
-      `);
-      await connection.run(`
-        create or replace view costs_allocated as
-        select costs.*, 'search' as team, null as product, null as environment from costs where resource_name = 'box'
-        union all
-        select costs.*, unnest(['ads', 'other']), null, null from costs where resource_name = 'crate'
-      `);
-      expect(await spent(connection, labelled)).toEqual(['1', '2']);
-      expect(await spent(connection, owned)).toEqual(['3', '1']);
+  test('are not known while the books know none, and the other budgets are', async () => {
+    const asked = [...budgets([]), ...labelled.slice(0, 1), ...owned.slice(0, 1)];
+    const lines = asked.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
+    const spends = await withBooks(bare, (connection) => readSpends(connection, lines, usual));
+    expect(spends.map(({ spent: of, burnRate, lacking }) => [plain(of), burnRate === undefined, lacking])).toEqual([
+      ['3', false, []],
+      [
+        undefined,
+        true,
+        [
+          'scope.label needs an inventory of resources with labels, and these books have none; run "costbook ingest" with a token that may list resources',
+        ],
+      ],
+      [
+        undefined,
+        true,
+        [
+          'scope.owner needs an allocation, and in these books no cost has an owner; write jobs/allocation.yaml and run "costbook allocation apply"',
+        ],
+      ],
+    ]);
+  });
+
+  test('a dimension that the allocation does not have is not taken for one without cost', async () => {
+    const lines = budgets(['scope: { owner: { product: search } }']).map((budget) => ({
+      budget,
+      period: budgetCalendar(budget).periodAt(now),
+    }));
+    const [spend] = await withBooks(given, (connection) => readSpends(connection, lines, usual));
+    expect([spend?.spent, spend?.lacking]).toEqual([
+      undefined,
+      ['the allocation has no dimension "product", expected one of squad, team'],
+    ]);
+  });
+
+  test('of which nothing is known make no fact, and are told as such', async () => {
+    const asked = [...labelled.slice(0, 1), ...budgets([])];
+    await withBooks(bare, async (connection) => {
+      expect(await budgetFacts(connection, labelled.slice(0, 1), usual)).toEqual([]);
+      const spends = await watchedSpends(connection, asked, usual);
+      expect(spends.map(({ spent: of }) => of)).toEqual([undefined, 3n * 10n ** 12n]);
     });
   });
 
-  test('have no past to be replayed over', async () => {
+  test('may be missing where a listing was not read to its end, which is said', async () => {
+    const listings = [
+      { resource_type: 'sandbox', outcome: 'partial', read_at: '2026-09-19 02:00:00', run_number: 1 },
+      { resource_type: 'sandbox', outcome: 'partial', read_at: '2026-09-20 02:00:00', run_number: 2 },
+      { resource_type: 'agent', outcome: 'refused' },
+      { resource_type: 'function', outcome: 'refused' },
+      { resource_type: 'job', outcome: 'refused' },
+      { resource_type: 'job', outcome: 'read', token_workspace: 'north' },
+      { resource_type: 'model', outcome: 'failed', read_at: '2026-09-19', run_number: 1 },
+      { resource_type: 'model', outcome: 'read', read_at: '2026-09-20', run_number: 2 },
+      { resource_type: 'policy', outcome: 'failed', account: 'acc_two' },
+    ];
+    const asked = budgets(
+      ['scope: { label: { tier: gold }, account: acc_one }'],
+      ['scope: { label: { tier: gold }, account: acc_one, resource_type: [sandbox, job] }'],
+      ['scope: { owner: { squad: ads } }'],
+      [],
+    );
+    const lines = asked.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
+    const costs = ['agent', 'job', 'model', 'policy'].map((resource_type) => ({ resource_type, cost: '1' }));
+    const books = { ...given, listings, costs: [...(given.costs ?? []), ...costs] };
+    const spends = await withBooks(books, (connection) => readSpends(connection, lines, usual));
+    const sandbox = 'labels may be missing: the listing of sandbox of acc_one was partial at 2026-09-20T02:00:00Z';
+    const agent = 'labels may be missing: the listing of agent of acc_one was refused at 2026-09-01T00:00:00Z';
+    expect(spends.map(({ lacking }) => lacking)).toEqual([[agent, sandbox], [sandbox], [], []]);
+  });
+
+  test('values that no resource or owner has are told, with what was probably meant', async () => {
+    const asked = [
+      ...budgets(['scope: { label: { tier: [gold, golden], stage: dev } }']),
+      ...budgets(['scope: { owner: { squad: serch } }']),
+    ];
+    expect(await withBooks(given, (connection) => namesNotFound(connection, asked))).toEqual([
+      'budget b0: nothing in the books has the label tier "golden"; did you mean "gold"?',
+      'budget b0: nothing in the books has the label stage "dev"',
+      'budget b0: nothing in the books has the owner squad "serch"; did you mean "search"?',
+    ]);
+  });
+
+  test('an owner that only gets a part of what is shared is one that there is', async () => {
+    const allocation = `
+rules:
+  - name: shared
+    when: { resource_type: volume }
+    split: { by: weights, weights: [{ team: search, weight: 3 }, { team: ads, weight: 1 }] }
+`;
+    const [ads] = budgets(['scope: { owner: { team: ads } }']);
+    if (ads === undefined) throw new Error('no budget');
+    await withBooks({ ...given, allocation }, async (connection) => {
+      expect(await namesNotFound(connection, [ads])).toEqual([]);
+      expect(await spent(connection, [ads])).toEqual(['1.75']);
+      const { periods } = await replayBudget(connection, ads, { from: now, now, lagHours: 2 });
+      expect(periods.map(({ spent: of }) => plain(of))).toEqual(['1.75']);
+    });
+  });
+
+  test('are replayed as the books have them now: the end of a replay is what the budget comes to', async () => {
     await withBooks(given, async (connection) => {
       const asked = { from: now, now, lagHours: 2 };
-      for (const budget of [...labelled, ...owned]) {
-        await expect(replayBudget(connection, budget, asked)).rejects.toThrow(/budget b\d is of (owners|labels): /);
+      for (const [budget, expected] of [
+        ...labelled.map((one, index) => [one, ['1', '6', '4', '3'][index]] as const),
+        ...owned.map((one, index) => [one, ['10', '14', '2', '5'][index]] as const),
+      ]) {
+        const { periods } = await replayBudget(connection, budget, asked);
+        expect(periods.map(({ spent: of }) => plain(of))).toEqual([expected]);
+      }
+    });
+    await withBooks(bare, async (connection) => {
+      for (const budget of [...labelled.slice(0, 1), ...owned.slice(0, 1)]) {
+        await expect(replayBudget(connection, budget, { from: now, now, lagHours: 2 })).rejects.toThrow(
+          /^jobs\/budgets\.yaml:2:5: budget b0: scope\.(label|owner) needs an? /,
+        );
       }
     });
   });

@@ -3,6 +3,10 @@ import type { AlertEntry, AlertFact, OutgoingMessage } from '../../src/reports/i
 const completeThrough = '2026-10-21T02:00:00Z';
 const head = { account: 'acc_main', notify: [], state: 'raised', completeThrough } as const;
 
+function driver(resourceType: string, resourceName: string, workspace: string | null, cost: string) {
+  return { account: 'acc_main', workspace, resourceType, resourceName, cost };
+}
+
 /** A fact of every kind, with names that would mean something to Slack. */
 export const exampleFacts: Readonly<Record<string, AlertFact>> = {
   budget: {
@@ -23,9 +27,9 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     completeThrough,
     lacking: [],
     drivers: [
-      { name: 'sandbox training-lab in research', cost: '1203.330000000000' },
-      { name: 'job <!channel> & "friends" in research', cost: '12.000000000000' },
-      { name: 'agent tiny', cost: '0.000003000000' },
+      driver('sandbox', 'training-lab', 'research', '1203.330000000000'),
+      driver('job', '<!channel> & "friends"', 'research', '12.000000000000'),
+      driver('agent', 'tiny', null, '0.000003000000'),
     ],
   },
   stale: { ...head, key: 'stale/acc_main', kind: 'stale', severity: 'critical', freshnessHours: 26 },
@@ -77,7 +81,7 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     cost: '12.400000000000',
     corrections: 7,
     deliveredIn: ['2026-10'],
-    drivers: [{ name: 'sandbox box', cost: '12.400000000000' }],
+    drivers: [driver('sandbox', 'box', null, '12.400000000000')],
     revision: '12.400000000000',
   },
   dimension: {

@@ -1,6 +1,14 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
-import { type Budget, evaluateBudgets, parseBudgets, stateOf, watchedPeriods } from '../../src/reports/index.ts';
+import {
+  type Budget,
+  evaluateBudgets,
+  loadBudgets,
+  parseBudgets,
+  stateOf,
+  watchedPeriods,
+} from '../../src/reports/index.ts';
 import { calendarOf, formatInstant } from '../../src/time.ts';
 
 const now = Date.parse('2026-11-05T10:30:00Z');
@@ -59,6 +67,10 @@ budgets:
       resource_name: ["agent-*", box]
       billing_dimension: sandbox_compute_runtime_gbs
       label: { tier: [gold, silver], team: search }
+  - name: squads
+    period: daily
+    amount: 5 USD
+    scope: { owner: { squad: [search, ads], team: all } }
 `;
     expect(parse(text)).toEqual([
       {
@@ -92,6 +104,17 @@ budgets:
         amount: 1n,
         amounts: new Map(),
         parent: 'everything',
+        thresholds: [{ code: '100%', at: { percent: 1_000_000n }, severity: 'critical', notify: [] }],
+      },
+      {
+        name: 'squads',
+        where: 'jobs/budgets.yaml:25:5',
+        scope: { owner: { squad: ['search', 'ads'], team: ['all'] } },
+        period: 'daily',
+        timeZone: 'UTC',
+        amount: 5n * usd,
+        amounts: new Map(),
+        parent: undefined,
         thresholds: [{ code: '100%', at: { percent: 1_000_000n }, severity: 'critical', notify: [] }],
       },
     ]);
@@ -133,11 +156,11 @@ budgets:
         '8:5: unknown key "workspace"; it belongs to scope; move it there',
         '10:13: amount: found "5,000 USD", expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without signs between the digits',
         '11:25: found "2026-10" as a period, expected a week such as 2026-W40',
-        '12:15: timeZone: the 2026-W45 of Asia/Kolkata begins 2026-11-01T18:30:00Z, within an hour of UTC, and the books count in hours: expected a time zone whose clocks differ from UTC by whole hours; choose another, such as UTC',
+        '12:15: timeZone: the 2026-W45 of Asia/Kolkata begins 2026-11-01T18:30:00Z, which is no whole hour of UTC, and the books count in hours: expected a time zone whose clocks differ from UTC by whole hours; choose another, such as UTC',
         '13:14: unknown key "resorce_type"; did you mean resource_type? rename or remove it',
         '13:48: workspace: found "re*", expected a name without *, which only resource_name understands; list the names',
         '13:55: unknown key "team"; it belongs to scope.owner; move it there',
-        '15:15: at: found "80", expected a share of the amount or an amount, above 0: 80%, 82.5% or 4500 USD',
+        '15:15: at: found "80", expected a share of the amount, up to 9999%, or an amount, above 0: 80%, 82.5% or 4500 USD',
         '15:29: severity: found "high", expected info, warning or critical',
         '16:9: thresholds: found no at, expected one such as at: 80% or at: 4500 USD; write it',
         '18:15: at: found 50% a second time in this budget; keep one',
@@ -153,10 +176,44 @@ budgets:
     },
   );
 
+  test.each([
+    [
+      'Australia/Lord_Howe',
+      /^5:15: timeZone: the 2026-0\d-\d\d of Australia\/Lord_Howe begins .*:30:00Z, which is no whole hour/,
+    ],
+    ['+05:30', /^5:15: timeZone: found "\+05:30", expected a time zone such as UTC or Europe\/Berlin$/],
+    ['Europe/Berln', /did you mean Europe\/Berlin\?$/],
+  ])('the time zone %s is refused, whatever its clocks tell today', (zone, words) => {
+    expect(problems(`budgets:\n${budget('one', '1 USD', `timeZone: ${zone}`)}`)).toMatch(words);
+  });
+
   test('a name stands once', () => {
     expect(problems(`budgets:\n${budget('one', '1 USD')}\n${budget('one', '1 USD')}`)).toBe(
       '5:11: name: found "one" a second time, first on line 2; rename one',
     );
+  });
+
+  test('a budget with a mistake is still one of the file', () => {
+    const text = [budget('all', '10'), budget('part', '5 USD', 'parent: all'), budget('all', '5 USD')].join('\n');
+    expect(problems(`budgets:\n${text}`)).toBe(
+      [
+        '4:13: amount: found 10, expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without signs between the digits',
+        '9:11: name: found "all" a second time, first on line 2; rename one',
+      ].join('\n'),
+    );
+  });
+
+  test('a scope that names nothing is no scope of everything', () => {
+    for (const [scope, words] of [
+      ['{ label: {} }', '5:21: label: found nothing in it, expected a label and its value such as tier: gold'],
+      [
+        '{ owner: {} }',
+        '5:21: owner: found nothing in it, expected a dimension of the allocation and its owner such as team: search',
+      ],
+      ['{ workspace: [] }', '5:25: workspace: found an empty list, expected a list of names'],
+    ]) {
+      expect(problems(`budgets:\n${budget('one', '1 USD', `scope: ${scope}`)}`)).toBe(words);
+    }
   });
 
   test('owner and label contradict each other', () => {
@@ -194,8 +251,18 @@ describe('parent and child', () => {
     expect(problems(`budgets:\n${text}`)).toBe(
       [
         '15:23: account: found "acc_two", which the parent "all" does not have, expected a part of "acc_one"; a child\'s costs are among its parent\'s',
-        '15:46: resource_name: found "age*", which the parent "all" does not have, expected a part of "agent-*"; a child\'s costs are among its parent\'s',
+        '15:47: resource_name: found "age*", which the parent "all" does not have, expected a part of "agent-*"; a child\'s costs are among its parent\'s',
       ].join('\n'),
+    );
+  });
+
+  test('a child of owners has no parent of labels', () => {
+    const text = [
+      budget('all', '10 USD', 'scope: { label: { tier: gold } }'),
+      budget('team', '5 USD', 'parent: all', 'scope: { owner: { team: search } }'),
+    ].join('\n');
+    expect(problems(`budgets:\n${text}`)).toBe(
+      '10:21: owner: found below "all", which is of label, expected label, as a budget is of one of the two; an allocation rule can be about labels',
     );
   });
 
@@ -248,7 +315,7 @@ describe('evaluateBudgets', () => {
   );
 
   function states(spent: bigint | undefined): string[] {
-    const spend = { budget: 'some', period: november, spent, completeThrough: undefined, lacking: [] };
+    const spend = { budget: 'some', period: november, spent, completeThrough: undefined, lacking: [], drivers: [] };
     return evaluateBudgets([some], [spend]).map(({ threshold, state }) => `${threshold} ${state}`);
   }
 
@@ -267,7 +334,9 @@ describe('evaluateBudgets', () => {
 
   test('a fact says all that a reader needs, by a key that is always the same', () => {
     const completeThrough = now - (now % 3_600_000);
-    const spend = { budget: 'some', period: november, spent: usd, completeThrough, lacking: ['a sentence'] };
+    const driver = { account: 'acc/one', workspace: null, resourceType: 'agent', resourceName: 'one', cost: '0.5' };
+    const drivers = [driver];
+    const spend = { budget: 'some', period: november, spent: usd, completeThrough, lacking: ['a sentence'], drivers };
     expect(evaluateBudgets([some], [spend])[0]).toEqual({
       key: 'budget/acc%2Fone/some/2026-11/33.3333%',
       kind: 'budget',
@@ -285,6 +354,7 @@ describe('evaluateBudgets', () => {
       amount: '3.000000000000',
       completeThrough: '2026-11-05T10:00:00Z',
       lacking: ['a sentence'],
+      drivers: [driver],
     });
     expect(evaluateBudgets([{ ...some, scope: {} }], [spend]).map(({ key, account }) => [key, account])).toEqual([
       ['budget/@all/some/2026-11/33.3333%', null],
@@ -311,26 +381,29 @@ describe('watchedPeriods', () => {
   const names = (of: Budget, settled: string | undefined, also: string[] = []) =>
     watchedPeriods(of, now, settled === undefined ? undefined : Date.parse(settled), also).map(({ name }) => name);
 
-  test('the current one, the one before it, and all that are not settled', () => {
-    expect(names(months, '2026-11-02T00:00:00Z')).toEqual(['2026-10', '2026-11']);
+  test('the current one, and those before it that may still change', () => {
+    expect(names(months, '2026-11-02T00:00:00Z')).toEqual(['2026-11']);
+    expect(names(months, '2026-11-01T00:00:00Z')).toEqual(['2026-11']);
+    expect(names(months, '2026-10-31T23:00:00Z')).toEqual(['2026-10', '2026-11']);
     expect(names(months, '2026-08-31T23:00:00Z')).toEqual(['2026-08', '2026-09', '2026-10', '2026-11']);
     expect(names(days, '2026-11-02T08:00:00Z')).toEqual(['2026-11-02', '2026-11-03', '2026-11-04', '2026-11-05']);
     expect(names(days, undefined)).toEqual(['2026-11-04', '2026-11-05']);
   });
 
   test('and those that were asked for by name', () => {
-    expect(names(months, '2026-11-02T00:00:00Z', ['2026-03', '2026-10', '2026-W40'])).toEqual([
-      '2026-03',
-      '2026-10',
-      '2026-11',
-    ]);
+    expect(names(months, '2026-11-02T00:00:00Z', ['2026-03', '2026-11', '2026-W40'])).toEqual(['2026-03', '2026-11']);
   });
 
   test('by the clocks of its zone', () => {
     const tokyo = only(budget('tokyo', '1 USD', 'timeZone: Asia/Tokyo'));
-    expect(watchedPeriods(tokyo, now, now).map(({ start }) => formatInstant(start))).toEqual([
-      '2026-09-30T15:00:00Z',
-      '2026-10-31T15:00:00Z',
-    ]);
+    expect(
+      watchedPeriods(tokyo, now, Date.parse('2026-10-31T14:00:00Z')).map(({ start }) => formatInstant(start)),
+    ).toEqual(['2026-09-30T15:00:00Z', '2026-10-31T15:00:00Z']);
   });
+});
+
+test.each(['budgets.example.yaml', 'jobs/demo/budgets.yaml'])('%s, which comes with Costbook, is sound', (name) => {
+  const sinks = ['finops', 'oncall'];
+  const found = loadBudgets(join(import.meta.dirname, '../..', name), { now, sinks });
+  expect(found?.length).toBeGreaterThan(3);
 });

@@ -81,7 +81,13 @@ test('a message is within the limits whatever it tells', () => {
     .record({ name: anyText, pick: fc.nat(facts.length - 1), lines: fc.nat(40) })
     .map(({ name, pick, lines }): AlertFact => {
       const fact = facts[pick] as AlertFact;
-      const drivers = Array.from({ length: lines }, () => ({ name, cost: '1.000000000000' }));
+      const drivers = Array.from({ length: lines }, () => ({
+        account: name,
+        workspace: name,
+        resourceType: name,
+        resourceName: name,
+        cost: '1.000000000000',
+      }));
       const texts = { key: name, about: name, error: name, account: name, dimension: name, check: name, budget: name };
       const windows = Array.from({ length: lines }, () => ({ start: name, end: name, because: name }));
       return Object.assign({}, fact, texts, { drivers, windows, lacking: [name] });

@@ -361,7 +361,7 @@ describe('calendarOf', () => {
     const act = () => calendarOf('monthly', 'Asia/Kolkata').periodAt(Date.UTC(2026, 9, 5));
     expect(act).toThrow(UsageError);
     expect(act).toThrow(
-      'the 2026-10 of Asia/Kolkata begins 2026-09-30T18:30:00Z, within an hour of UTC, and the books count in hours',
+      'the 2026-10 of Asia/Kolkata begins 2026-09-30T18:30:00Z, which is no whole hour of UTC, and the books count in hours',
     );
   });
 
