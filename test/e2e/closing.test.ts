@@ -236,6 +236,29 @@ test('what stands in the way of a close is told at once, each with what to do', 
   ]);
 }, 120_000);
 
+test('a month whose total the platform did not tell is not closed, nor one that changed since it told it', async () => {
+  const { dir, platform, night, run } = await begin(2, 10);
+  const isAboutMonths = ({ query }: { query: Readonly<Record<string, string>> }) =>
+    query['resolution'] === 'monthly' && query['groupBy'] === 'billing_dimension';
+  platform.failures = [{ times: 1000, hits: isAboutMonths, status: 422, body: { error: 'no months today' } }];
+  const first = await ingest(dir, platform, { now: '2026-10-05T12:30:00Z' });
+  expect([first.exitCode, first.account.unproven], first.stderr).toEqual([3, []]);
+  const refused = await run('2026-10-05T13:00:00Z', 'close', '2026-09');
+  expect(refused.exitCode).toBe(4);
+  expect(refused.stderr).toContain("- account acc_one: the platform's own total of 2026-09 was not met, or not asked");
+
+  platform.failures = [];
+  await night('2026-10-06T12:30:00Z');
+  platform.facts = truth(3, 10);
+  await ingest(dir, platform, {
+    now: '2026-10-06T13:00:00Z',
+    args: ['--refetch', '--from', '2026-09-29', '--to', '2026-09-30'],
+  });
+  expect((await run('2026-10-06T13:30:00Z', 'close', '2026-09')).exitCode).toBe(4);
+  await night('2026-10-07T12:30:00Z');
+  expect((await run('2026-10-07T13:00:00Z', 'close', '2026-09')).exitCode).toBe(0);
+}, 120_000);
+
 test('where nothing was loaded there is nothing to close, and nothing is made', async () => {
   const dir = await newProject();
   for (const args of [
