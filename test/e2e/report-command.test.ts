@@ -124,6 +124,15 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     expect((await parquetReadObjects({ file, compressors })).map((row) => row['cost'])).toEqual([3, 1.300000000001, 2]);
   });
 
+  test('asks what doubles in Parquet are for where no Parquet is asked for', async () => {
+    const dir = await projectOfOurs();
+    const ended = await report(dir, 'cost_by_workspace', '--format', 'csv', '--parquet-decimals', 'double');
+    expect([ended.exitCode, ended.stderr]).toEqual([
+      2,
+      expect.stringContaining('--parquet-decimals: parquet is none of the formats asked for, which are csv'),
+    ]);
+  });
+
   test('answers in JSON with the rows, the month, how far it is complete, and the files', async () => {
     const dir = await projectOfOurs();
     const { stdout } = await report(dir, 'cost_by_workspace', '--format', 'csv', '--json');
