@@ -15,6 +15,6 @@ export { type Manifest, type ManifestFile, manifestName } from './manifest.ts';
 export * from './moment.ts';
 export * from './parameters.ts';
 export { filesOf, type Published } from './publish.ts';
-export { publishReport } from './publish-report.ts';
+export { isPartitioned, publishReport } from './publish-report.ts';
 export * from './report.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';
