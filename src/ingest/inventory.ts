@@ -15,6 +15,7 @@ export type ListingSummary = Pick<
 interface Reading {
   readonly tokenWorkspace: string | undefined;
   readonly client: Client;
+  readonly workspacesElsewhere: readonly string[];
   isOfInterest(workspace: string): boolean;
 }
 
@@ -36,12 +37,18 @@ export async function readInventory(
 ): Promise<ListingSummary[]> {
   if (config.inventory?.isRead === false) return [];
   const tokens = config.inventory?.tokens ?? [];
-  const named = new Set(tokens.map(({ workspace }) => workspace));
+  const named = tokens.map(({ workspace }) => workspace);
   const readings: Reading[] = [
-    { tokenWorkspace: undefined, client, isOfInterest: (workspace) => !named.has(workspace) },
+    {
+      tokenWorkspace: undefined,
+      client,
+      workspacesElsewhere: named,
+      isOfInterest: (workspace) => !named.includes(workspace),
+    },
     ...tokens.map(({ workspace, token, tokenSetting }) => ({
       tokenWorkspace: workspace,
       client: tools.openClient({ ...config, token, tokenSetting }),
+      workspacesElsewhere: named.filter((other) => other !== workspace),
       isOfInterest: (other: string) => other === workspace,
     })),
   ];
@@ -86,7 +93,7 @@ async function readListing(
   key: ListingKey,
   listing: Listing,
   reader: ListingReader,
-  { tokenWorkspace, isOfInterest }: Reading,
+  { tokenWorkspace, workspacesElsewhere, isOfInterest }: Reading,
   stage: InventoryStage,
   request: IngestRequest,
   tools: IngestTools,
@@ -128,6 +135,7 @@ async function readListing(
   }
   const written = await stage.write({
     ...key,
+    workspacesElsewhere,
     runNumber: request.runNumber,
     seenAt: await tools.warehouse.seenAt(tools.effects.now()),
     isWhole: doubt === undefined,
@@ -136,7 +144,7 @@ async function readListing(
   const { resources, opened, ended } = written;
   const outcome = doubt !== undefined ? 'partial' : written.isShrunk ? 'shrunk' : 'read';
   const because = written.isShrunk
-    ? `it lists ${resources} where ${written.known} were known; what is missing is kept until "costbook ingest --accept-sight" says that it is gone`
+    ? `it lists ${resources} where ${written.known} were known; what is missing is kept; if it is gone run "costbook ingest --accept-sight" once, else see what the token may read`
     : doubt;
   if (because !== undefined) await tell(outcome, because, key, tools);
   return { outcome, because: because && tools.redact(because), resources, opened, ended, isHopeless: false };
