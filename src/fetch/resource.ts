@@ -69,14 +69,14 @@ export function decodeResource(item: RawResource): DecodedResource {
       return undefined;
     }
     const read: [string, string][] = [];
-    for (const [key, label] of Object.entries(value)) {
+    // In the order of the keys as they came: two that differ in half a letter only are one, and the same one each night.
+    for (const [key, label] of Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) {
       if (typeof label === 'string') read.push([key.toWellFormed(), label.toWellFormed()]);
       // What YAML makes of an unquoted value; its text is what was meant, where it is not too long to be exact.
       else if (typeof label === 'boolean' || (typeof label === 'number' && isExact(label))) {
         read.push([key.toWellFormed(), String(label)]);
       } else if (label !== null) strange.push(`metadata.labels.${key.toWellFormed()}`);
     }
-    read.sort(([a], [b]) => (a < b ? -1 : 1));
     return read.length === 0 ? undefined : JSON.stringify(Object.fromEntries(read));
   }
   function names(value: unknown): string | undefined {

@@ -1,5 +1,5 @@
 import type { AccountConfig } from '../config.ts';
-import { PlatformError, RefusedAnswerError, UsageError } from '../errors.ts';
+import { excerpt, PlatformError, RefusedAnswerError, UsageError } from '../errors.ts';
 import { decodeResource, type ResourceState } from '../fetch/index.ts';
 import { type Client, type Listing, type ListingReader, listings, openListings } from '../platform/index.ts';
 import type { InventoryStage, ListedResource, ListingFacts, ListingKey, ListingOutcome } from '../warehouse/index.ts';
@@ -21,6 +21,7 @@ interface Reading {
 
 /** How many fields and workspaces a warning names before it leaves the others out. */
 const namesShown = 5;
+const nameLength = 100;
 
 /**
  * Brings the inventory of an account up to date: every listing, by the token of each workspace that has its own and by
@@ -179,6 +180,10 @@ function toListed({ workspace: _, ...state }: ResourceState, workspace: string):
 }
 
 function someOf(names: ReadonlySet<string>): string {
-  const shown = [...names].sort().slice(0, namesShown).join(', ');
+  const shown = [...names]
+    .sort()
+    .slice(0, namesShown)
+    .map((name) => excerpt(name, nameLength))
+    .join(', ');
   return names.size > namesShown ? `${shown} and ${names.size - namesShown} more` : shown;
 }
