@@ -310,6 +310,8 @@ describe.each([
     const again = await ingest(dir, platform, { now: '2026-10-05T02:00:00Z', env: { COSTBOOK_INVENTORY: 'true' } });
     expect(again.exitCode, again.stderr).toBe(0);
     expect(again.account.inventory).toMatchObject({ resources: fleet.length + 1, opened: 0, ended: 0 });
+    const rebuilt = await runCli(['rebuild', '--dir', dir, '--into', join(dir, 'rebuilt.duckdb'), '--json']);
+    expect(rebuilt.exitCode, rebuilt.stdout + rebuilt.stderr).toBe(0);
   });
 });
 
