@@ -18,8 +18,14 @@ with charges as (
     -- Names are unique in a workspace only; without uuid, workspace or name nobody can say which resource it was.
     coalesce(resource_uuid, account || '/' || workspace || '/' || resource_type || '/' || resource_name) as resource_id
   from costs_billed
-  -- Hours without cost and usage are padding, also as a correction.
-  where billing_month = cast($month as date) and (cost <> 0 or usage <> 0)
+  where billing_month = cast($month as date)
+    -- What is billed by itself lies in its own month: with these bounds no other hours are read.
+    and (
+      charge_class is not null
+      or (bucket_start >= cast($month as timestamp) and bucket_start < cast($month as timestamp) + interval 1 month)
+    )
+    -- Hours without cost and usage are padding, also as a correction.
+    and (cost <> 0 or usage <> 0)
 ),
 -- FOCUS takes ASCII alone: what is not is written as JSON escapes it, beyond the first 65,536 characters in two halves.
 resources_of_series as (

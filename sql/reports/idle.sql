@@ -12,18 +12,51 @@ with books as (
   where accounts.complete_through is not null
     and ($account is null or accounts.account = $account)
 ),
+-- Until a day before any account's books end it does not matter whose an hour is: to join them all with their account
+-- would take three times as long.
+common as (
+  select min(known_until) - interval 24 hour as common_end
+  from books
+),
 lives as (
   select
-    amounts.series_id,
-    books.known_until,
-    min(amounts.bucket_start) as first_bucket,
-    max(amounts.bucket_start) filter (where amounts.usage > 0) as last_used_bucket,
-    sum(amounts.cost) filter (where amounts.bucket_start >= books.known_until - interval 24 hour) as cost_of_last_day
-  from amounts
-  join books using (series_id)
-  where amounts.bucket_start < cast($until as timestamp)
-    and amounts.bucket_start < books.known_until
-  group by amounts.series_id, books.known_until
+    series_id,
+    max(known_until) as known_until,
+    min(first_bucket) as first_bucket,
+    max(last_used_bucket) as last_used_bucket,
+    sum(cost_of_last_day) as cost_of_last_day
+  from (
+    select
+      amounts.series_id,
+      null as known_until,
+      min(amounts.bucket_start) as first_bucket,
+      max(amounts.bucket_start) filter (where amounts.usage > 0) as last_used_bucket,
+      null as cost_of_last_day
+    from amounts
+    cross join common
+    where amounts.bucket_start < cast($until as timestamp)
+      and amounts.bucket_start < common.common_end
+    group by amounts.series_id
+    union all
+    select
+      amounts.series_id,
+      null,
+      min(amounts.bucket_start),
+      max(amounts.bucket_start) filter (where amounts.usage > 0),
+      sum(amounts.cost) filter (where amounts.bucket_start >= books.known_until - interval 24 hour)
+    from amounts
+    cross join common
+    join books on books.series_id = amounts.series_id
+    where amounts.bucket_start < cast($until as timestamp)
+      and amounts.bucket_start >= common.common_end
+      and amounts.bucket_start < books.known_until
+    group by amounts.series_id
+    union all
+    select series_id, known_until, null, null, null
+    from books
+  ) as parts
+  group by series_id
+  having min(first_bucket) is not null and max(known_until) is not null
 ),
 named as (
   select
@@ -103,14 +136,16 @@ unused as (
     and coalesce(resources.last_used_end, resources.storage_start) <= resources.known_until - to_days($days)
     and ($workspace is null or resources.workspace = $workspace)
 ),
-spent as (
+storage as (
   select
+    named.series_id,
     unused.account,
     unused.workspace,
     unused.resource_type,
     unused.resource_name,
     unused.resource_uuid,
-    sum(amounts.cost) as cost
+    unused.unused_since,
+    unused.known_until
   from unused
   join named
     on named.account = unused.account
@@ -118,11 +153,27 @@ spent as (
     and named.resource_type is not distinct from unused.resource_type
     and named.resource_name is not distinct from unused.resource_name
     and named.resource_uuid is not distinct from unused.resource_uuid
-  join amounts on amounts.series_id = named.series_id
   where named.is_storage
-    and amounts.bucket_start >= unused.unused_since
-    and amounts.bucket_start < unused.known_until
-  group by unused.account, unused.workspace, unused.resource_type, unused.resource_name, unused.resource_uuid
+),
+spent_by_series as (
+  select amounts.series_id, sum(amounts.cost) as cost
+  from amounts
+  join storage using (series_id)
+  where amounts.bucket_start >= storage.unused_since
+    and amounts.bucket_start < storage.known_until
+  group by amounts.series_id
+),
+spent as (
+  select
+    storage.account,
+    storage.workspace,
+    storage.resource_type,
+    storage.resource_name,
+    storage.resource_uuid,
+    sum(spent_by_series.cost) as cost
+  from spent_by_series
+  join storage using (series_id)
+  group by storage.account, storage.workspace, storage.resource_type, storage.resource_name, storage.resource_uuid
 )
 select
   unused.account,

@@ -5,8 +5,8 @@
 with added_up as (
   select series_id, sum(usage) as usage, sum(cost) as cost
   from amounts_billed
-  where billing_month = cast($month as date)
-    and bucket_start >= cast($month as timestamp)
+  -- An hour is billed in the month in which it lies: to ask for billing_month would work it out for every hour.
+  where bucket_start >= cast($month as timestamp)
     and bucket_start < cast($month as timestamp) + interval 1 month
   group by series_id
 ),

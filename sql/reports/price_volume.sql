@@ -67,39 +67,74 @@ of_series as (
   from series
   join compared using (account)
 ),
-sides as (
+-- The hours that every account compares are added up at once, as it does not matter there whose an hour is; any other
+-- hour stands by itself until it is known. To join every hour would take twice as long.
+common as (
+  select
+    max(compared_start) as compared_start,
+    min(compared_end) as compared_end,
+    max(base_start) as base_start,
+    min(base_end) as base_end
+  from compared
+),
+hours as (
   -- Only hours with usage have a price. Cost without usage (credits, fees) is told by itself.
   select
     amounts.series_id,
+    case
+      when amounts.bucket_start < common.compared_start or amounts.bucket_start >= common.compared_end then amounts.bucket_start
+    end as own_hour,
     sum(amounts.usage) as usage,
     sum(amounts.cost) filter (where amounts.usage <> 0) as metered_cost,
-    sum(amounts.cost) as cost,
+    sum(amounts.cost) as cost
+  from amounts
+  cross join common
+  where amounts.bucket_start >= cast($month as timestamp)
+    and amounts.bucket_start < cast($month as timestamp) + interval 1 month
+  group by all
+),
+base_hours as (
+  -- Only hours with usage have a price. Cost without usage (credits, fees) is told by itself.
+  select
+    amounts.series_id,
+    case
+      when amounts.bucket_start < common.base_start or amounts.bucket_start >= common.base_end then amounts.bucket_start
+    end as own_hour,
+    sum(amounts.usage) as usage,
+    sum(amounts.cost) filter (where amounts.usage <> 0) as metered_cost,
+    sum(amounts.cost) as cost
+  from amounts
+  cross join common
+  where amounts.bucket_start >= cast($base as timestamp)
+    and amounts.bucket_start < cast($base as timestamp) + interval 1 month
+  group by all
+),
+sides as (
+  select
+    hours.series_id,
+    hours.usage,
+    hours.metered_cost,
+    hours.cost,
     null as base_usage,
     null as base_metered_cost,
     null as base_cost
-  from amounts
+  from hours
   join of_series using (series_id)
-  where amounts.bucket_start >= cast($month as timestamp)
-    and amounts.bucket_start < cast($month as timestamp) + interval 1 month
-    and amounts.bucket_start >= of_series.compared_start
-    and amounts.bucket_start < of_series.compared_end
-  group by amounts.series_id
+  where hours.own_hour is null
+    or (hours.own_hour >= of_series.compared_start and hours.own_hour < of_series.compared_end)
   union all
   select
-    amounts.series_id,
+    base_hours.series_id,
     null,
     null,
     null,
-    sum(amounts.usage),
-    sum(amounts.cost) filter (where amounts.usage <> 0),
-    sum(amounts.cost)
-  from amounts
+    base_hours.usage,
+    base_hours.metered_cost,
+    base_hours.cost
+  from base_hours
   join of_series using (series_id)
-  where amounts.bucket_start >= cast($base as timestamp)
-    and amounts.bucket_start < cast($base as timestamp) + interval 1 month
-    and amounts.bucket_start >= of_series.base_start
-    and amounts.bucket_start < of_series.base_end
-  group by amounts.series_id
+  where base_hours.own_hour is null
+    or (base_hours.own_hour >= of_series.base_start and base_hours.own_hour < of_series.base_end)
 ),
 lines as (
   select

@@ -1,6 +1,6 @@
---! about: How many series of each billing dimension had their first and their last day on which day; $question tells series
---! about: apart by uuid (series) or by name ($by_workspace: and workspace; otherwise: and type).
-with of_series as (
+--! about: How many series of each billing dimension had their first and their last day on which day: told apart by uuid
+--! about: (question series) and by name (question names; and by workspace where $by_workspace, otherwise by type).
+with of_series as materialized (
   select series_id, min(bucket_start) as first_hour, max(bucket_start) as last_hour
   from ledger.amounts
   where series_id in (select series_id from ledger.series where account = $account)
@@ -10,22 +10,24 @@ with of_series as (
 ),
 lives as (
   select
+    questions.question,
     series.billing_dimension,
     series.resource_name,
-    case when $question = 'series' then series.resource_uuid end as resource_uuid,
-    case when $question = 'names' and $by_workspace then series.workspace end as workspace,
-    case when $question = 'names' and not $by_workspace then series.resource_type end as resource_type,
+    case when questions.question = 'series' then series.resource_uuid end as resource_uuid,
+    case when questions.question = 'names' and $by_workspace then series.workspace end as workspace,
+    case when questions.question = 'names' and not $by_workspace then series.resource_type end as resource_type,
     bool_or(series.resource_uuid is null) as has_rows_without_uuid,
     date_trunc('day', min(of_series.first_hour)) as first_day,
     date_trunc('day', max(of_series.last_hour)) as last_day
   from of_series
   join ledger.series as series using (series_id)
+  cross join (values ('series'), ('names')) as questions(question)
   group by all
 ),
 days as (
-  select billing_dimension, first_day as day, 1 as began, 0 as ended from lives
+  select question, billing_dimension, first_day as day, 1 as began, 0 as ended from lives
   union all
-  select billing_dimension, last_day, 0, 1 from lives
+  select question, billing_dimension, last_day, 0, 1 from lives
 ),
 dimensions as (
   select billing_dimension, bool_or(has_rows_without_uuid) as has_rows_without_uuid
@@ -33,6 +35,7 @@ dimensions as (
   group by billing_dimension
 )
 select
+  days.question,
   days.billing_dimension,
   epoch_ms(days.day) as day,
   sum(days.began) as began,
@@ -40,5 +43,5 @@ select
   any_value(dimensions.has_rows_without_uuid) as has_rows_without_uuid
 from days
 join dimensions on dimensions.billing_dimension is not distinct from days.billing_dimension
-group by days.billing_dimension, days.day
-order by days.billing_dimension, days.day;
+group by days.question, days.billing_dimension, days.day
+order by days.question, days.billing_dimension, days.day;

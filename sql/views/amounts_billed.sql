@@ -2,19 +2,6 @@
 --! about: were at its close. Corrections stand in the view corrections.
 --! grain: series_id, bucket_start
 create or replace view amounts_billed as
-with
--- The hours of closed months that changed, as they were at the close: what the first change after it put something in
--- the place of.
-at_close as (
-  select
-    series_id,
-    bucket_start,
-    usage_month,
-    arg_min_null(old_cost, load_number) as cost,
-    arg_min_null(old_usage, load_number) as usage
-  from ledger.late_changes
-  group by series_id, bucket_start, usage_month
-)
 select
   series_id,
   cast(date_trunc('month', bucket_start) as date) as billing_month,
@@ -22,10 +9,10 @@ select
   cost,
   usage
 from ledger.amounts
-anti join at_close using (series_id, bucket_start)
+anti join ledger.amounts_at_close as at_close using (series_id, bucket_start)
 union all
 select series_id, usage_month, bucket_start, cost, usage
-from at_close
+from ledger.amounts_at_close
 where cost is not null;
 comment on view amounts_billed is 'Cost and usage by hour in the month in which they were incurred, a closed month as it was closed, with the number of the series in the place of its names';
 comment on column amounts_billed.series_id is 'Number of the series, whose names stand in the view series';

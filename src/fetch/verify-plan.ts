@@ -95,7 +95,7 @@ export interface SeriesSlice {
 
 /**
  * The slices of a stretch of the past that cover every series (by name: of the billing dimensions with rows without
- * uuid), each in at most `maxPages` pages where days allow it: everything at once if that fits, otherwise one billing
+ * uuid), each in at most `maxPages` pages where days allow it: a year of everything if that fits, otherwise one billing
  * dimension each, over as many months as fit.
  */
 export function seriesSlices(
@@ -111,12 +111,25 @@ export function seriesSlices(
   const all = alive(lives, past);
   if (all === 0) return [];
   if (all <= capacity) {
-    return [{ question, billingDimension: undefined, window: past, resolution: 'monthly', pages: pagesOf(all) }];
+    return yearsOf(past).map((window) => {
+      return { question, billingDimension: undefined, window, resolution: 'monthly', pages: pagesOf(all) };
+    });
   }
   return dimensions.flatMap((billingDimension) => {
     const own = lives.filter((life) => life.billingDimension === billingDimension);
     return slicesOf(past, own, capacity).map((slice) => ({ question, billingDimension, ...slice }));
   });
+}
+
+/** The past in parts of twelve months at most, each but the first from the first of a month. */
+function yearsOf({ start, end }: Window): Window[] {
+  const years: Window[] = [];
+  for (let from = start; from < end; ) {
+    const to = Math.min(end, addCalendarMonths(floorMonth(from), 12));
+    years.push({ start: from, end: to });
+    from = to;
+  }
+  return years;
 }
 
 /** The slices of one billing dimension. */
@@ -191,7 +204,10 @@ export function seriesQueries(
   ];
 }
 
-/** Those slices that were verified longest ago, or never, as many as `maxPages` pages hold, and one at least. */
+/**
+ * Those slices that were verified longest ago, or never, as many as `maxPages` pages hold, and one at least. A year of
+ * everything is a night's work by itself: what a night costs is not to grow with the past.
+ */
 export function slicesOfTonight(
   slices: readonly SeriesSlice[],
   verified: readonly SeriesVerified[],
@@ -208,7 +224,8 @@ export function slicesOfTonight(
   const chosen: SeriesSlice[] = [];
   let pages = 0;
   for (const { slice } of waiting) {
-    if (chosen.length > 0 && pages + slice.pages > maxPages) break;
+    const isTooMuch = pages + slice.pages > maxPages || slice.billingDimension === undefined;
+    if (chosen.length > 0 && isTooMuch) break;
     chosen.push(slice);
     pages += slice.pages;
   }

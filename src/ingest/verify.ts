@@ -288,12 +288,7 @@ export async function tonightsSeries(
 ): Promise<Query[]> {
   const past: PastStretch[] = [];
   for (const window of stretches) {
-    const byWorkspace = role === 'admin';
-    past.push({
-      window,
-      series: await seriesLives(connection, account, window, { question: 'series', byWorkspace }),
-      names: await seriesLives(connection, account, window, { question: 'names', byWorkspace }),
-    });
+    past.push({ window, ...(await seriesLives(connection, account, window, role === 'admin')) });
   }
   return seriesQueries(past, await seriesVerified(connection, account), deepVerifyPages, role);
 }

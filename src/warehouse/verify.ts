@@ -260,28 +260,38 @@ export async function groupsByWorkspace(
   return Number(row?.['groups']);
 }
 
-/** How many series of each billing dimension had their first and their last day of the window on which day. */
+/** How many series of a billing dimension (undefined: of none) had their first and their last day on a day. */
+export interface SeriesLife {
+  readonly billingDimension: string | undefined;
+  readonly day: Instant;
+  readonly began: number;
+  readonly ended: number;
+  readonly hasRowsWithoutUuid: boolean;
+}
+
+/** The lives that the series of a window had in it, series told apart by uuid and by name. */
 export async function seriesLives(
   connection: Connection,
   account: string,
   window: Window,
-  told: { readonly question: 'series' | 'names'; readonly byWorkspace: boolean },
-): Promise<
-  { billingDimension: string | undefined; day: Instant; began: number; ended: number; hasRowsWithoutUuid: boolean }[]
-> {
+  byWorkspace: boolean,
+): Promise<Record<'series' | 'names', SeriesLife[]>> {
   const text = (await readSqlFolder('verify')).find(({ name }) => name === 'series_lives')?.text;
   const rows = await connection.rows(text ?? '', {
     ...parametersOf(account, window),
-    question: told.question,
-    by_workspace: told.byWorkspace,
+    by_workspace: byWorkspace,
   });
-  return rows.map((row) => ({
-    billingDimension: textOf(row['billing_dimension']),
-    day: Number(row['day']),
-    began: Number(row['began']),
-    ended: Number(row['ended']),
-    hasRowsWithoutUuid: row['has_rows_without_uuid'] === true,
-  }));
+  const of = (question: 'series' | 'names') =>
+    rows
+      .filter((row) => row['question'] === question)
+      .map((row) => ({
+        billingDimension: textOf(row['billing_dimension']),
+        day: Number(row['day']),
+        began: Number(row['began']),
+        ended: Number(row['ended']),
+        hasRowsWithoutUuid: row['has_rows_without_uuid'] === true,
+      }));
+  return { series: of('series'), names: of('names') };
 }
 
 /** When the series of each billing dimension (undefined: all at once) were last verified, by the instant they began with. */

@@ -11,7 +11,7 @@ import {
   slicesOfTonight,
   wholeMonths,
 } from '../../src/fetch/index.ts';
-import { dayMs, hourMs, type Window } from '../../src/time.ts';
+import { addCalendarMonths, dayMs, hourMs, type Window } from '../../src/time.ts';
 
 const first = Date.UTC(2025, 9, 1);
 
@@ -76,11 +76,16 @@ describe('the slices of the past', () => {
     );
   });
 
-  test('are one where everything fits', () => {
+  test('are years of everything where everything fits, and one of them is a night: its cost is not to grow with the past', () => {
     const lives = livesOf(Array.from({ length: 100 }, () => ({ dimension: 'a', from: 0, days: 399 })));
-    expect(seriesSlices('series', past, lives, 1)).toEqual([
-      { question: 'series', billingDimension: undefined, window: past, resolution: 'monthly', pages: 1 },
+    const year = addCalendarMonths(past.start, 12);
+    const slices = seriesSlices('series', past, lives, 9);
+    const everything = { question: 'series', billingDimension: undefined, resolution: 'monthly', pages: 1 };
+    expect(slices).toEqual([
+      { ...everything, window: { start: past.start, end: year } },
+      { ...everything, window: { start: year, end: past.end } },
     ]);
+    expect(slicesOfTonight(slices, [], 9)).toEqual(slices.slice(0, 1));
   });
 
   test('are cut into months, and into days where a month holds too many series', () => {

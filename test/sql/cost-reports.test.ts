@@ -907,6 +907,22 @@ describe('idle', () => {
     expect(await reported('idle', { accounts: [{}], costs }, until)).toEqual([]);
   });
 
+  test('of two accounts that are not equally complete, each up to where its own hours are', async () => {
+    const one = complete('2026-08-01', '2026-09-20');
+    const two = complete('2026-08-01', '2026-09-29', 'acc_two');
+    const costs = ['acc_one', 'acc_two'].flatMap((account) => [
+      ...daily(range(1, 30), { ...storage, account }),
+      // On the 21st it is used again, which one account's books do not hold for certain yet.
+      ...daily([1, 21], { account, cost: '1', usage: '1' }),
+    ]);
+    const given = { accounts: [...one.accounts, ...two.accounts], covered: [...one.covered, ...two.covered], costs };
+    const rows = await reported('idle', given, { ...until, days: '7' });
+    expect(cells(rows, 'account', 'unused_days', 'known_until', 'storage_cost_since')).toEqual([
+      ['acc_one', 18, '2026-09-20 00:00:00', '0.432'],
+      ['acc_two', 7, '2026-09-29 00:00:00', '0.168'],
+    ]);
+  });
+
   test('each account by itself', async () => {
     const two = complete('2026-08-01', '2026-10-01', 'acc_two');
     const rows = await reported(
