@@ -9,7 +9,7 @@ export { csvPieces } from './formats/csv.ts';
 export type { AnswerPieces, FormatOptions, Question } from './formats/format.ts';
 export { jsonLines, jsonPieces } from './formats/json.ts';
 export { writeParquet } from './formats/parquet.ts';
-export { formatTable } from './formats/table.ts';
+export { formatTable, printable } from './formats/table.ts';
 export { partitionsFolder } from './lake.ts';
 export { type Manifest, type ManifestFile, manifestName } from './manifest.ts';
 export * from './moment.ts';
