@@ -23,6 +23,11 @@ export interface Given {
   /** States of resources. */
   readonly resources?: readonly Readonly<Record<string, Cell>>[];
   readonly listings?: readonly Readonly<Record<string, Cell>>[];
+  readonly alerts?: readonly Readonly<Record<string, Cell>>[];
+  readonly acknowledgements?: readonly Readonly<Record<string, Cell>>[];
+  /** Messages to sinks. */
+  readonly outbox?: readonly Readonly<Record<string, Cell>>[];
+  readonly deliveries?: readonly Readonly<Record<string, Cell>>[];
   /** The allocation rules in force, as jobs/allocation.yaml has them; lookup tables are not read. */
   readonly allocation?: string;
 }
@@ -179,6 +184,49 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     requests: 1,
     read_at: '2026-09-01',
   },
+  alerts: {
+    alert_key: 'stale/acc_one',
+    occurrence: 1,
+    kind: 'stale',
+    account: 'acc_one',
+    severity: 'critical',
+    fact: '{}',
+    sinks: '["finops"]',
+    is_told: true,
+    run_number: 2,
+    raised_at: '2026-09-10 02:00:00',
+    ending: null,
+    end_fact: null,
+    ended_at: null,
+  },
+  acknowledgements: {
+    alert_key: 'stale/acc_one',
+    until_at: '2026-09-20',
+    run_number: 3,
+    acknowledged_at: '2026-09-11',
+    ended_at: null,
+  },
+  outbox: {
+    message_number: 1,
+    message_id: 'm1',
+    sink: 'finops',
+    kind: 'alerts',
+    digest: null,
+    message: '{"entries": [{"key": "stale/acc_one", "occurrence": 1}]}',
+    run_number: 2,
+    queued_at: '2026-09-10 02:00:00',
+    outcome: null,
+    ended_at: null,
+  },
+  deliveries: {
+    message_number: 1,
+    run_number: 2,
+    began_at: '2026-09-10 02:00:01',
+    tries: null,
+    outcome: null,
+    because: null,
+    ended_at: null,
+  },
 };
 
 /** A warehouse of this program's own schema with these rows in it, in a file where one is named; the caller closes it. */
@@ -229,6 +277,10 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
     'runs',
     'resources',
     'listings',
+    'alerts',
+    'acknowledgements',
+    'outbox',
+    'deliveries',
   ] as const) {
     for (const row of given[table] ?? []) await insert(table, row);
   }

@@ -1,0 +1,313 @@
+import { describe, expect, test } from 'vitest';
+import { type AlertFact, parseBudgets, readDigest, readFacts } from '../../src/reports/index.ts';
+import { knownAlerts } from '../../src/warehouse/index.ts';
+import { answer, type Given, givenBooks } from '../support/given-books.ts';
+
+const now = Date.parse('2026-09-09T02:00:00Z');
+
+/** The facts of given books, but those of checks of no concern here. */
+async function factsOf(given: Given, configured: readonly string[] = []): Promise<AlertFact[]> {
+  const books = await givenBooks(given);
+  try {
+    const { facts } = await readFacts(books.connection, await knownAlerts(books.connection), {
+      now,
+      freshnessHours: 26,
+      configured,
+      budgets: [],
+      overlay: '/nowhere',
+      signal: new AbortController().signal,
+    });
+    return facts.filter(({ kind }) => kind !== 'check');
+  } finally {
+    books.close();
+  }
+}
+
+const fresh: Given = { accounts: [{}], loads: [{}], covered: [{}] };
+
+describe('facts about the data', () => {
+  test('none hold of books that are fresh and proven', async () => {
+    expect(await factsOf(fresh)).toEqual([]);
+  });
+
+  test('books that are complete through too long ago are stale, where something is expected of them', async () => {
+    const old = { ...fresh, covered: [{ window_end: '2026-09-07', claimed_end: '2026-09-07' }] };
+    expect(await factsOf(old)).toEqual([
+      {
+        key: 'stale/acc_one',
+        kind: 'stale',
+        account: 'acc_one',
+        severity: 'critical',
+        notify: [],
+        state: 'raised',
+        completeThrough: '2026-09-07T00:00:00Z',
+        freshnessHours: 26,
+      },
+    ]);
+    expect(await factsOf(old, ['acc_two'])).toEqual([]);
+    // That nothing is complete yet is no number, least of all 0.
+    expect(await factsOf({ accounts: [{}] })).toMatchObject([{ kind: 'stale', completeThrough: null }]);
+  });
+
+  test('windows that do not prove are one fact a month; young ones may still', async () => {
+    const unproven = [
+      { window_start: '2026-08-01', window_end: '2026-08-02' },
+      { window_start: '2026-08-03', window_end: '2026-08-04', because: 'the later one' },
+      { window_start: '2026-09-01', window_end: '2026-09-02' },
+      { window_start: '2026-09-08', window_end: '2026-09-09', is_young: true },
+    ];
+    expect(await factsOf({ ...fresh, unproven })).toMatchObject([
+      { key: 'unproven/acc_one/2026-09', count: 1 },
+      { key: 'unproven/acc_one/2026-08', count: 2, windows: [{ because: 'the later one' }, {}] },
+    ]);
+  });
+
+  test('the last ingest that failed is one, until another one ends well', async () => {
+    const run = { command: 'ingest', started_at: '2026-09-08', ended_at: '2026-09-08 00:01:00' };
+    const failed = { ...run, run_number: 1, outcome: 'failed', exit_code: 3, error: 'no answer' };
+    const check = { ...failed, run_number: 3, command: 'close' };
+    expect(await factsOf({ ...fresh, runs: [failed, check] })).toMatchObject([
+      {
+        key: 'run/ingest',
+        runNumber: 1,
+        outcome: 'failed',
+        exitCode: 3,
+        error: 'no answer',
+        endedAt: '2026-09-08T00:01:00Z',
+      },
+    ]);
+    const well = { ...run, run_number: 2, outcome: 'done', exit_code: 0, error: null };
+    expect(await factsOf({ ...fresh, runs: [failed, well] })).toEqual([]);
+    // An alert run that is under way is no end.
+    const killed = { ...run, run_number: 4, outcome: 'interrupted', exit_code: null, error: null, ended_at: null };
+    expect(await factsOf({ ...fresh, runs: [well, killed] })).toMatchObject([
+      { key: 'run/ingest', outcome: 'interrupted' },
+    ]);
+  });
+
+  test('a billing dimension that is on no list is one, with what it costs', async () => {
+    const costs = [
+      { billing_dimension: 'quantum_seconds', bucket_start: '2026-09-02 05:00:00', cost: '1.5' },
+      { billing_dimension: 'quantum_seconds', bucket_start: '2026-09-03 05:00:00', cost: '2' },
+      { cost: '7' },
+    ];
+    expect(await factsOf({ ...fresh, costs })).toMatchObject([
+      {
+        key: 'dimension/acc_one/quantum_seconds',
+        severity: 'info',
+        firstHour: '2026-09-02T05:00:00Z',
+        cost: '3.500000000000',
+      },
+    ]);
+  });
+
+  test('a closed month that moved is one, with by how much and what moved most', async () => {
+    const hour = { bucket_start: '2026-08-03 05:00:00' };
+    const given: Given = {
+      accounts: [{ history_start: '2026-08-01' }],
+      loads: [{ window_start: '2026-08-01' }, { load_number: 2, window_start: '2026-08-01' }],
+      covered: [{ window_start: '2026-08-01' }],
+      closes: [{ billing_month: '2026-08-01', closed_at: '2026-09-05 02:00:00' }],
+      costs: [{ ...hour, cost: '15', load_number: 2 }],
+      restatements: [{ ...hour, old_cost: '2.6', new_cost: '15', old_usage: '1', new_usage: '1' }],
+    };
+    expect(await factsOf(given)).toMatchObject([
+      {
+        key: 'closed_month/acc_one/2026-08',
+        kind: 'closed_month',
+        severity: 'warning',
+        cost: '12.400000000000',
+        revision: '12.400000000000',
+        corrections: 1,
+        deliveredIn: ['2026-09'],
+        drivers: [
+          {
+            account: 'acc_one',
+            workspace: 'north',
+            resourceType: 'sandbox',
+            resourceName: 'box',
+            cost: '12.400000000000',
+          },
+        ],
+      },
+    ]);
+  });
+
+  test('a check that finds something is one, by its severity', async () => {
+    const books = await givenBooks({ ...fresh, costs: [{ usage: '-1', cost: '1' }] });
+    try {
+      const { facts } = await readFacts(books.connection, [], {
+        now,
+        freshnessHours: 26,
+        configured: [],
+        budgets: [],
+        overlay: '/nowhere',
+        signal: new AbortController().signal,
+      });
+      expect(facts.find(({ key }) => key === 'check/usage_is_not_negative')).toMatchObject({
+        kind: 'check',
+        offenders: 1,
+        error: null,
+        completeThrough: '2026-09-08T00:00:00Z',
+      });
+    } finally {
+      books.close();
+    }
+  });
+
+  test('what held and does not any more is resolved; what nobody looks for is withdrawn', async () => {
+    const stale = {
+      key: 'stale/acc_one',
+      kind: 'stale',
+      account: 'acc_one',
+      severity: 'critical',
+      notify: [],
+      freshnessHours: 26,
+    };
+    const alerts = [
+      { fact: JSON.stringify(stale) },
+      {
+        alert_key: 'check/gone',
+        kind: 'check',
+        fact: JSON.stringify({ key: 'check/gone', kind: 'check', check: 'gone', account: null }),
+      },
+    ];
+    const books = await givenBooks({ ...fresh, alerts });
+    try {
+      const { facts } = await readFacts(books.connection, await knownAlerts(books.connection), {
+        now,
+        freshnessHours: 26,
+        configured: [],
+        budgets: [],
+        overlay: '/nowhere',
+        signal: new AbortController().signal,
+      });
+      expect(facts.filter(({ state }) => state !== 'raised')).toMatchObject([
+        { key: 'check/gone', state: 'withdrawn' },
+        { key: 'stale/acc_one', state: 'resolved', completeThrough: '2026-09-08T00:00:00Z' },
+      ]);
+    } finally {
+      books.close();
+    }
+  });
+});
+
+test('the view alerts: an alert each time it was raised, and what its sinks heard', async () => {
+  const rows = await answer(
+    {
+      alerts: [
+        { ending: 'resolved', ended_at: '2026-09-11 02:00:00' },
+        { occurrence: 2, raised_at: '2026-09-12 02:00:00', run_number: 4 },
+      ],
+      acknowledgements: [{}],
+      outbox: [
+        { outcome: 'delivered', ended_at: '2026-09-10 02:00:02' },
+        { message_number: 2, sink: 'mail', outcome: 'dead', ended_at: '2026-09-17 02:00:00' },
+        { message_number: 3, message: '{"entries": [{"key": "stale/acc_one", "occurrence": 2}]}' },
+      ],
+    },
+    `select occurrence, is_open, ending, acknowledged_until, last_delivered_at, pending_messages, dead_messages
+    from alerts order by occurrence`,
+  );
+  expect(rows).toEqual([
+    {
+      occurrence: 1,
+      is_open: false,
+      ending: 'resolved',
+      acknowledged_until: null,
+      last_delivered_at: '2026-09-10 02:00:02',
+      pending_messages: '0',
+      dead_messages: '1',
+    },
+    {
+      occurrence: 2,
+      is_open: true,
+      ending: null,
+      acknowledged_until: '2026-09-20 00:00:00',
+      last_delivered_at: null,
+      pending_messages: '1',
+      dead_messages: '0',
+    },
+  ]);
+});
+
+test('the view messages: a message with all that was tried', async () => {
+  const rows = await answer(
+    {
+      outbox: [
+        { outcome: 'delivered', ended_at: '2026-09-11 02:00:01' },
+        { message_number: 2, sink: 'mail' },
+      ],
+      deliveries: [
+        { tries: 4, outcome: 'unknown', because: 'answered 503', ended_at: '2026-09-10 02:00:09' },
+        {
+          run_number: 3,
+          began_at: '2026-09-11 02:00:00',
+          tries: 1,
+          outcome: 'delivered',
+          ended_at: '2026-09-11 02:00:01',
+        },
+      ],
+    },
+    'select message_id, sink, outcome, runs, tries, last_tried_at, because from messages order by message_number',
+  );
+  expect(rows).toEqual([
+    {
+      message_id: 'm1',
+      sink: 'finops',
+      outcome: 'delivered',
+      runs: '2',
+      tries: '5',
+      last_tried_at: '2026-09-11 02:00:00',
+      because: null,
+    },
+    { message_id: 'm1', sink: 'mail', outcome: 'pending', runs: '0', tries: '0', last_tried_at: null, because: null },
+  ]);
+});
+
+test('a digest tells a week against the one before, what moved most, and what is missing', async () => {
+  const books = await givenBooks({
+    accounts: [{ history_start: '2026-08-24' }],
+    loads: [{}],
+    covered: [{ window_start: '2026-08-24', window_end: '2026-09-08', claimed_end: '2026-09-08' }],
+    costs: [
+      { bucket_start: '2026-08-25 01:00:00', cost: '10' },
+      { bucket_start: '2026-09-01 01:00:00', cost: '12.5' },
+      { bucket_start: '2026-09-02 01:00:00', cost: '1', resource_name: 'new' },
+      { bucket_start: '2026-08-26 01:00:00', cost: '3', resource_name: 'same' },
+      { bucket_start: '2026-09-02 01:00:00', cost: '3', resource_name: 'same' },
+      { bucket_start: '2026-09-07 01:00:00', cost: '100' },
+    ],
+  });
+  try {
+    const budgets = parseBudgets({
+      text: 'budgets: [{ name: all, period: monthly, amount: 100 USD }]',
+      file: 'budgets.yaml',
+      now,
+    });
+    const asked = { now, freshnessHours: 26, configured: [], budgets };
+    const digest = await readDigest(books.connection, 'weekly', asked);
+    expect(digest).toMatchObject({
+      name: 'weekly/2026-W36',
+      start: '2026-08-31T00:00:00Z',
+      end: '2026-09-07T00:00:00Z',
+      spent: '16.500000000000',
+      spentBefore: '13.000000000000',
+      movers: [
+        { name: 'sandbox box in north', cost: '12.500000000000', costBefore: '10.000000000000' },
+        { name: 'sandbox new in north', cost: '1.000000000000', costBefore: '0.000000000000' },
+      ],
+      budgets: [{ budget: 'all', period: '2026-09', spent: '116.500000000000', state: 'EXCEEDED' }],
+      lacking: [],
+    });
+    expect(digest.text).toContain('Spent: 16.50 USD; before: 13.00 USD (+3.50 USD)');
+    const month = await readDigest(books.connection, 'monthly', asked);
+    expect(month).toMatchObject({ name: 'monthly/2026-08', spent: '13.000000000000', spentBefore: null });
+    expect(month.lacking).toEqual([
+      'The month (2026-08-01T00:00:00Z/2026-09-01T00:00:00Z) is not complete: the books of acc_one begin 2026-08-24T00:00:00Z',
+      'The month before (2026-07-01T00:00:00Z/2026-08-01T00:00:00Z) is not complete: the books of acc_one begin 2026-08-24T00:00:00Z',
+    ]);
+  } finally {
+    books.close();
+  }
+});
