@@ -1,4 +1,17 @@
---! about: How many resources a listing tells of, and how many were known in the workspaces that occur in it.
+--! about: How many resources a listing tells of, how many were known in the workspaces that occur in it, and how many of
+--! about: the kind in all workspaces that its token is asked about.
 select
   (select count(*) from listed) as listed,
-  (select count(*) from known) as known;
+  (select count(*) from known) as known,
+  (
+    select count(*)
+    from ledger.resources
+    where account = $account
+      and resource_type = $resource_type
+      and valid_to is null
+      and case
+        when $token_workspace is null
+          then not list_contains(cast(from_json($workspaces_elsewhere, '["VARCHAR"]') as varchar[]), workspace)
+        else workspace = $token_workspace
+      end
+  ) as known_of_kind;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type Allocation, allocationFile, type Definition, loadAllocation } from '../allocation/index.ts';
 import { nearest } from '../did-you-mean.ts';
-import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
+import { excerpt, exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import {
   type AllocationTest,
   completenessOf,
@@ -9,6 +9,7 @@ import {
   explainAllocation,
   formatTable,
   type OwnedPiece,
+  printable,
   testAllocation,
 } from '../reports/index.ts';
 import { formatInstant } from '../time.ts';
@@ -216,6 +217,9 @@ function toJson(piece: OwnedPiece): Record<string, unknown> {
   return { ...rest, labels: labels === null ? null : JSON.parse(labels), owner: JSON.parse(owner) };
 }
 
+/** A label may be as long as a book; --json tells all of it. */
+const maxLineLength = 400;
+
 function explained(piece: OwnedPiece): string {
   const { workspace, resourceType, resourceName, resourceUuid, billingDimensions, from, to, rules } = piece;
   const name = [resourceType, resourceName, resourceUuid].filter((part) => part !== null).join(' ');
@@ -228,7 +232,7 @@ function explained(piece: OwnedPiece): string {
     ...rules.map(({ rule, matched, because }) => `  ${matched ? 'matches' : 'not    '} ${rule}: ${because.join('; ')}`),
     `  → ${owner}, by ${piece.rule}`,
   ];
-  return `${lines.join('\n')}\n`;
+  return lines.map((line) => `${excerpt(printable(line), maxLineLength)}\n`).join('');
 }
 
 function describeOwner(owner: string): string {

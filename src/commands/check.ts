@@ -64,6 +64,9 @@ function toJson({ check, offenders, rows, error }: CheckResult): Record<string, 
   return { name, severity, about, offenders: offenders ?? null, rows, error: error?.message ?? null };
 }
 
+/** Offenders may say in words why they are: those are to be read to their end. */
+const maxCellWidth = 200;
+
 /** A check's line, and its offenders below it. */
 function describe({ check, offenders, columns, cells }: CheckResult): string {
   if (offenders === 0) return `pass  ${check.name}\n`;
@@ -71,7 +74,7 @@ function describe({ check, offenders, columns, cells }: CheckResult): string {
   const head = `${check.severity === 'fail' || offenders === undefined ? 'FAIL' : 'warn'}  ${check.name}: ${verdict}\n`;
   if (offenders === undefined) return head;
   const cut = offenders > cells.length ? `(the first ${cells.length} of ${offenders})\n` : '';
-  return `${head}      ${check.about}\n${`${formatTable(columns, cells)}\n${cut}`.replace(/^(?=.)/gm, '      ')}`;
+  return `${head}      ${check.about}\n${`${formatTable(columns, cells, { maxCellWidth })}\n${cut}`.replace(/^(?=.)/gm, '      ')}`;
 }
 
 /** What a person must know who does not read the answer; undefined where the check passed. */

@@ -20,6 +20,7 @@ import {
   completeness,
   contradictions,
   coveredPieces,
+  dueMonths,
   knownUnits,
   openBooks,
   unprovenWindows,
@@ -79,7 +80,7 @@ async function closeUnderLock(closing: Closing): Promise<Outcome> {
     const before = closed.find((candidate) => candidate.month === month.start);
     if (before !== undefined) return await closedAlready(before, closing);
 
-    const accounts = await accountsToClose(connection, config);
+    const accounts = await accountsToClose(connection, config, month);
     const ids = accounts.map(({ account }) => account);
     const invoiced = invoicesOf(invoices, ids);
     const obstacles = closeObstacles({
@@ -151,7 +152,7 @@ async function closedAlready(before: ClosedMonth, { invoices, context }: Closing
 }
 
 /** Every account in the books and in the configuration, with what matters to closing a month. */
-async function accountsToClose(connection: Connection, config: LocalConfig) {
+async function accountsToClose(connection: Connection, config: LocalConfig, month: Window) {
   const configured = config.accounts.flatMap(({ id }) => id ?? []);
   const inBooks = await completeness(connection);
   const ids = [...new Set([...inBooks.map(({ account }) => account), ...configured])].sort();
@@ -162,6 +163,7 @@ async function accountsToClose(connection: Connection, config: LocalConfig) {
       isConfigured: configured.length === 0 || configured.includes(account),
       covered: await coveredPieces(connection, account),
       unproven: [...(await unprovenWindows(connection, account)), ...(await contradictions(connection, account))],
+      isTotalDue: (await dueMonths(connection, account, month)).length > 0,
     })),
   );
 }

@@ -204,6 +204,7 @@ Biggest mover of the last seven days: ${mover['resource_type']} ${mover['resourc
 }
 Charged back, the last whole month in USD, by the rules of jobs/allocation.yaml:
 ${chargeback}
+The teams' labels are written in many ways (paymnets, PAYMENTS); the aliases in that file make one team of each.
 
 Files:
 ${story.files.map((file) => `  ${relative('.', file)}`).join('\n')}

@@ -19,6 +19,7 @@ import {
   type GivenParameter,
   incompleteness,
   instantOf,
+  isPartitioned,
   manifestName,
   momentOf,
   newestLoad,
@@ -101,6 +102,7 @@ export const reportCommand: Command = {
     if (report === undefined) options.problem(unknownReport(name, reports));
     const formats = options.choices('format', exportFormats) ?? report?.formats ?? [];
     const parquetDecimals = options.choice('parquetDecimals', ['exact', 'double']) ?? 'exact';
+    if (report !== undefined) checkForm(report, { formats, parquetDecimals }, options.problem);
     const asked = options.asOf();
     const given: GivenParameter[] = ['month', 'from', 'to'].flatMap((option) => {
       const text = options.text(option);
@@ -166,7 +168,11 @@ export const reportCommand: Command = {
           parquetDecimals,
           focus: focus && {
             version: focus.version,
-            metadata: focusMetadata(focus.version, columns, await newestLoad(connection, String(parameters['month']))),
+            metadata: focusMetadata(
+              focus.version,
+              parquetDecimals === 'double' ? withDoubles(columns) : columns,
+              await newestLoad(connection, String(parameters['month'])),
+            ),
           },
           root: resolve(options.text('out') ?? join(context.dir, 'exports')),
           signal: context.signal,
@@ -196,6 +202,30 @@ function refuseOneNameForSeveral(values: readonly ParameterValue[], accounts: re
     `focus.accountName is "${name}", and the books have ${accounts.length} accounts: ${ids}; ` +
       'remove it and write name in each entry of accounts, which the next ingest puts into the books',
   );
+}
+
+/** Adds to the problems what a report cannot be written as, and doubles where nothing would hold them. */
+function checkForm(
+  report: Report,
+  { formats, parquetDecimals }: { formats: readonly string[]; parquetDecimals: 'exact' | 'double' },
+  problem: (text: string) => void,
+): void {
+  if (isPartitioned(report)) {
+    const others = formats.filter((format) => format !== 'parquet');
+    if (others.length > 0) {
+      problem(`--format: the report ${report.name} is written as parquet alone, found ${others.join(', ')}`);
+    }
+    if (parquetDecimals === 'double') {
+      problem(`--parquet-decimals: the report ${report.name} is written with exact decimals alone; leave it out`);
+    }
+  } else if (parquetDecimals === 'double' && !formats.includes('parquet')) {
+    problem(`--parquet-decimals: parquet is none of the formats asked for, which are ${formats.join(', ')}`);
+  }
+}
+
+/** Columns as they are where decimals are made doubles: some of the files have no precision to be promised. */
+function withDoubles(columns: readonly SqlColumn[]): SqlColumn[] {
+  return columns.map(({ name, type }) => ({ name, type: type.startsWith('DECIMAL') ? 'DOUBLE' : type }));
 }
 
 /** The columns that are answered with: those of FOCUS in its order, or all. Throws UsageError where the SQL lacks one. */

@@ -50,7 +50,9 @@ export function decodeResource(item: RawResource): DecodedResource {
     return taken;
   }
   function text(object: unknown, key: string, place: string): string | undefined {
-    const read = (value: unknown) => (typeof value === 'string' ? value.toWellFormed() : undefined);
+    // A mark of the byte order before a text is no letter of it, and what reads it back from the books leaves it out.
+    const read = (value: unknown) =>
+      typeof value === 'string' ? value.toWellFormed().replace(/^\uFEFF+/, '') : undefined;
     return take(at(object, key), place, read) || undefined; // the platform writes no text as an empty one
   }
   function instant(object: unknown, key: string, place: string): string | undefined {
@@ -67,13 +69,14 @@ export function decodeResource(item: RawResource): DecodedResource {
       return undefined;
     }
     const read: [string, string][] = [];
-    for (const [key, label] of Object.entries(value)) {
+    // In the order of the keys as they came: two that differ in half a letter only are one, and the same one each night.
+    for (const [key, label] of Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) {
       if (typeof label === 'string') read.push([key.toWellFormed(), label.toWellFormed()]);
-      // What YAML makes of an unquoted value; its text is what was meant.
-      else if (typeof label === 'number' || typeof label === 'boolean') read.push([key.toWellFormed(), String(label)]);
-      else if (label !== null) strange.push(`metadata.labels.${key.toWellFormed()}`);
+      // What YAML makes of an unquoted value; its text is what was meant, where it is not too long to be exact.
+      else if (typeof label === 'boolean' || (typeof label === 'number' && isExact(label))) {
+        read.push([key.toWellFormed(), String(label)]);
+      } else if (label !== null) strange.push(`metadata.labels.${key.toWellFormed()}`);
     }
-    read.sort(([a], [b]) => (a < b ? -1 : 1));
     return read.length === 0 ? undefined : JSON.stringify(Object.fromEntries(read));
   }
   function names(value: unknown): string | undefined {
@@ -110,6 +113,11 @@ export function decodeResource(item: RawResource): DecodedResource {
     integrationConnections: names(at(spec, 'integrationConnections')),
   };
   return { state, strange };
+}
+
+/** Whether a number of JSON is one that no digit was lost of: an account number of twenty digits is another one by now. */
+function isExact(value: number): boolean {
+  return !Number.isInteger(value) || Number.isSafeInteger(value);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,5 +1,5 @@
 import type { AccountConfig } from '../config.ts';
-import { PlatformError, RefusedAnswerError, UsageError } from '../errors.ts';
+import { excerpt, PlatformError, RefusedAnswerError, UsageError } from '../errors.ts';
 import { decodeResource, type ResourceState } from '../fetch/index.ts';
 import { type Client, type Listing, type ListingReader, listings, openListings } from '../platform/index.ts';
 import type { InventoryStage, ListedResource, ListingFacts, ListingKey, ListingOutcome } from '../warehouse/index.ts';
@@ -15,11 +15,13 @@ export type ListingSummary = Pick<
 interface Reading {
   readonly tokenWorkspace: string | undefined;
   readonly client: Client;
+  readonly workspacesElsewhere: readonly string[];
   isOfInterest(workspace: string): boolean;
 }
 
 /** How many fields and workspaces a warning names before it leaves the others out. */
 const namesShown = 5;
+const nameLength = 100;
 
 /**
  * Brings the inventory of an account up to date: every listing, by the token of each workspace that has its own and by
@@ -36,12 +38,18 @@ export async function readInventory(
 ): Promise<ListingSummary[]> {
   if (config.inventory?.isRead === false) return [];
   const tokens = config.inventory?.tokens ?? [];
-  const named = new Set(tokens.map(({ workspace }) => workspace));
+  const named = tokens.map(({ workspace }) => workspace);
   const readings: Reading[] = [
-    { tokenWorkspace: undefined, client, isOfInterest: (workspace) => !named.has(workspace) },
+    {
+      tokenWorkspace: undefined,
+      client,
+      workspacesElsewhere: named,
+      isOfInterest: (workspace) => !named.includes(workspace),
+    },
     ...tokens.map(({ workspace, token, tokenSetting }) => ({
       tokenWorkspace: workspace,
       client: tools.openClient({ ...config, token, tokenSetting }),
+      workspacesElsewhere: named.filter((other) => other !== workspace),
       isOfInterest: (other: string) => other === workspace,
     })),
   ];
@@ -86,7 +94,7 @@ async function readListing(
   key: ListingKey,
   listing: Listing,
   reader: ListingReader,
-  { tokenWorkspace, isOfInterest }: Reading,
+  { tokenWorkspace, workspacesElsewhere, isOfInterest }: Reading,
   stage: InventoryStage,
   request: IngestRequest,
   tools: IngestTools,
@@ -128,6 +136,7 @@ async function readListing(
   }
   const written = await stage.write({
     ...key,
+    workspacesElsewhere,
     runNumber: request.runNumber,
     seenAt: await tools.warehouse.seenAt(tools.effects.now()),
     isWhole: doubt === undefined,
@@ -136,7 +145,7 @@ async function readListing(
   const { resources, opened, ended } = written;
   const outcome = doubt !== undefined ? 'partial' : written.isShrunk ? 'shrunk' : 'read';
   const because = written.isShrunk
-    ? `it lists ${resources} where ${written.known} were known; what is missing is kept until "costbook ingest --accept-sight" says that it is gone`
+    ? `it lists ${resources} where ${written.known} were known; what is missing is kept; if it is gone run "costbook ingest --accept-sight" once, else see what the token may read`
     : doubt;
   if (because !== undefined) await tell(outcome, because, key, tools);
   return { outcome, because: because && tools.redact(because), resources, opened, ended, isHopeless: false };
@@ -171,6 +180,10 @@ function toListed({ workspace: _, ...state }: ResourceState, workspace: string):
 }
 
 function someOf(names: ReadonlySet<string>): string {
-  const shown = [...names].sort().slice(0, namesShown).join(', ');
+  const shown = [...names]
+    .sort()
+    .slice(0, namesShown)
+    .map((name) => excerpt(name, nameLength))
+    .join(', ');
   return names.size > namesShown ? `${shown} and ${names.size - namesShown} more` : shown;
 }

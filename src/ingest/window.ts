@@ -177,8 +177,7 @@ export async function readWindow(reading: WindowReading): Promise<WindowRead> {
   }
   return exclusively(async () => {
     const leavesOut = reading.leavesOut(short);
-    const { proofs, leftOut } = await stage.prove(reading.known, leavesOut);
-    const differing = await stage.differingHours();
+    const { proofs, leftOut, differing } = await stage.prove(reading.known, leavesOut);
     return {
       role: readAs,
       queries: answered,

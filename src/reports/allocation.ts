@@ -209,6 +209,11 @@ export async function explainAllocation(
     join ledger.series_owners as owners
       on owners.series_id = states.series_id
       and owners.from_time >= states.from_time and owners.from_time < states.to_time
+    -- What was before its first cost, before it was made for one, is nothing to explain.
+    where owners.to_time > coalesce(
+      (select min(bucket_start) from ledger.amounts as amounts where amounts.series_id = states.series_id),
+      cast('-infinity' as timestamp)
+    )
     order by
       states.account, states.workspace, states.resource_type, states.resource_name, states.resource_uuid,
       owners.from_time, states.billing_dimension

@@ -89,6 +89,8 @@ export interface AccountToClose {
   readonly covered: readonly CoveredPiece[];
   /** What did not prove, and where the platform's totals contradict the hours. */
   readonly unproven: readonly UnprovenWindow[];
+  /** Whether the platform's own total of the month is still to be asked: it was not met, or the month changed since. */
+  readonly isTotalDue: boolean;
 }
 
 /** What is looked at before a month is closed. */
@@ -126,7 +128,7 @@ function orderObstacles(month: Window, closed: readonly ClosedMonth[]): string[]
 }
 
 function accountObstacles(
-  { account, completeness, isConfigured, covered, unproven }: AccountToClose,
+  { account, completeness, isConfigured, covered, unproven, isTotalDue }: AccountToClose,
   { month, closeAfterDays, settleDays }: CloseQuestion,
 ): string[] {
   const { historyStart, completeThrough } = completeness ?? {};
@@ -169,6 +171,13 @@ function accountObstacles(
   for (const { window, because } of within) {
     obstacles.push(
       `account ${account}: ${formatWindow(window)} is unproven (${because}); ${again}, which asks again; the view proofs shows each comparison`,
+    );
+  }
+  // A month that is not whole or not complete has no total to meet yet, and a total that contradicts was told above.
+  if (hasPart && isTotalDue && obstacles.length === 0) {
+    obstacles.push(
+      `account ${account}: the platform's own total of ${formatMonth(month.start)} was not met, or not asked since the month ` +
+        `changed; ${again}, which asks for it; the view proofs shows each comparison`,
     );
   }
   return obstacles;

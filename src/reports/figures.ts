@@ -20,8 +20,8 @@ export interface CostColumn {
  * `cost`. Undefined where the answer has none, or holds it as a double, which has no exact sum.
  */
 export function costColumnOf(columns: readonly SqlColumn[], declared: string | undefined): CostColumn | undefined {
-  const name = declared ?? 'cost';
-  const type = columns.find((column) => column.name === name)?.type;
+  const wanted = (declared ?? 'cost').toLowerCase(); // as DuckDB compares names
+  const { name = '', type } = columns.find((column) => column.name.toLowerCase() === wanted) ?? {};
   const [, decimals] = /^DECIMAL\(\d+,\s*(\d+)\)$/.exec(type ?? '') ?? [];
   if (decimals !== undefined) return { name, decimals: Number(decimals) };
   return /^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$/.test(type ?? '') ? { name, decimals: 0 } : undefined;

@@ -112,7 +112,7 @@ export async function inputsOf(values: readonly ParameterValue[]): Promise<Pick<
 const partitionColumns = ['account', 'month', 'bucket_start'];
 
 /** Whether a report is written as partitions. Throws UsageError where its header names other columns than can be. */
-function isPartitioned({ file }: Report): boolean {
+export function isPartitioned({ file }: Report): boolean {
   const found = file.header['partition'];
   if (found === undefined) return false;
   if (found.split(/\s*,\s*/).join() === 'account,month') return true;

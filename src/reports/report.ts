@@ -10,6 +10,7 @@ import {
 } from '../warehouse/index.ts';
 import { columnsOf, quoted } from './columns.ts';
 import { exportFormats } from './export.ts';
+import { costColumnOf } from './figures.ts';
 import { parseParameters, type ReportParameter } from './parameters.ts';
 import { sqlProblem } from './sql-problem.ts';
 
@@ -71,7 +72,7 @@ export function selectOf(report: Report): string {
 
 /**
  * Has DuckDB read a report's SQL without answering it, so that nothing is written where it is wrong, and returns the
- * columns that it answers with. Throws UsageError where the grain is none of them.
+ * columns that it answers with. Throws UsageError where the grain, or the header's cost, is none of them.
  */
 export async function checkReport(
   connection: Connection,
@@ -83,7 +84,7 @@ export async function checkReport(
   const plainNames = names.map((name) => name.toLowerCase()); // as DuckDB compares them
   const missing = report.grain.filter((column) => !plainNames.includes(column.toLowerCase()));
   if (missing.length > 0) {
-    const line = report.file.text.split('\n').findIndex((text) => /^--! *grain:/.test(text)) + 1;
+    const line = lineOf(report.file, 'grain');
     const problems = missing.map((column) => {
       const near = nearest(column, names);
       const hint = near === undefined ? '' : ` (did you mean "${near}"?)`;
@@ -91,7 +92,30 @@ export async function checkReport(
     });
     throw new UsageError(problems.join('\n'));
   }
+  checkCost(report, columns);
   return columns;
+}
+
+/** Throws UsageError where the header's cost is no column that can be added up exactly. */
+function checkCost({ file }: Report, columns: readonly SqlColumn[]): void {
+  const declared = file.header['cost'];
+  if (declared === undefined || costColumnOf(columns, declared) !== undefined) return;
+  const at = `${file.path}:${lineOf(file, 'cost')}:1`;
+  const found = columns.find(({ name }) => name.toLowerCase() === declared.toLowerCase());
+  if (found !== undefined) {
+    throw new UsageError(
+      `${at}: the cost "${declared}" is ${found.type}, expected a DECIMAL or an integer, which can be added up exactly`,
+    );
+  }
+  const names = columns.map(({ name }) => name);
+  const near = nearest(declared, names);
+  const hint = near === undefined ? '' : ` (did you mean "${near}"?)`;
+  throw new UsageError(`${at}: the cost is "${declared}"${hint}, expected a column of the report: ${names.join(', ')}`);
+}
+
+/** The line of a header's key, from 1. */
+function lineOf({ text }: SqlFile, key: string): number {
+  return text.split('\n').findIndex((line) => new RegExp(`^--! *${key}:`).test(line)) + 1;
 }
 
 /** Runs work with `orderedQuery`, which begins on its first line; a mistake in its SQL becomes a UsageError in DuckDB's words, with the file and line. */

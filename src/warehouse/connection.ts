@@ -353,6 +353,9 @@ function wrap(
     },
     stream: (sql, parameters = {}) =>
       statementInTurn(async () => {
+        // Of several statements all but the last would be run here.
+        const { count } = await connection.extractStatements(sql).catch(fail);
+        if (count !== 1) fail(new Error(`Parser Error: found ${count} statements, expected one SELECT`));
         // Streamed from the connection: a prepared statement would have to outlive the stream.
         const values = await prepared(sql, parameters, async (statement) => valuesFor(statement, parameters)).catch(
           fail,

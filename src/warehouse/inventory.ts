@@ -50,6 +50,8 @@ export interface ListingFacts extends ListingKey {
 
 /** How a listing is to be written. */
 export interface ListingReading extends ListingKey {
+  /** Workspaces that are read with tokens of their own: those of this reading's resources are not among them. */
+  readonly workspacesElsewhere: readonly string[];
   readonly runNumber: number;
   /** When it was seen; after every earlier reading. */
   readonly seenAt: Instant;
@@ -62,7 +64,7 @@ export interface ListingReading extends ListingKey {
 /** What writing a listing changed. */
 export interface ListingWritten {
   readonly resources: number;
-  /** How many were known in the workspaces that occur in it. */
+  /** How many there would be if nothing were missing: known in the workspaces that occur in it, or listed before. */
   readonly known: number;
   /** States that were written, and states that ended. */
   readonly opened: number;
@@ -125,12 +127,21 @@ export async function openInventoryStage(connection: Connection, recorder: Recor
         ]),
       );
     },
-    async write({ account, tokenWorkspace, resourceType, runNumber, seenAt, isWhole, acceptShrunk }) {
+    async write(reading) {
+      const { account, tokenWorkspace, resourceType, runNumber, seenAt, isWhole, acceptShrunk } = reading;
       const key = { account, resource_type: resourceType };
-      const before = await lastReading(connection, { account, tokenWorkspace, resourceType });
+      const before = await lastReading(connection, reading);
       await connection.run(sql('listed'), key);
-      const [counts] = await connection.rows(sql('counts'));
-      const [resources, known] = [Number(counts?.['listed']), Number(counts?.['known'])];
+      const [counts] = await connection.rows(sql('counts'), {
+        ...key,
+        token_workspace: tokenWorkspace ?? null,
+        workspaces_elsewhere: JSON.stringify(reading.workspacesElsewhere),
+      });
+      const resources = Number(counts?.['listed']);
+      // A workspace that is missing altogether ends nothing, and is missing all the same: until somebody accepts it, a
+      // listing is compared with the last one that was whole too, as far as that was of the same workspaces.
+      const listedBefore = Math.min(await lastListed(connection, reading), Number(counts?.['known_of_kind']));
+      const known = Math.max(Number(counts?.['known']), listedBefore);
       const isShrunk = isWhole && !acceptShrunk && resources * 2 < known;
       await connection.run(sql('compare'), {
         ...key,
@@ -192,13 +203,19 @@ async function lastReading(connection: Connection, key: ListingKey): Promise<Ins
   return row === undefined ? undefined : Number(row['read_at']);
 }
 
+/** How many resources a listing had when it last was as it should be; 0 where it never was. */
+async function lastListed(connection: Connection, key: ListingKey): Promise<number> {
+  const row = await lastListing(connection, key, ['read']);
+  return Number(row?.['resources'] ?? 0);
+}
+
 async function lastListing(
   connection: Connection,
   { account, tokenWorkspace, resourceType }: ListingKey,
   outcomes: readonly ListingOutcome[],
 ): Promise<SqlRow | undefined> {
   const [row] = await connection.rows(
-    `select outcome, epoch_ms(read_at) as read_at
+    `select outcome, resources, epoch_ms(read_at) as read_at
     from ledger.listings
     where account = $account
       and token_workspace is not distinct from $token_workspace

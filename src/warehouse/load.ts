@@ -165,11 +165,13 @@ export interface Stage {
   takeRepair(query: number, billingDimension: string | undefined): Promise<void>;
   /**
    * Compares everything with the platform's own totals. Where the platform is known to leave rows out of the detail,
-   * all rows together may meet the detail's total in its pages' place; `leftOut` tells whether they had to.
+   * all rows together may meet the detail's total in its pages' place; `leftOut` tells whether they had to. `differing`
+   * are the hours whose rows and control differ, by billing dimension.
    */
-  prove(known: TotalsKnown, leavesOut: boolean): Promise<{ proofs: Proof[]; leftOut: boolean }>;
-  /** The hours whose rows and control differed when they were compared, by billing dimension; empty where all met. */
-  differingHours(): Promise<DifferingHours[]>;
+  prove(
+    known: TotalsKnown,
+    leavesOut: boolean,
+  ): Promise<{ proofs: Proof[]; leftOut: boolean; differing: readonly DifferingHours[] }>;
   /** The most decimals that this window's totals carry. */
   decimals(): TotalDecimals;
   /**
@@ -219,8 +221,8 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
   let entries = 0;
   let decimals = new Map<number, TotalDecimals>();
   let proofs: readonly Proof[] = [];
-  // Whether the hours were compared since anything came or was taken.
-  let isCompared = false;
+  // What differed when the hours were compared; undefined where anything came or was taken since.
+  let differing: readonly DifferingHours[] | undefined;
 
   function decimalsSeen(): TotalDecimals {
     const seen = [...decimals.values()];
@@ -232,11 +234,21 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
   function byWorkspace(): boolean {
     return role === 'admin';
   }
-  async function compareHours(known: TotalsKnown): Promise<void> {
-    if (isCompared) return;
+  async function compareHours(known: TotalsKnown): Promise<readonly DifferingHours[]> {
+    if (differing !== undefined) return differing;
     const tolerance = toleranceParameters(known, decimalsSeen());
     await connection.run(sql('compare_hours'), { by_workspace: byWorkspace(), ...tolerance });
-    isCompared = true;
+    const rows = await connection.rows(sql('differing_hours'));
+    differing = rows.map((row) => ({
+      billingDimension: row['billing_dimension'] === null ? undefined : String(row['billing_dimension']),
+      hours: Number(row['hours']),
+      span: {
+        start: window.start + Number(row['first_bucket']) * hourMs,
+        end: window.start + (Number(row['last_bucket']) + 1) * hourMs,
+      },
+      costDifference: String(row['cost_difference']),
+    }));
+    return differing;
   }
   function windowParameters(of: Window): { account: string; window_start: string; window_end: string } {
     return { account, window_start: formatInstant(of.start), window_end: formatInstant(of.end) };
@@ -249,12 +261,12 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
       entries = 0;
       decimals = new Map();
       proofs = [];
-      isCompared = false;
+      differing = undefined;
       await connection.run(sql('stage'));
     },
 
     readAs(newRole) {
-      isCompared = false;
+      differing = undefined;
       role = newRole;
     },
 
@@ -262,7 +274,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
       let total: string | undefined;
       return {
         async page(page) {
-          isCompared = false;
+          differing = undefined;
           if (total === undefined) {
             total = page.totalCost;
             await connection.appendRows('staged_queries', [[query, purpose, name, total]]);
@@ -304,7 +316,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
           });
         },
         async restart() {
-          isCompared = false;
+          differing = undefined;
           total = undefined;
           decimals.delete(query);
           await connection.run(sql('forget_query'), { query });
@@ -313,7 +325,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     },
 
     async takeDetail() {
-      isCompared = false;
+      differing = undefined;
       await connection.run(sql('rows_of_detail'), { account });
     },
 
@@ -323,7 +335,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     },
 
     async takeResidual(query, filter) {
-      isCompared = false;
+      differing = undefined;
       const filters = {
         resource_type: filter.resourceType ?? null,
         billing_dimension: filter.billingDimension ?? null,
@@ -333,9 +345,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     },
 
     async shortDimensions(known) {
-      await compareHours(known);
-      const rows = await connection.rows(sql('short_dimensions'));
-      return rows.map((row) => String(row['billing_dimension']));
+      return (await compareHours(known)).flatMap(({ billingDimension }) => billingDimension ?? []);
     },
 
     async dimensionsOfOneType() {
@@ -359,7 +369,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     },
 
     async takeRepair(query, billingDimension) {
-      isCompared = false;
+      differing = undefined;
       // By resource type and name the query tells more of them than the detail did; by workspace it may tell less.
       if (role === 'member') {
         await connection.run(sql('drop_rows_without_uuid'), {
@@ -377,41 +387,28 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     },
 
     async prove(known, leavesOut) {
-      await compareHours(known);
+      const differing = await compareHours(known);
       await connection.run(sql('prove'), { ...toleranceParameters(known, decimalsSeen()), leaves_out: leavesOut });
       proofs = await readProofs(connection);
-      return { proofs: [...proofs], leftOut: proofs.some(({ compared }) => compared === allRowsMeet) };
-    },
-
-    async differingHours() {
-      const rows = await connection.rows(sql('differing_hours'));
-      return rows.map((row) => ({
-        billingDimension: row['billing_dimension'] === null ? undefined : String(row['billing_dimension']),
-        hours: Number(row['hours']),
-        span: {
-          start: window.start + Number(row['first_bucket']) * hourMs,
-          end: window.start + (Number(row['last_bucket']) + 1) * hourMs,
-        },
-        costDifference: String(row['cost_difference']),
-      }));
+      return { proofs: [...proofs], leftOut: proofs.some(({ compared }) => compared === allRowsMeet), differing };
     },
 
     decimals: decimalsSeen,
 
     async load(facts, file) {
       const parameters = windowParameters(window);
-      const [rows] = await connection.rows(sql('rows_stand_once'));
-      const [there] = await connection.rows(sql('covered_hours'), parameters);
-      const coveredHours = Number(there?.['covered_hours']);
+      const [before] = await connection.rows(sql('before_loading'), parameters);
+      const coveredHours = Number(before?.['covered_hours']);
       // A member's rows may have to give way to those that an admin read.
       const mayBeKept = role === 'member' && coveredHours > 0;
-      await connection.run(sql(rows?.['stand_once'] === true && !mayBeKept ? 'rows_to_load' : 'rows_to_load_added_up'));
+      await connection.run(
+        sql(before?.['stand_once'] === true && !mayBeKept ? 'rows_to_load' : 'rows_to_load_added_up'),
+      );
       const pieces = coveredHours === 0 ? [{ window, role }] : await keepWhatAdminKnew();
       if (coveredHours > 0) await connection.run(sql('changes'), parameters);
-      const [collision] = await connection.rows(sql('series_collisions'));
-      if (collision)
-        throw new Error(`two different series share the id ${collision['series_id']}: nothing was written`);
-      const [counts] = await connection.rows('select count(*) as amounts, coalesce(sum(cost), 0) as cost from loaded');
+      const [counts] = await connection.rows(sql('to_load'));
+      const shared = counts?.['shared_series_id'] ?? null;
+      if (shared !== null) throw new Error(`two different series share the id ${shared}: nothing was written`);
       const [changed] =
         coveredHours > 0
           ? await connection.rows('select count(*) as restated from changes where was_covered')
@@ -438,7 +435,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
           await connection.run(sql(coveredHours === 0 ? 'fill' : 'replace'), { ...parameters, ...numbers });
         }
         await connection.run(sql('record_proofs'), { ...parameters, ...numbers, reading: facts.reading });
-        await record(facts, written, await file(written));
+        await record(facts, written, await file(written), coveredHours > 0);
       });
       return { outcome, amounts: written.amounts, restated };
     },
@@ -453,7 +450,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
           seen_at: formatInstant(facts.seenAt),
           proofs: JSON.stringify(written.proofs.map(proofValues)),
         });
-        await record(facts, written, place);
+        await record(facts, written, place, true);
       });
     },
 
@@ -491,11 +488,16 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     close: () => connection.close(),
   };
 
-  /** The ledger's rows of a load, within its transaction. */
-  async function record(facts: LoadFacts, written: LoadWritten, place: string | undefined): Promise<void> {
+  /** The ledger's rows of a load, within its transaction; `wasCovered` where hours of its window were in the books. */
+  async function record(
+    facts: LoadFacts,
+    written: LoadWritten,
+    place: string | undefined,
+    wasCovered: boolean,
+  ): Promise<void> {
+    const parameters = { ...windowParameters(window), load_number: facts.loadNumber };
     await connection.run(sql('record'), {
-      ...windowParameters(window),
-      load_number: facts.loadNumber,
+      ...parameters,
       run_number: facts.runNumber,
       reason: facts.reason,
       role,
@@ -510,6 +512,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
       seen_at: formatInstant(facts.seenAt),
       landing: place ?? null,
     });
+    if (wasCovered) await connection.run(sql('give_way'), parameters);
     for (const piece of written.pieces) {
       await connection.run(sql('record_covered'), {
         account,

@@ -22,7 +22,7 @@ export interface SqlFile {
   readonly name: string;
   readonly path: string;
   readonly header: Readonly<Record<string, string>>;
-  /** The whole text, header included: its lines are those of the file. */
+  /** The whole text, header included: its lines are those of the file, each ended by a line feed alone. */
   readonly text: string;
 }
 
@@ -49,7 +49,8 @@ export async function readSqlFolder(folder: SqlFolder, overlay?: string): Promis
     [...files]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(async ([name, path]) => {
-        const text = await readFile(path, 'utf8');
+        // As other editors write it: a byte order mark, lines that end in CRLF.
+        const text = (await readFile(path, 'utf8')).replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
         return { name, path, text, header: parseHeader(text, path, problems) };
       }),
   );

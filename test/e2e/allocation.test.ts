@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts';
@@ -118,6 +118,21 @@ test('explain says which rule it is, and why the ones before it are not', async 
   });
   const wrong = await runCli(['allocation', 'explain', 'trainin-lab', '--dir', dir]);
   expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('did you mean "training-lab"?')]);
+}, 120_000);
+
+test('in the demo a team pays under one name, however its labels are written', async () => {
+  await copyFile(join(import.meta.dirname, '../../jobs/demo/allocation.yaml'), join(dir, 'jobs', 'allocation.yaml'));
+  await asked('allocation', 'apply');
+  const written = await askSnapshot(
+    dir,
+    `select distinct json_extract_string(labels, '/team') as team from costs_with_resources where team is not null`,
+  );
+  expect(written.map(({ team }) => team)).toEqual(
+    expect.arrayContaining(['Payments', 'PAYMENTS', 'paymnets', 'Research', 'research ', 'reserch']),
+  );
+  expect(((await teams()) as { team: string | null }[]).map(({ team }) => team)).toEqual([
+    ...['Analytics', 'Engineering', 'Payments', 'Platform', 'Research', 'Sales', 'Search', 'Support', null],
+  ]);
 }, 120_000);
 
 test('wrong ways to ask are told', async () => {

@@ -1,10 +1,12 @@
 import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { parse } from 'csv-parse/sync';
 import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet';
 import { expect, test } from 'vitest';
 import { askSnapshot, type Ended, ingest, newProject, runCli } from '../support/project.ts';
 import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { sumOf } from '../support/second-readers.ts';
 
 const box = {
   type: 'sandbox',
@@ -45,15 +47,20 @@ async function begin(september: number, october: number): Promise<Story> {
   };
 }
 
-/** The bytes of a report's files by name. */
+/** Reports of a month that are signed, with their formats. */
+const signed = [
+  ['cost_by_workspace', 'csv,parquet,json,arrow'],
+  ['focus', 'csv,parquet'],
+  ['invoice_lines', 'csv'],
+] as const;
+
+/** The bytes of the files of the signed reports by name. */
 async function exported(story: Story, now: string, out: string, ...args: string[]): Promise<Record<string, string>> {
   const folder = join(story.dir, out);
-  const ended = await story.run(
-    now,
-    'report',
-    ...['cost_by_workspace', '--format', 'csv,parquet,json,arrow', '--out', folder, ...args],
-  );
-  expect(ended.stderr).toBe('');
+  for (const [report, formats] of signed) {
+    const ended = await story.run(now, 'report', report, '--format', formats, '--out', folder, ...args);
+    expect([report, ended.stderr]).toEqual([report, '']);
+  }
   const found = await readdir(folder, { recursive: true, withFileTypes: true });
   const names = found
     .filter((entry) => entry.isFile() && entry.name !== '.lock')
@@ -102,8 +109,8 @@ test('a closed month stays as it was closed, and what changes in it later is del
     { invoice_difference: '0.010000000000' },
   ]);
   const asClosed = await exported(story, '2026-10-05T14:00:00Z', 'first', '--month', '2026-09');
-  // Four formats, each with its name for people, and the manifest.
-  expect(Object.keys(asClosed)).toHaveLength(9);
+  // Eight files of rows and metadata, each with its name for people, and three manifests.
+  expect(Object.keys(asClosed)).toHaveLength(19);
 
   // A newer program may know other units; the account may get another name.
   await changeSnapshot(
@@ -161,9 +168,37 @@ test('a closed month stays as it was closed, and what changes in it later is del
     // September: from 6 to 11; October: one more, and three in an hour that had none.
     { billed: '2026-11', charge_class: 'Correction', cost: '9.000000000000' },
   ]);
-  expect(await askSnapshot(dir, 'select sum(cost) as cost from costs_billed')).toEqual(
-    await askSnapshot(dir, 'select sum(cost) as cost from costs'),
+  const present = await askSnapshot(dir, 'select sum(cost) as cost from costs');
+  expect(await askSnapshot(dir, 'select sum(cost) as cost from costs_billed')).toEqual(present);
+  // As files that somebody has who does not have the books: the closed exports as they are, and the open month's.
+  await run(
+    '2026-11-06T14:00:00Z',
+    'report',
+    'focus',
+    '--format',
+    'csv',
+    '--out',
+    join(dir, 'open'),
+    '--month',
+    '2026-11',
   );
+  const charged = await Promise.all(
+    [
+      ['first', '2026-09'],
+      ['october', '2026-10'],
+      ['open', '2026-11'],
+    ].map(async ([out = '', month]) => {
+      const text = await readFile(join(dir, out, 'focus', `BILLING_PERIOD=${month}`, 'latest.csv'));
+      return parse(text, { columns: true, record_delimiter: '\r\n' }) as Record<string, string>[];
+    }),
+  );
+  expect(sumOf(charged.flat().map((row) => row['BilledCost'] ?? ''))).toBe(present[0]?.['cost']);
+  expect(charged[2]?.map((row) => [row['ChargeClass'], row['ChargePeriodStart'], row['BilledCost']])).toEqual([
+    ['Correction', '2026-09-03T05:00:00Z', '4.000000000000'],
+    ['Correction', '2026-09-29T06:00:00Z', '1.000000000000'],
+    ['Correction', '2026-10-10T05:00:00Z', '1.000000000000'],
+    ['Correction', '2026-10-10T06:00:00Z', '3.000000000000'],
+  ]);
   const { exitCode, stdout } = await run('2026-11-06T15:00:00Z', 'check');
   expect({ exitCode, failed: stdout.includes('FAIL') }).toEqual({ exitCode: 0, failed: false });
 
@@ -234,6 +269,29 @@ test('what stands in the way of a close is told at once, each with what to do', 
     4,
     expect.stringContaining('the first month that was closed is 2026-09'),
   ]);
+}, 120_000);
+
+test('a month whose total the platform did not tell is not closed, nor one that changed since it told it', async () => {
+  const { dir, platform, night, run } = await begin(2, 10);
+  const isAboutMonths = ({ query }: { query: Readonly<Record<string, string>> }) =>
+    query['resolution'] === 'monthly' && query['groupBy'] === 'billing_dimension';
+  platform.failures = [{ times: 1000, hits: isAboutMonths, status: 422, body: { error: 'no months today' } }];
+  const first = await ingest(dir, platform, { now: '2026-10-05T12:30:00Z' });
+  expect([first.exitCode, first.account.unproven], first.stderr).toEqual([3, []]);
+  const refused = await run('2026-10-05T13:00:00Z', 'close', '2026-09');
+  expect(refused.exitCode).toBe(4);
+  expect(refused.stderr).toContain("- account acc_one: the platform's own total of 2026-09 was not met, or not asked");
+
+  platform.failures = [];
+  await night('2026-10-06T12:30:00Z');
+  platform.facts = truth(3, 10);
+  await ingest(dir, platform, {
+    now: '2026-10-06T13:00:00Z',
+    args: ['--refetch', '--from', '2026-09-29', '--to', '2026-09-30'],
+  });
+  expect((await run('2026-10-06T13:30:00Z', 'close', '2026-09')).exitCode).toBe(4);
+  await night('2026-10-07T12:30:00Z');
+  expect((await run('2026-10-07T13:00:00Z', 'close', '2026-09')).exitCode).toBe(0);
 }, 120_000);
 
 test('where nothing was loaded there is nothing to close, and nothing is made', async () => {

@@ -1,9 +1,11 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, mkdir, readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts';
 import { newProject, runCli } from '../support/project.ts';
+import { expectReadersToAgree } from '../support/second-readers.ts';
 
 /** Ten weeks of the demo's account: within them a price changes, and August is not over. */
 const now = '2026-08-11T09:30:00Z';
@@ -12,6 +14,11 @@ let dir = '';
 beforeAll(async () => {
   emulator = await startEmulator({ now: () => Date.parse(now), storyEnd: Date.UTC(2026, 7, 9) });
   dir = await newProject();
+  await mkdir(join(dir, 'jobs'));
+  await copyFile(
+    fileURLToPath(new URL('../../jobs/demo/allocation.yaml', import.meta.url)),
+    join(dir, 'jobs', 'allocation.yaml'),
+  );
   const { exitCode, stderr } = await runCli(['ingest', '--dir', dir, '--now', now], {
     COSTBOOK_URL: emulator.url,
     COSTBOOK_TOKEN: emulator.tokens.admin,
@@ -22,17 +29,17 @@ beforeAll(async () => {
 });
 afterAll(() => emulator?.close());
 
-/** The CSV that the command writes. */
+/** The CSV that the command writes; what lies beside it says the same to readers of others. */
 async function written(report: string, ...args: string[]): Promise<string> {
   const out = join(await newProject(), 'out');
   const { exitCode, stderr } = await runCli(
-    ['report', report, '--dir', dir, '--now', now, '--format', 'csv', '--out', out, ...args],
+    ['report', report, '--dir', dir, '--now', now, '--format', 'csv,parquet,arrow', '--out', out, ...args],
     {},
   );
   expect(exitCode, stderr).toBe(0);
-  // Some names stand beside each other for the same bytes; any of them will do.
-  const name = (await readdir(out, { recursive: true })).sort().find((path) => path.endsWith('.csv'));
-  return readFile(join(out, name ?? ''), 'utf8');
+  const latest = (await readdir(out, { recursive: true })).find((path) => path.endsWith('latest.csv')) ?? '';
+  await expectReadersToAgree(join(out, dirname(latest)));
+  return readFile(join(out, latest), 'utf8');
 }
 
 const asked: Readonly<Record<string, readonly string[]>> = {
@@ -43,6 +50,9 @@ const asked: Readonly<Record<string, readonly string[]>> = {
   price_volume: ['--month', '2026-07'],
   unit_rates: ['--from', '2026-06-28', '--to', '2026-07-04'],
   idle: [],
+  chargeback: ['--month', '2026-07'],
+  unallocated: ['--month', '2026-07', '--param', 'dimension=environment'],
+  label_coverage: [],
 };
 
 describe("the demo's account, to the byte what was agreed", () => {

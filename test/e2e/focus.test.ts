@@ -78,6 +78,34 @@ describe.concurrent('costbook report focus', () => {
     );
   });
 
+  test('promises no precision of numbers that were made doubles, in metadata and manifest alike', async () => {
+    const dir = await projectOfOurs();
+    const args = ['--format', 'csv,parquet', '--parquet-decimals', 'double'];
+    expect(await report(dir, 'focus', ...args)).toMatchObject({ exitCode: 0, stderr: '' });
+    const folder = join(dir, 'exports', 'focus', 'BILLING_PERIOD=2026-10');
+    const metadata = JSON.parse(await readFile(join(folder, 'latest-metadata.json'), 'utf8'));
+    const costs = metadata.ColumnDefinition.filter(({ ColumnName }: { ColumnName: string }) =>
+      /Cost$/.test(ColumnName),
+    );
+    expect(costs).toHaveLength(5);
+    for (const column of costs) expect(column).toEqual({ ColumnName: column.ColumnName, DataType: 'DECIMAL' });
+    const { files } = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'));
+    expect(files.map(({ format, inexact }: Record<string, unknown>) => [format, inexact])).toEqual([
+      ['csv', undefined],
+      ['parquet', true],
+      ['metadata', undefined],
+    ]);
+    expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
+    // Asked without, everything is exact again.
+    expect(await report(dir, 'focus')).toMatchObject({ exitCode: 0 });
+    expect(JSON.parse(await readFile(join(folder, 'latest-metadata.json'), 'utf8')).ColumnDefinition).toContainEqual({
+      ColumnName: 'BilledCost',
+      DataType: 'DECIMAL',
+      NumericPrecision: 18,
+      NumberScale: 12,
+    });
+  });
+
   test('writes another version beside the first, not in its place', async () => {
     const dir = await projectOfOurs();
     await report(dir, 'focus');

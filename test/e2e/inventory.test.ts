@@ -188,7 +188,9 @@ test('a listing that shrinks by more than half is kept and told, until somebody 
   const check = await runCli(['check', '--dir', dir]);
   expect({ exitCode: check.exitCode, stdout: check.stdout }).toMatchObject({
     exitCode: 0,
-    stdout: expect.stringMatching(/^warn +listings_are_read: 1 offender/m),
+    stdout: expect.stringMatching(
+      /^warn +listings_are_read: 1 offender.*what is missing is kept until "costbook ingest --accept-sight".*agent +shrunk +it lists 2 where 5 were known/ms,
+    ),
   });
 
   const accepted = await night('2026-09-06T02:00:00Z', { args: ['--accept-sight'] });
@@ -198,15 +200,43 @@ test('a listing that shrinks by more than half is kept and told, until somebody 
 
 test('a listing speaks for the workspaces that occur in it alone', async () => {
   const south = (name: string) => agent(name, { metadata: { workspace: 'south' } });
-  fleet['/v0/agents'] = [agent('a1'), agent('a2'), south('s1'), south('s2')];
+  fleet['/v0/agents'] = [agent('a1'), agent('a2'), agent('a3'), south('s1'), south('s2')];
   await night('2026-09-04T02:00:00Z');
-  fleet['/v0/agents'] = [agent('a1')];
-  await night('2026-09-05T02:00:00Z');
+  fleet['/v0/agents'] = [agent('a1'), agent('a2'), agent('a4')];
+  const without = await night('2026-09-05T02:00:00Z');
+  expect(toldOf(without)).toEqual([]);
   const present = await askSnapshot(dir, `select resource_name from resources where valid_to is null order by all`);
-  expect(present.map((row) => row['resource_name'])).toEqual(['a1', 's1', 's2']);
-  fleet['/v0/agents'] = [];
-  const none = await night('2026-09-06T02:00:00Z');
-  expect(none.account.inventory).toMatchObject({ resources: 0, ended: 0 });
+  expect(present.map((row) => row['resource_name'])).toEqual(['a1', 'a2', 'a4', 's1', 's2']);
+});
+
+test.each([
+  ['is empty', [], '0 where 5'],
+  ['lost whole workspaces', ['n1', 'n2'], '2 where 5'],
+])('a listing that %s has shrunk too', async (_, left, counts) => {
+  const north = (name: string) => agent(name, { metadata: { workspace: 'north' } });
+  const south = (name: string) => agent(name, { metadata: { workspace: 'south' } });
+  fleet['/v0/agents'] = [north('n1'), north('n2'), south('s1'), south('s2'), south('s3')];
+  await night('2026-09-04T02:00:00Z');
+  fleet['/v0/agents'] = left.map(north);
+  async function offenders(): Promise<Record<string, unknown>[]> {
+    const { stdout } = await runCli(['check', '--dir', dir, '--json']);
+    const { checks } = JSON.parse(stdout) as { checks: { name: string; rows: Record<string, unknown>[] }[] };
+    return checks.find(({ name }) => name === 'listings_are_read')?.rows ?? [];
+  }
+  for (const now of ['2026-09-05T02:00:00Z', '2026-09-06T02:00:00Z']) {
+    const shrunk = await night(now);
+    expect(shrunk.exitCode).toBe(0);
+    expect(toldOf(shrunk)).toEqual(['warn | listing is shrunk | agent']);
+    expect(await offenders()).toEqual([
+      expect.objectContaining({ outcome: 'shrunk', because: expect.stringContaining(`it lists ${counts} were`) }),
+    ]);
+  }
+  // Nothing but a listing in which a workspace occurs ends what is in it, whatever is accepted.
+  const accepted = await night('2026-09-07T02:00:00Z', { args: ['--accept-sight'] });
+  expect(accepted.account.inventory).toMatchObject({ ended: 0 });
+  expect(toldOf(await night('2026-09-08T02:00:00Z'))).toEqual([]);
+  expect(await offenders()).toEqual([]);
+  expect(await askSnapshot(dir, 'select count(*) as n from resources where valid_to is null')).toEqual([{ n: '5' }]);
 });
 
 test('what was not read to its last page closes nothing and costs nothing', async () => {
@@ -222,7 +252,7 @@ test('what was not read to its last page closes nothing and costs nothing', asyn
   // The last page says that there are more than came.
   platform.edit = ({ path }, body) =>
     path === '/v0/agents'
-      ? body.replace('"hasMore":true', '"hasMore":false').replace('"nextCursor":"2"', '"nextCursor":""')
+      ? body.replace('"hasMore":true', '"hasMore":false').replace(/"nextCursor":"[^"]*"/, '"nextCursor":""')
       : body;
   const short = await night('2026-09-06T02:00:00Z');
   expect(toldOf(short)).toEqual([expect.stringContaining('warn | listing is partial | agent')]);
@@ -244,6 +274,16 @@ test('each workspace that has a token of its own is read with it, and the others
     ['south', 's1'],
   ]);
   expect(ended.account.inventory.requests).toBe(12);
+});
+
+test('a listing has not shrunk where a workspace is read with a token of its own from now on', async () => {
+  const south = (name: string) => agent(name, { metadata: { workspace: 'south' } });
+  fleet['/v0/agents'] = [agent('a1'), south('s1'), south('s2'), south('s3')];
+  await night('2026-09-04T02:00:00Z');
+  await writeFile(join(dir, 'costbook.yaml'), `inventory:\n  tokens:\n    south: \${SOUTH_TOKEN}\n`);
+  const ended = await night('2026-09-05T02:00:00Z', { env: { SOUTH_TOKEN: 'south-token' } });
+  expect(toldOf(ended)).toEqual([]);
+  expect(ended.account.inventory).toMatchObject({ requests: 12, opened: 0, ended: 0 });
 });
 
 test('twenty thousand resources take the fewest requests and little memory; three changes are three rows', async () => {

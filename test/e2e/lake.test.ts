@@ -77,6 +77,14 @@ describe.concurrent('the lake', () => {
     expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
   });
 
+  test('is exact Parquet and nothing else: what asks for more is refused, not passed over', async () => {
+    const { dir } = await laidOut();
+    const { exitCode, stderr } = await lake(dir, '--format', 'csv,parquet', '--parquet-decimals', 'double');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('--format: the report lake is written as parquet alone, found csv');
+    expect(stderr).toContain('--parquet-decimals: the report lake is written with exact decimals alone');
+  });
+
   test('is written anew where a load has touched a month, and left alone elsewhere', async () => {
     const { dir, folder } = await laidOut();
     const september = join(folder, 'costs', encoded, 'month=2026-09', 'costs.parquet');

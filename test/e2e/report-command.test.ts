@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { asyncBufferFromFile, parquetMetadata, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
@@ -122,6 +124,15 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     const { schema } = await parquetMetadataAsync(file);
     expect(schema.filter(({ type }) => type === 'DOUBLE').map(({ name }) => name)).toEqual(['usage', 'cost']);
     expect((await parquetReadObjects({ file, compressors })).map((row) => row['cost'])).toEqual([3, 1.300000000001, 2]);
+  });
+
+  test('asks what doubles in Parquet are for where no Parquet is asked for', async () => {
+    const dir = await projectOfOurs();
+    const ended = await report(dir, 'cost_by_workspace', '--format', 'csv', '--parquet-decimals', 'double');
+    expect([ended.exitCode, ended.stderr]).toEqual([
+      2,
+      expect.stringContaining('--parquet-decimals: parquet is none of the formats asked for, which are csv'),
+    ]);
   });
 
   test('answers in JSON with the rows, the month, how far it is complete, and the files', async () => {
@@ -253,6 +264,19 @@ describe.concurrent('a report of one’s own', () => {
     expect(JSON.parse(stdout)).toMatchObject({ rows: [{ a: 1 }] });
   });
 
+  test('may come from Windows, and name columns as DuckDB compares them', async () => {
+    const text =
+      '\uFEFF--! about: x\r\n--! grain: A\r\n--! cost: SPENT\r\n--! formats: csv\r\nselect 1 as a,\r\n  2.50 as Spent\r\n';
+    const dir = await projectWith('windows.sql', text);
+    const { exitCode, stderr } = await report(dir, 'windows');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    const manifest = JSON.parse(await readFile(join(dir, 'exports', 'windows', 'manifest.json'), 'utf8'));
+    expect(manifest).toMatchObject({ costColumn: 'Spent', cost: '2.50', rows: 1 });
+    expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
+    await writeFile(join(dir, 'sql', 'reports', 'windows.sql'), text.replace('2.50', 'nosuch'));
+    expect((await report(dir, 'windows')).stderr).toMatch(/windows\.sql:6: Binder Error/);
+  });
+
   test('that is wrong is told with its file and line', async () => {
     const text =
       '--! about: x\n--! grain: a\n--! params: month month = last-complete\nselect workspace as a\nfrom costs\nwhere nosuch = $month\n';
@@ -297,6 +321,11 @@ describe.concurrent('a report of one’s own', () => {
       ],
     ],
     ['two statements', '--! about: x\n--! grain: a\nselect 1 as a;\nselect 2 as a\n', 'broken.sql:3: Parser Error'],
+    [
+      'several statements behind a parenthesis that closes too much',
+      `--! about: x\n--! grain: a\nselect 1 as a) as r; copy (select 1) to '${join(tmpdir(), 'costbook-never')}'; select * from (select 1 as a\n`,
+      'broken.sql: Parser Error: found 3 statements, expected one SELECT',
+    ],
     ['a parenthesis that is open', '--! about: x\n--! grain: a\nselect (1 as a\n', 'broken.sql:3: Parser Error'],
     ['a format that there is none of', '--! about: x\n--! grain: a\n--! formats: csv, xlsx\nselect 1 as a\n', 'xlsx'],
     [
@@ -304,12 +333,23 @@ describe.concurrent('a report of one’s own', () => {
       '--! about: x\n--! grain: workspce\nselect workspace from costs\n',
       'broken.sql:2:1: the grain names "workspce" (did you mean "workspace"?), expected columns of the report: workspace',
     ],
+    [
+      'a cost that is no column',
+      '--! about: x\n--! grain: a\n--! cost: spnt\nselect 1 as a, 2 as spent\n',
+      'broken.sql:3:1: the cost is "spnt" (did you mean "spent"?), expected a column of the report: a, spent',
+    ],
+    [
+      'a cost that cannot be added up exactly',
+      '--! about: x\n--! grain: a\n--! cost: spent\nselect 1 as a, 0.5::double as spent\n',
+      'broken.sql:3:1: the cost "spent" is DOUBLE, expected a DECIMAL or an integer, which can be added up exactly',
+    ],
   ])('with %s ends with 2 and says so', async (_, text, words) => {
     const dir = await projectWith('broken.sql', text);
     const { exitCode, stderr } = await report(dir, 'broken');
     expect(exitCode).toBe(2);
     for (const word of [words].flat()) expect(stderr).toContain(word);
     expect(stderr).not.toContain('    at ');
+    expect(existsSync(join(tmpdir(), 'costbook-never'))).toBe(false);
   });
 });
 

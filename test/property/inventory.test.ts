@@ -101,7 +101,13 @@ test('whatever is listed, states of a resource do not overlap, the last one is a
           await stage.begin();
           for (const one of night.listed) await stage.add([toListed(one)]); // a page each
           const key = { account: 'acc_one', tokenWorkspace: undefined, resourceType: 'sandbox' };
-          const how = { runNumber: 1, seenAt: now, isWhole: night.isWhole, acceptShrunk: night.acceptShrunk };
+          const how = {
+            workspacesElsewhere: [],
+            runNumber: 1,
+            seenAt: now,
+            isWhole: night.isWhole,
+            acceptShrunk: night.acceptShrunk,
+          };
           const written = await stage.write({ ...key, ...how });
           await recorder.record({
             event: 'listing_read',

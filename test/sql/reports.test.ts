@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { orderedQuery, readReports } from '../../src/reports/index.ts';
@@ -54,6 +56,54 @@ describe('cost_by_workspace', () => {
   });
 });
 
+describe('lake', () => {
+  test('has every hour of every account once, with the month that its folder is named by', async () => {
+    const hour = {
+      account: 'acc_one',
+      month: '2026-09',
+      workspace: 'north',
+      resource_type: 'sandbox',
+      resource_name: 'box',
+      resource_uuid: 'sbx-1',
+      billing_dimension: 'sandbox_compute_runtime_gbs',
+      unit: 'GB-seconds',
+      usage: '0.000000',
+    };
+    expect(
+      await reported('lake', {
+        costs: [
+          { bucket_start: '2026-10-01 00:00:00', cost: '-2', workspace: null },
+          { bucket_start: '2026-09-30 23:00:00', cost: '0.000000000001', usage: '3' },
+          { bucket_start: '2026-09-30 23:00:00', cost: '4', account: 'acc_aaa' },
+        ],
+      }),
+    ).toEqual([
+      {
+        ...hour,
+        account: 'acc_aaa',
+        bucket_start: '2026-09-30 23:00:00',
+        bucket_end: '2026-10-01 00:00:00',
+        cost: '4.000000000000',
+      },
+      {
+        ...hour,
+        bucket_start: '2026-09-30 23:00:00',
+        bucket_end: '2026-10-01 00:00:00',
+        cost: '0.000000000001',
+        usage: '3.000000',
+      },
+      {
+        ...hour,
+        month: '2026-10',
+        bucket_start: '2026-10-01 00:00:00',
+        bucket_end: '2026-10-01 01:00:00',
+        workspace: null,
+        cost: '-2.000000000000',
+      },
+    ]);
+  });
+});
+
 /** Values that fit every built-in report's period; what else it needs by name. */
 const period: Readonly<Record<string, string>> = {
   month: '2026-09',
@@ -61,6 +111,16 @@ const period: Readonly<Record<string, string>> = {
   to: '2026-10-01',
   metric: fileURLToPath(new URL('../support/metric.csv', import.meta.url)),
 };
+
+test('every report has cases in this folder: given rows, expected rows', async () => {
+  const here = fileURLToPath(new URL('.', import.meta.url));
+  const texts = await Promise.all((await readdir(here)).map((name) => readFile(join(here, name), 'utf8')));
+  const named = texts.flatMap((text) =>
+    [...text.matchAll(/(?:describe|reported)\(\s*'(\w+)'/g)].map(([, name]) => name),
+  );
+  const names = (await readReports('/nowhere')).map(({ name }) => name);
+  expect(names.filter((name) => !named.includes(name))).toEqual([]);
+});
 
 test('every report is ordered by columns that name its rows: no two rows are alike in them', async () => {
   const costs = ['north', 'south'].flatMap((workspace) =>

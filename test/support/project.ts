@@ -159,8 +159,21 @@ export async function askSnapshot(dir: string, sql: string): Promise<Record<stri
   return askFile(join(dir, 'data', 'costbook.duckdb'), sql);
 }
 
-export async function askFile(file: string, sql: string): Promise<Record<string, unknown>[]> {
-  const instance = await DuckDBInstance.create(file, { access_mode: 'READ_ONLY', threads: '1' });
+export function askFile(file: string, sql: string): Promise<Record<string, unknown>[]> {
+  return ask(file, { access_mode: 'READ_ONLY' }, sql);
+}
+
+/** The rows of a Parquet file as DuckDB reads them, in their order; values as JSON, decimals as text. */
+export function askParquet(file: string): Promise<Record<string, unknown>[]> {
+  return ask(':memory:', {}, `from read_parquet('${file}')`);
+}
+
+async function ask(
+  file: string,
+  options: Readonly<Record<string, string>>,
+  sql: string,
+): Promise<Record<string, unknown>[]> {
+  const instance = await DuckDBInstance.create(file, { ...options, threads: '1' });
   try {
     const connection = await instance.connect();
     try {

@@ -31,6 +31,8 @@ export interface Seen {
   readonly account: string | undefined;
   readonly query: Readonly<Record<string, string>>;
   readonly token: string;
+  /** The API version asked for; the earliest one where none was (9.3). */
+  readonly version: string;
   /** The window asked for, milliseconds; NaN where none was. */
   readonly start: number;
   readonly end: number;
@@ -55,6 +57,8 @@ export interface ScriptedPlatform {
   /** The truth; change it between runs. */
   facts: Fact[];
   accounts: string[];
+  /** The API versions that listings know, the earliest first. */
+  versions: string[];
   /** Groups on a page, where fewer than were asked for. */
   pageSize: number;
   /** Whether rows without uuid are missing where resource_uuid is grouped by: of the rows only, or of the totals too. */
@@ -67,8 +71,8 @@ export interface ScriptedPlatform {
   lie: (request: Seen) => number;
   /** The start and end that an answer claims to be about. */
   echo: (request: Seen) => { startTime: string; endTime: string };
-  /** What a listing tells of whom a token belongs to, such as `/v0/agents`; undefined is a 404. */
-  listed: (request: Seen) => readonly Readonly<Record<string, unknown>>[] | undefined;
+  /** What there is for a listing, such as `/v0/agents`, to tell whom a token belongs to; undefined is a 404. */
+  listed: (request: Seen) => readonly Item[] | undefined;
   failures: Failure[];
   /** Called when a request has come in; it is answered when this resolves. */
   onRequest: (request: Seen) => unknown;
@@ -78,6 +82,9 @@ export interface ScriptedPlatform {
   onHalf: ((request: Seen) => unknown) | undefined;
   close(): Promise<void>;
 }
+
+/** A resource as it is listed. */
+type Item = Readonly<Record<string, unknown>>;
 
 /** A refusal has a status of its own; everything else is the body of a 200. */
 interface Answer {
@@ -93,6 +100,8 @@ const knownParameters = [
   ...['billingDimension', 'limit', 'cursor'],
 ];
 const hourMs = 3_600_000;
+/** From this version on listings have pages (9.6). */
+const pagedVersion = '2026-04-28';
 /** Totals are rounded to so many decimals, hours are not. */
 const totalDecimals = 9;
 
@@ -126,6 +135,7 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
     requests: [],
     facts: [...facts],
     accounts: ['acc_one'],
+    versions: ['2026-04-16', pagedVersion],
     pageSize: 100,
     leavesOut: 'nothing',
     hides: hidesNothing,
@@ -157,6 +167,7 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
       account: /^\/v0\/accounts\/([^/]+)\/metrics$/.exec(url.pathname)?.[1],
       query,
       token: /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '',
+      version: request.headers['service-version']?.toString() ?? platform.versions[0] ?? '',
       start: Date.parse(query['startTime'] ?? ''),
       end: Date.parse(query['endTime'] ?? ''),
     };
@@ -174,9 +185,8 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
       return;
     }
     const answer = answerTo(seen);
-    const { status } = answer;
-    if (typeof status === 'number')
-      send(response, status, { error: answer.error, code: status, message: answer.message });
+    const status = isList(answer) ? undefined : answer.status;
+    if (typeof status === 'number') send(response, status, { ...answer, code: status, status: undefined });
     else if (platform.onHalf === undefined) send(response, 200, platform.edit(seen, JSON.stringify(answer)));
     else {
       const body = JSON.stringify(answer);
@@ -194,7 +204,7 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
     response.end(text);
   }
 
-  function answerTo(seen: Seen): Answer {
+  function answerTo(seen: Seen): Answer | readonly Item[] {
     const { admin, member } = platform.tokens;
     const listed = platform.listed(seen);
     if (listed !== undefined) return listing(seen, listed);
@@ -208,13 +218,42 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
     return metrics(seen, seen.account, seen.token === admin);
   }
 
-  /** 4.1 from version 2026-04-28 on. */
-  function listing({ query }: Seen, items: readonly Readonly<Record<string, unknown>>[]): Answer {
-    const first = Number(query['cursor'] ?? 0);
-    const end = first + Math.min(200, platform.pageSize, Number(query['limit'] ?? 50));
-    const hasMore = end < items.length;
-    const meta = { hasMore, nextCursor: hasMore ? String(end) : '', total: items.length, totalIsPartial: false };
-    return { data: items.slice(first, end), meta };
+  /** 4.1, of the parameters those that leave nothing out; the answer is a bare list before there were pages (9.6). */
+  function listing({ path, query, token, version }: Seen, items: readonly Item[]): Answer | readonly Item[] {
+    const known = platform.versions;
+    if (!known.includes(version)) {
+      const message = `Unknown version ${version}. Valid versions: ${known.join(', ')}`;
+      return { status: 400, error: 'invalid_api_version', message };
+    }
+    const { cursor = '', sort = 'createdAt:desc', limit = '50', showTerminated = 'false', ...others } = query;
+    const sign = { 'createdAt:asc': 1, 'createdAt:desc': -1 }[sort];
+    const isOfSandboxes = path === '/v0/sandboxes';
+    const wrong = [
+      ...Object.keys(others).map((name) => `${name} is not scripted`),
+      ...(sign === undefined ? [`sort ${sort} is not scripted`] : []),
+      ...(/^[1-9]\d*$/.test(limit) ? [] : ['limit']),
+      ...(isOfSandboxes || query['showTerminated'] === undefined ? [] : ['showTerminated is of sandboxes only']),
+    ];
+    if (wrong.length > 0) return { status: 400, error: 'invalid_request', message: wrong.join(', ') };
+
+    const isShown = (item: Item) => !isOfSandboxes || showTerminated === 'true' || item['status'] !== 'TERMINATED';
+    const shown = items.filter(isShown);
+    if (version < pagedVersion) return shown;
+    const sorted = shown.toSorted(
+      (a, b) => (sign ?? 1) * (createdAt(a) < createdAt(b) ? -1 : Number(createdAt(a) > createdAt(b))),
+    );
+    const binding = JSON.stringify([path, token, sort, showTerminated]);
+    const [bound, first] = (cursor === '' ? [binding, 0] : JSON.parse(Buffer.from(cursor, 'base64url').toString())) as [
+      string,
+      number,
+    ];
+    if (bound !== binding) return { status: 400, error: 'invalid_cursor', message: 'of another query' };
+    const end = first + Math.min(200, platform.pageSize, Number(limit));
+    const hasMore = end < sorted.length;
+    const nextCursor = hasMore ? Buffer.from(JSON.stringify([binding, end])).toString('base64url') : '';
+    // 2.13: the total is of all there is, whatever is filtered.
+    const meta = { hasMore, nextCursor, total: items.length, totalIsPartial: false };
+    return { data: sorted.slice(first, end), meta };
   }
 
   function metrics(seen: Seen, account: string, isAdmin: boolean): Answer {
@@ -338,6 +377,14 @@ function entryOf(members: readonly Fact[], groupBy: readonly string[], buckets: 
     summary: { ...total, cost: Number(total.cost.toFixed(totalDecimals)) },
     timeseries: buckets.map((bucket, index) => ({ timestamp: instantText(bucket), ...amounts(byBucket[index] ?? []) })),
   };
+}
+
+function isList(answer: Answer | readonly Item[]): answer is readonly Item[] {
+  return Array.isArray(answer);
+}
+
+function createdAt(item: Item): string {
+  return String((item['metadata'] as Item)['createdAt'] ?? '');
 }
 
 function dimensionOf(fact: Fact, dimension: string): string | null {

@@ -25,6 +25,7 @@ const sound = {
   isConfigured: true,
   covered: [{ start: at('2026-01'), end: at('2026-10-05'), claimedEnd: at('2026-10-05'), seenAt: at('2026-10-08') }],
   unproven: [],
+  isTotalDue: false,
 };
 const question: CloseQuestion = {
   month: parseMonth('2026-09', 'month'),
@@ -89,6 +90,19 @@ describe('closeObstacles(question)', () => {
       { unproven: [{ window: { start: at('2026-09-30'), end: at('2026-10-03') }, because: 'rows', isYoung: true }] },
       '2026-09-30T00:00:00Z/2026-10-03T00:00:00Z is unproven (rows); run "costbook ingest", which asks again',
     ],
+    [
+      'has not met the platform’s total of it since it changed',
+      { isTotalDue: true },
+      'account acc_one: the platform\'s own total of 2026-09 was not met, or not asked since the month changed; run "costbook ingest"',
+    ],
+    [
+      'has a total of it that contradicts its hours, which is told once',
+      {
+        isTotalDue: true,
+        unproven: [{ window: parseMonth('2026-09', 'month'), because: 'theirs 39.0', isYoung: false }],
+      },
+      '2026-09-01T00:00:00Z/2026-10-01T00:00:00Z is unproven (theirs 39.0)',
+    ],
   ])('an account stands in the way that %s', (_, different, words) => {
     expect(closeObstacles({ ...question, accounts: [{ ...sound, ...different }] })).toEqual([
       expect.stringContaining(words),
@@ -96,8 +110,11 @@ describe('closeObstacles(question)', () => {
   });
 
   test.each([
-    ['begins after the month', { completeness: { ...sound.completeness, historyStart: at('2026-10') } }],
-    ['is configured no longer', { isConfigured: false, completeness: undefined }],
+    [
+      'begins after the month',
+      { completeness: { ...sound.completeness, historyStart: at('2026-10') }, isTotalDue: true },
+    ],
+    ['is configured no longer', { isConfigured: false, completeness: undefined, isTotalDue: true }],
     [
       'has hours beside it unproven',
       { unproven: [{ window: { start: at('2026-10'), end: at('2026-10') + dayMs }, because: 'rows', isYoung: false }] },

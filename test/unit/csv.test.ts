@@ -64,7 +64,21 @@ describe('csvPieces(result, { raw })', () => {
   });
 
   describe('text that a spreadsheet would run', () => {
-    const dangerous = ['=1+1', '+1', '-1', '@sum', '\tx', '\rx', '\nx', '\0x', '＝1', '＋1', '－1', '＠x'];
+    const dangerous = [
+      '=1+1',
+      '+1',
+      '-1',
+      '@sum',
+      '\tx',
+      '\rx',
+      '\nx',
+      '\0x',
+      '＝1',
+      '＋1',
+      '－1',
+      '＠x',
+      '\uFEFF=1+1',
+    ];
 
     test.each(dangerous)('%j gets a leading apostrophe', async (text) => {
       const [, row] = parse(await csvOf(['a', 'b'], [[text, 'b']], false), { record_delimiter: '\r\n' }) as string[][];

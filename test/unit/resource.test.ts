@@ -104,3 +104,16 @@ test('labels that look like what every object has are labels', () => {
   const { state } = decodeResource({ metadata: { name: 'box', labels } });
   expect(JSON.parse(state.labels ?? '')).toEqual(labels);
 });
+
+test('labels are the same text in whatever order they come, also where two keys are one but for half a letter', () => {
+  const kept = (json: string) => decodeResource({ metadata: { name: 'box', labels: JSON.parse(json) } }).state.labels;
+  expect(kept(String.raw`{"\ud800":"a","b":"c","\udfff":"d"}`)).toBe('{"b":"c","\ufffd":"d"}');
+  expect(kept(String.raw`{"\udfff":"d","\ud800":"a","b":"c"}`)).toBe('{"b":"c","\ufffd":"d"}');
+});
+
+test('a number that JSON could not carry to its last digit is no label; names lose a mark of the byte order', () => {
+  const labels = JSON.parse('{"account":12345678901234567890,"small":9007199254740991,"half":0.5}');
+  const { state, strange } = decodeResource({ metadata: { name: 'box', displayName: '\uFEFFBox', labels } });
+  expect(state).toMatchObject({ displayName: 'Box', labels: '{"half":"0.5","small":"9007199254740991"}' });
+  expect(strange).toEqual(['metadata.labels.account']);
+});

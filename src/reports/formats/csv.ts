@@ -1,8 +1,8 @@
 import { stringify } from 'csv-stringify/sync';
 import { isTextType, type SqlColumn, type SqlResult, toCellText } from '../../warehouse/index.ts';
 
-/** Cells beginning with one of these are run as formulas by spreadsheets (full-width forms included). */
-const formulaStart = /^[=+\-@\t\r\n\0\uFF1D\uFF0B\uFF0D\uFF20]/;
+/** Cells beginning with one of these are run as formulas by spreadsheets: full-width forms too, and behind a byte order mark. */
+const formulaStart = /^\uFEFF*[=+\-@\t\r\n\0\uFF1D\uFF0B\uFF0D\uFF20]/;
 
 /**
  * An answer as CSV (RFC 4180: CRLF, quotes doubled), piece by piece, with a header line. NULL is an empty cell, the

@@ -24,8 +24,8 @@ export function formatTable(
   return [line(columns.map((column) => column.name)), ruler, ...cells.map(line)].join('\n');
 }
 
-/** Control characters would move the terminal's cursor or worse; names come from outside. */
-function printable(text: string): string {
+/** Text from outside in one line of a terminal: control characters would move its cursor or worse. */
+export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, '\uFFFD');
 }
 

@@ -1,0 +1,18 @@
+--! about: What decides how a window is loaded: whether no two of its rows are of one series and hour (an entry has each hour
+--! about: once), and how many of its hours are in the books already.
+with covered_hours as (
+  select
+    coalesce(sum(date_diff('hour',
+      greatest(window_start, cast($window_start as timestamp)),
+      least(window_end, cast($window_end as timestamp)))), 0) as covered_hours
+  from ledger.covered
+  where account = $account
+    and replaced_by is null
+    and window_start < cast($window_end as timestamp)
+    and window_end > cast($window_start as timestamp)
+)
+select
+  not exists (select 1 from differences)
+  and (select count(*) = count(distinct series_id) from detail_entries) as stand_once,
+  covered_hours.covered_hours
+from covered_hours;

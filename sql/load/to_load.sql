@@ -1,0 +1,27 @@
+--! about: How much is to be loaded; and a series id that two different series share: 64 bits of md5 make that unlikely, this
+--! about: makes it harmless.
+with all_series as (
+  select series_id, account, workspace, resource_type, resource_name, resource_uuid, billing_dimension
+  from incoming_series
+  union
+  select series_id, account, workspace, resource_type, resource_name, resource_uuid, billing_dimension
+  from ledger.series
+  where series_id in (select series_id from incoming_series)
+),
+shared as (
+  select min(series_id) as shared_series_id
+  from (
+    select series_id
+    from all_series
+    group by series_id
+    having count(*) > 1
+  )
+),
+-- Added up by itself: beside the sums, what is shared would be put to every row first.
+sums as (
+  select count(*) as amounts, coalesce(sum(cost), 0) as cost
+  from loaded
+)
+select sums.amounts, sums.cost, shared.shared_series_id
+from sums
+cross join shared;
