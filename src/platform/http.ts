@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher, EnvHttpProxyAgent, request as undiciRequest } from 'undici';
+import type { Agent, Dispatcher, request } from 'undici';
 import type { HttpRequest, HttpResponse, HttpSend } from '../effects.ts';
 import { PlatformError, UsageError } from '../errors.ts';
 import { maxBodyBytes, maxBodyMib } from './limits.ts';
@@ -47,14 +47,23 @@ export function openHttp(options: { connections: number; env: Readonly<Record<st
     }
   }
   const noProxy = env['no_proxy'] ?? env['NO_PROXY'] ?? '';
-  const dispatcher: Dispatcher =
-    httpProxy || httpsProxy
-      ? new EnvHttpProxyAgent({ ...agentOptions, httpProxy, httpsProxy, noProxy })
-      : new Agent(agentOptions);
+  let loaded: Promise<{ undiciRequest: typeof request; dispatcher: Dispatcher }> | undefined;
+  /** Loads undici with the first request: most commands ask nothing of any platform, and it takes a while to load. */
+  function load() {
+    loaded ??= import('undici').then(({ Agent, EnvHttpProxyAgent, request: undiciRequest }) => {
+      const dispatcher =
+        httpProxy || httpsProxy
+          ? new EnvHttpProxyAgent({ ...agentOptions, httpProxy, httpsProxy, noProxy })
+          : new Agent(agentOptions);
+      return { undiciRequest, dispatcher };
+    });
+    return loaded;
+  }
 
   async function send(request: HttpRequest): Promise<HttpResponse> {
     try {
       const { url, method, headers, signal } = request;
+      const { undiciRequest, dispatcher } = await load();
       signal.throwIfAborted();
       const response = await unlessAborted(undiciRequest(url, { dispatcher, method, headers, signal }), signal);
       const pieces: Buffer[] = [];
@@ -78,7 +87,7 @@ export function openHttp(options: { connections: number; env: Readonly<Record<st
       });
     }
   }
-  return { send, close: () => dispatcher.destroy() };
+  return { send, close: async () => (await loaded)?.dispatcher.destroy() };
 }
 
 /** A promise that rejects with the signal's reason at once: undici looks at it only when it has a connection. */
