@@ -4,7 +4,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { askSnapshot, type Ended, ingest, newProject, runCli, startCli } from '../support/project.ts';
+import { askFile, askSnapshot, type Ended, ingest, newProject, runCli, startCli } from '../support/project.ts';
 import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 import { cuts, type SinkServer, says, startSink } from '../support/sink-server.ts';
 import { startSmtp } from '../support/smtp-server.ts';
@@ -326,4 +326,33 @@ test('no address, secret or answer of a sink is in any word or file', async () =
     .map(({ name }) => name);
   expect(`${stdout}${stderr}`).not.toContain('MARKED');
   expect(marked).toEqual([]);
+});
+
+test('books that are made anew have the same alerts, messages and receipts, and tell nothing again', async () => {
+  const given = await project();
+  given.sink.replies = [says(400), says(200)];
+  const dir = ['--dir', given.dir, '--now'];
+  const env = { SINK_SECRET: secret };
+  await alert(given, later);
+  await runCli(['alerts', 'ack', key, '--until', '2026-09-10', ...dir, '2026-09-09T02:15:00Z'], env);
+  await alert(given, '2026-09-10T02:15:00Z');
+  const rebuilt = join(given.dir, 'rebuilt.duckdb');
+  expect(await runCli(['rebuild', '--into', rebuilt, '--dir', given.dir])).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('identical'),
+  });
+  const kept = 'select count(*) as deliveries from ledger.deliveries';
+  expect(await askFile(rebuilt, kept)).toEqual([{ deliveries: '3' }]);
+  // As of an earlier instant they are what they were then.
+  const query = 'select (select count(*) from alerts) as alerts, (select count(*) from messages) as messages';
+  const then = await runCli([
+    'sql',
+    query,
+    '--json',
+    '--as-of',
+    '2026-09-09T12:00:00Z',
+    ...dir,
+    '2026-09-11T00:00:00Z',
+  ]);
+  expect(JSON.parse(then.stdout).rows).toEqual([{ alerts: 1, messages: 1 }]);
 });

@@ -168,7 +168,7 @@ describe('while the warehouse is held', () => {
     status: [],
     budgets: [],
     alert: [],
-    alerts: [],
+    alerts: ['ack', 'stale/acc_one', '--until', '2026-09-30'],
     digest: [],
     restatements: [],
     verify: [],
