@@ -43,7 +43,8 @@ export const alertCommand: Command = {
       let messages: NewMessage[];
       let said: string;
       try {
-        const { facts, problem: further } = await readFacts(books.connection, known, asked);
+        const { facts, problem: further, missing } = await readFacts(books.connection, known, asked);
+        for (const sentence of missing) context.tell(`warning: nothing is known of ${sentence}`);
         problems = [...problems, ...(further === undefined ? [] : [further])];
         const state = await completenessOf(books.connection);
         said = describeCompleteness(state);
@@ -149,6 +150,7 @@ async function readOnly(context: CommandContext) {
   try {
     const known = await knownAlerts(books.connection);
     const read = await readFacts(books.connection, known, asked);
+    for (const sentence of read.missing) context.tell(`warning: nothing is known of ${sentence}`);
     const everybody = config.sinks.length === 0 ? ['(no sink yet)'] : config.alerts.notify;
     const { entries } = transitionsOf(known, read.facts, { now: asked.now, everybody });
     const state = await completenessOf(books.connection);

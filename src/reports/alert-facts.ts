@@ -11,8 +11,8 @@ import {
 import { alertRows } from './alert-rows.ts';
 import { type AlertFact, type BudgetAlertFact, type DataState, dataFacts, parseFact, withWithdrawn } from './alerts.ts';
 import type { Budget } from './budget-file.ts';
-import { budgetFacts } from './budget-spends.ts';
-import type { Driver } from './budgets.ts';
+import { watchedSpends } from './budget-spends.ts';
+import { type Driver, evaluateBudgets } from './budgets.ts';
 import { readChecks, runCheck } from './check.ts';
 import { completenessOf } from './completeness.ts';
 
@@ -33,6 +33,8 @@ export interface FactsAsked {
 export interface Facts {
   readonly facts: readonly AlertFact[];
   readonly problem: UsageError | undefined;
+  /** Budgets of which nothing is known in a period, a sentence each: there is no fact of them. */
+  readonly missing: readonly string[];
 }
 
 /** Reads from the books every fact that alerts are made of, beside the alerts that are known. */
@@ -43,11 +45,12 @@ export async function readFacts(
 ): Promise<Facts> {
   const data = dataFacts(await readDataState(connection, asked), known);
   try {
-    return { facts: [...(await readBudgetFacts(connection, known, asked)), ...data], problem: undefined };
+    const { facts, missing } = await readBudgetFacts(connection, known, asked);
+    return { facts: [...facts, ...data], problem: undefined, missing };
   } catch (error) {
     // A budget that these books cannot answer must not keep what is wrong with the data from being told.
     if (!(error instanceof UsageError)) throw error;
-    return { facts: data, problem: error };
+    return { facts: data, problem: error, missing: [] };
   }
 }
 
@@ -55,20 +58,24 @@ async function readBudgetFacts(
   connection: Connection,
   known: readonly KnownAlert[],
   { budgets, now, freshnessHours, configured }: FactsAsked,
-): Promise<BudgetAlertFact[]> {
-  if (budgets === undefined) return [];
+): Promise<{ facts: BudgetAlertFact[]; missing: string[] }> {
+  if (budgets === undefined) return { facts: [], missing: [] };
   const open = known.flatMap((alert) => {
     const fact = alert.isOpen ? parseFact(alert.fact) : undefined;
     return fact?.kind === 'budget' ? [fact] : [];
   });
   const openPeriods = new Map<string, string[]>();
   for (const { budget, period } of open) openPeriods.set(budget, [...(openPeriods.get(budget) ?? []), period]);
-  const facts = await budgetFacts(connection, budgets, { now, freshnessHours, configured, open: openPeriods });
-  return withWithdrawn(facts, known, (fact) =>
+  const spends = await watchedSpends(connection, budgets, { now, freshnessHours, configured, open: openPeriods });
+  const facts = withWithdrawn(evaluateBudgets(budgets, spends), known, (fact) =>
     budgets.some(
       ({ name, thresholds }) => name === fact.budget && thresholds.some(({ code }) => code === fact.threshold),
     ),
   );
+  const missing = spends.flatMap(({ budget, period, spent, lacking }) =>
+    spent === undefined && lacking.length > 0 ? [`budget ${budget}, ${period.name}: ${lacking.join('; ')}`] : [],
+  );
+  return { facts, missing };
 }
 
 async function readDataState(
