@@ -77,6 +77,19 @@ function unmapped(address: string): string {
   return `${a >> 8}.${a & 255}.${b >> 8}.${b & 255}`;
 }
 
+/** The system's own resolver may take minutes. */
+const lookupLimitMs = 10_000;
+
+function withinLimit<T>(looking: Promise<T>, host: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new TargetFault(`host name ${host} not found within ${lookupLimitMs / 1000} s`, true)),
+      lookupLimitMs,
+    );
+    looking.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
 /**
  * The address behind a host, looked up once: who connects to it talks to what was looked at, whatever the name says a
  * moment later. Throws TargetFault where any address behind the name is one that may not be talked to.
@@ -91,8 +104,9 @@ export async function pinAddress(
   const literal = isIP(bare);
   let found: readonly { address: string; family: number }[];
   try {
-    found = literal === 0 ? await resolve(bare) : [{ address: bare, family: literal }];
+    found = literal === 0 ? await withinLimit(resolve(bare), bare) : [{ address: bare, family: literal }];
   } catch (error) {
+    if (error instanceof TargetFault) throw error;
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     throw new TargetFault(`host name ${bare} not found (${code})`, true);
   }
