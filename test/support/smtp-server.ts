@@ -81,7 +81,8 @@ export async function startSmtp({ implicitTls = false } = {}): Promise<SmtpServe
         say('250-test.example');
         for (const offer of smtp.offers.filter((name) => !(isSecure && name === 'STARTTLS'))) say(`250-${offer}`);
         say('250 8BITMIME');
-      } else if (verb === 'STARTTLS') {
+      } else if (verb === 'STARTTLS' && !smtp.offers.includes('STARTTLS')) say('502 not here');
+      else if (verb === 'STARTTLS') {
         say('220 go');
         socket.removeAllListeners('data');
         const secure = new TLSSocket(socket, { isServer: true, key, cert });
