@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { loadConfig } from '../config.ts';
+import { type LocalConfig, loadConfig } from '../config.ts';
 import { decimalOfWhole } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
@@ -57,9 +57,13 @@ export const budgetsCommand: Command = {
 };
 
 /** The budgets of the file that is asked for. Throws UsageError where there is none. */
-function budgetsAsked(given: string | undefined, { dir, effects }: CommandContext): readonly Budget[] {
+function budgetsAsked(
+  given: string | undefined,
+  { sinks }: LocalConfig,
+  { dir, effects }: CommandContext,
+): readonly Budget[] {
   const file = given === undefined ? budgetsFile(dir) : resolve(given);
-  const budgets = loadBudgets(file, { now: effects.now() });
+  const budgets = loadBudgets(file, { now: effects.now(), sinks: sinks.map(({ name }) => name) });
   if (budgets !== undefined && budgets.length > 0) return budgets;
   throw new UsageError(
     `${file}: found ${budgets === undefined ? 'no such file' : 'no budget in it'}, expected budgets such as\n` +
@@ -79,8 +83,8 @@ async function tellAll(input: CommandInput, context: CommandContext): Promise<nu
   const options = optionReader(input, now);
   if (options.text('over') !== undefined) options.problem('--over is for "costbook budgets test <name>"');
   options.check();
-  const budgets = budgetsAsked(options.text('file'), context);
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
+  const budgets = budgetsAsked(options.text('file'), config, context);
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
     const { connection } = books;
@@ -223,8 +227,8 @@ async function tryOne(input: CommandInput, context: CommandContext): Promise<num
   if (overMs < dayMs || overMs > 36_500 * dayMs) options.problem('--over: expected from 1 to 36500 days, such as 400d');
   if (options.flag('exitCode')) options.problem('--exit-code is for "costbook budgets" without test');
   options.check();
-  const budget = budgetNamed(input.arguments[1], budgetsAsked(options.text('file'), context));
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
+  const budget = budgetNamed(input.arguments[1], budgetsAsked(options.text('file'), config, context));
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
     const { connection } = books;

@@ -176,6 +176,10 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
         'draft.yaml:2:41: amount: found 5,',
       ],
       [
+        ['--file', await draft('budgets:\n  - { name: a, period: monthly, amount: 5 USD, notify: finops }\n')],
+        'draft.yaml:2:56: notify: found the sink "finops", which costbook.yaml does not have; costbook.yaml has none: write it there',
+      ],
+      [
         ['test', 'evrything'],
         'there is no budget "evrything" (did you mean "everything"?): expected one of everything, north',
       ],
