@@ -12,7 +12,7 @@ import { alertRows } from './alert-rows.ts';
 import { type AlertFact, type BudgetAlertFact, type DataState, dataFacts, parseFact, withWithdrawn } from './alerts.ts';
 import type { Budget } from './budget-file.ts';
 import { watchedSpends } from './budget-spends.ts';
-import { type Driver, evaluateBudgets } from './budgets.ts';
+import { type Driver, evaluateBudgets, isAskedBy } from './budgets.ts';
 import { readChecks, runCheck } from './check.ts';
 import { completenessOf } from './completeness.ts';
 
@@ -68,9 +68,7 @@ async function readBudgetFacts(
   for (const { budget, period } of open) openPeriods.set(budget, [...(openPeriods.get(budget) ?? []), period]);
   const spends = await watchedSpends(connection, budgets, { now, freshnessHours, configured, open: openPeriods });
   const facts = withWithdrawn(evaluateBudgets(budgets, spends), known, (fact) =>
-    budgets.some(
-      ({ name, thresholds }) => name === fact.budget && thresholds.some(({ code }) => code === fact.threshold),
-    ),
+    budgets.some((budget) => isAskedBy(budget, fact)),
   );
   const missing = spends.flatMap(({ budget, period, spent, lacking }) =>
     spent === undefined && lacking.length > 0 ? [`budget ${budget}, ${period.name}: ${lacking.join('; ')}`] : [],

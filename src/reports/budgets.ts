@@ -80,9 +80,7 @@ function factOf(budget: Budget, threshold: Threshold, spend: Spend): BudgetFact 
   if (spent === undefined) return undefined;
   const account = accountOf(budget);
   return {
-    key: ['budget', account === null ? '@all' : encodeURIComponent(account), budget.name, period.name, threshold.code]
-      .join('/')
-      .replaceAll(' ', ''),
+    key: keyOf(budget, period.name, threshold),
     kind: 'budget',
     account,
     budget: budget.name,
@@ -100,6 +98,21 @@ function factOf(budget: Budget, threshold: Threshold, spend: Spend): BudgetFact 
     lacking,
     drivers,
   };
+}
+
+function keyOf(budget: Budget, period: string, { code }: Threshold): string {
+  const account = accountOf(budget);
+  return ['budget', account === null ? '@all' : encodeURIComponent(account), budget.name, period, code]
+    .join('/')
+    .replaceAll(' ', '');
+}
+
+/** Whether a budget still asks what a fact answered: for the same threshold, of the same account, in such a period. */
+export function isAskedBy(budget: Budget, { key, period }: Pick<BudgetFact, 'key' | 'period'>): boolean {
+  return (
+    budget.thresholds.some((threshold) => keyOf(budget, period, threshold) === key) &&
+    budgetCalendar(budget).periodNamed(period) !== undefined
+  );
 }
 
 /** The one account that a budget is of; null where it is of several, or of all. */

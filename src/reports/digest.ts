@@ -67,6 +67,8 @@ export async function readDigest(
     // Nothing in the books is nothing spent only where all of it is in the books.
     return typeof value === 'string' ? value : isWhole ? '0' : null;
   }
+  const spent = sum(rows[0]?.['cost'], lacking.length === 0);
+  const spentBefore = sum(rows[0]?.['cost_before'], lackingBefore.length === 0);
   const asks = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(asked.now) }));
   const spends = await readSpends(connection, asks, asked);
   const told: Omit<Digest, 'text'> = {
@@ -74,15 +76,20 @@ export async function readDigest(
     title: `${kind === 'weekly' ? 'Week' : 'Month'} ${name.slice(kind.length + 1)}: what was spent`,
     start: formatInstant(period.start),
     end: formatInstant(period.end),
-    spent: sum(rows[0]?.['cost'], lacking.length === 0),
-    spentBefore: sum(rows[0]?.['cost_before'], lackingBefore.length === 0),
-    movers: rows.slice(1).map((row) => ({
+    spent,
+    spentBefore,
+    // Against what is not known nothing moved: a resource that is missing there did not cost 0.
+    movers: (spent === null || spentBefore === null ? [] : rows.slice(1)).map((row) => ({
       name: String(row['name']),
       cost: String(row['cost']),
       costBefore: String(row['cost_before']),
     })),
     budgets: asks.map(({ budget, period: present }, index) => budgetLine(budget, present, spends[index])),
-    lacking: [...lacking, ...lackingBefore],
+    lacking: [
+      ...lacking,
+      ...lackingBefore,
+      ...spends.flatMap((spend) => spend.lacking.map((sentence) => `Budget ${spend.budget}: ${sentence}`)),
+    ],
   };
   return { ...told, text: digestText(told, expected) };
 }

@@ -192,6 +192,43 @@ describe('facts about the data', () => {
   });
 });
 
+test.each([
+  ['as it was', 'period: monthly', []],
+  ['of other periods', 'period: daily', ['withdrawn']],
+  ['of another account', 'scope: { account: acc_one }, period: monthly', ['withdrawn']],
+  ['without the threshold', 'period: monthly, thresholds: [{ at: 90% }]', ['withdrawn']],
+])('what was told of a budget that is %s now', async (_, keys, states) => {
+  const key = 'budget/@all/all/2026-08/100%';
+  const fact = {
+    key,
+    kind: 'budget',
+    budget: 'all',
+    account: null,
+    period: '2026-08',
+    threshold: '100%',
+    revision: null,
+  };
+  const books = await givenBooks({
+    ...fresh,
+    alerts: [{ alert_key: key, kind: 'budget', fact: JSON.stringify(fact) }],
+  });
+  try {
+    const text = `budgets: [{ name: all, ${keys}, amount: 100 USD }]`;
+    const { facts } = await readFacts(books.connection, await knownAlerts(books.connection), {
+      now,
+      freshnessHours: 26,
+      configured: [],
+      budgets: parseBudgets({ text, file: 'budgets.yaml', now }),
+      overlay: '/nowhere',
+      signal: new AbortController().signal,
+    });
+    const told = facts.filter((told) => told.key === key && told.state === 'withdrawn');
+    expect(told.map(({ state }) => state)).toEqual(states);
+  } finally {
+    books.close();
+  }
+});
+
 test('the view alerts: an alert each time it was raised, and what its sinks heard', async () => {
   const rows = await answer(
     {
@@ -303,6 +340,8 @@ test('a digest tells a week against the one before, what moved most, and what is
     expect(digest.text).toContain('Spent: 16.50 USD; before: 13.00 USD (+3.50 USD)');
     const month = await readDigest(books.connection, 'monthly', asked);
     expect(month).toMatchObject({ name: 'monthly/2026-08', spent: '13.000000000000', spentBefore: null });
+    // Against a month that is not in the books nothing moved: what is missing is no 0.
+    expect(month.movers).toEqual([]);
     expect(month.lacking).toEqual([
       'The month (2026-08-01T00:00:00Z/2026-09-01T00:00:00Z) is not complete: the books of acc_one begin 2026-08-24T00:00:00Z',
       'The month before (2026-07-01T00:00:00Z/2026-08-01T00:00:00Z) is not complete: the books of acc_one begin 2026-08-24T00:00:00Z',
