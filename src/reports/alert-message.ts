@@ -81,17 +81,34 @@ const icons = { critical: '🔴', warning: '🟠', info: '🔵' } as const;
 export function cardOf({ key, occurrence, transition, fact }: AlertEntry): Card {
   const isOver = transition === 'resolved';
   const words = isOver ? overWords(fact) : heldWords(fact);
-  const times = occurrence > 1 ? ` (${occurrence}th time)`.replace('2th', '2nd').replace('3th', '3rd') : '';
+  const times = occurrence > 1 ? ` (${ordinal(occurrence)} time)` : '';
+  const { list } = words;
   return {
     icon: isOver ? '✅' : icons[fact.severity],
-    title: `${isOver ? 'Resolved: ' : transition === 'reminded' ? 'Still so: ' : ''}${words.title}`,
+    title: oneLine(`${isOver ? 'Resolved: ' : transition === 'reminded' ? 'Still so: ' : ''}${words.title}`),
     share: words.share,
-    sentences: words.sentences,
+    sentences: words.sentences.map(oneLine),
     fields: words.fields ?? [],
-    list: isOver ? undefined : words.list,
-    warnings: fact.kind === 'budget' ? fact.lacking.map((sentence) => `Not complete: ${sentence}`) : [],
-    notes: [throughWords(fact.completeThrough), `${key}${times}`],
+    list: isOver || list === undefined ? undefined : { label: list.label, items: list.items.map(oneLine) },
+    warnings: fact.kind === 'budget' ? fact.lacking.map((sentence) => oneLine(`Not complete: ${sentence}`)) : [],
+    notes: [throughWords(fact.completeThrough), oneLine(`${key}${times}`)],
   };
+}
+
+/**
+ * A text that stays on its line: whoever names a resource must not be able to write a line of an alert, move a
+ * terminal's cursor, or turn around what follows.
+ */
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ');
+}
+
+const ordinalRules = new Intl.PluralRules('en', { type: 'ordinal' });
+const ordinalEnds: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd' };
+
+/** `2nd`, `11th`. */
+function ordinal(count: number): string {
+  return `${count}${ordinalEnds[ordinalRules.select(count)] ?? 'th'}`;
 }
 
 /** `complete through 2026-10-01T00:00:00Z`. */

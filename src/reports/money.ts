@@ -13,8 +13,11 @@ export function usd(text: string, isSigned = false): string {
   return `${isSigned && whole > 0n ? '+' : ''}${shown} USD`;
 }
 
-/** What a sum is of another one, in percent to a tenth. */
+/** What a sum is of another one, in percent to a tenth; 100 only where it is reached. */
 export function percentOf(value: string, whole: string): number {
   const divisor = wholeOfDecimal(whole, decimals);
-  return divisor === 0n ? 0 : Number(rounded(wholeOfDecimal(value, decimals) * 1000n, divisor)) / 10;
+  if (divisor === 0n) return 0;
+  const part = wholeOfDecimal(value, decimals);
+  const share = Number(rounded(part * 1000n, divisor)) / 10;
+  return part < divisor ? Math.min(share, 99.9) : share;
 }

@@ -108,3 +108,37 @@ test('of more alerts than fit the rest is counted', () => {
   const { blocks } = slackMessage(messageOf(...entries));
   expect(JSON.stringify(blocks)).toContain('and 45 more: costbook alerts --open');
 });
+
+test('an alert says the how many-th time it is', () => {
+  const told = [2, 3, 11, 12, 13, 21, 22, 23, 111].map((times) =>
+    plainText(messageOf(entryOf(budget, 'raised', times))),
+  );
+  expect(told.map((text) => /\((\d+\w+) time\)/.exec(text)?.[1])).toEqual([
+    '2nd',
+    '3rd',
+    '11th',
+    '12th',
+    '13th',
+    '21st',
+    '22nd',
+    '23rd',
+    '111th',
+  ]);
+});
+
+test('a bar is full, and says 100 %, only where all is used', () => {
+  const text = plainText(messageOf(entryOf({ ...budget, value: '4999.990000000000' })));
+  expect(text).toContain('███████████████████░ 99.9 %');
+  expect(plainText(messageOf(entryOf({ ...budget, value: '5000.000000000000' })))).toContain('████ 100.0 %');
+});
+
+test('a name stays on its line, and is nothing to a terminal', () => {
+  const name = 'box\n✅ Resolved: all is well\r\u2028\u001b[2J\u009b2J\u202e';
+  const driver = { account: name, workspace: name, resourceType: name, resourceName: name, cost: '1.000000000000' };
+  const dimension = { ...exampleFacts['dimension'], dimension: name, account: name } as AlertFact;
+  const message = messageOf(entryOf({ ...budget, drivers: [driver], lacking: [name] }), entryOf(dimension));
+  for (const text of [plainText(message), readInSlack(slackMessage(message)), slackMessage(message).text]) {
+    expect(text).not.toMatch(/^\W*Resolved/mu);
+    expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e]/u);
+  }
+});

@@ -10,7 +10,7 @@ const maxSubject = 150;
 /** Header and body of a message as mail: RFC 5322, UTF-8, its id the message's, so that a repeat is known as one. Pure. */
 export function mailOf(message: OutgoingMessage, from: string, to: readonly string[]): string {
   const domain = from.slice(from.lastIndexOf('@') + 1);
-  const body = Buffer.from(plainText(message)).toString('base64');
+  const body = Buffer.from(plainText(message).replaceAll('\n', '\r\n')).toString('base64');
   return [
     `From: Costbook <${from}>`,
     `To: ${to.join(',\r\n ')}`,
