@@ -108,8 +108,10 @@ export function parseBudgets(input: BudgetsInput): readonly Budget[] {
   const list = top?.get('budgets');
   const given = list ? itemsOf(list, 'a list of budgets such as - name: everything', problems) : [];
   const names = new Map<string, Place>();
-  const written = given.flatMap((item) => readBudget(item, input, names, problems) ?? []);
-  const budgets = withParents(written, [...names.keys()], problems);
+  const parents: { readonly name: string; readonly place: Place }[] = [];
+  const written = given.flatMap((item) => readBudget(item, input, { names, parents }, problems) ?? []);
+  reportUnknownParents(parents, [...names.keys()], problems);
+  const budgets = withParents(written, problems);
   problems.throwIfAny();
   return budgets;
 }
@@ -151,11 +153,17 @@ interface Written {
   readonly scopePlaces: ReadonlyMap<string, Place>;
 }
 
+/** What budgets are named, and name their parents, also those with a mistake. */
+interface Named {
+  readonly names: Map<string, Place>;
+  readonly parents: { readonly name: string; readonly place: Place }[];
+}
+
 /** One budget; undefined where it has a mistake. Its name is put among `names` in any case, and reported where it is there. */
 function readBudget(
   item: Given,
   input: BudgetsInput,
-  names: Map<string, Place>,
+  { names, parents }: Named,
   problems: Problems,
 ): Written | undefined {
   const keys = keysOf(item, budgetRule, problems);
@@ -177,6 +185,7 @@ function readBudget(
   const scopePlaces = new Map<string, Place>();
   const scope = readScope(keys.get('scope'), scopePlaces, problems);
   const parent = readValue(keys.get('parent'), parseBudgetName, problems);
+  if (parent !== undefined) parents.push({ name: parent, place: keys.get('parent') ?? here });
   const namePlace = keys.get('name') ?? here;
   const first = name === undefined ? undefined : names.get(name);
   if (first !== undefined) {
@@ -399,11 +408,17 @@ function readScope(given: Given | undefined, scopePlaces: Map<string, Place>, pr
   return scope as BudgetScope;
 }
 
-/**
- * The budgets with the scopes of their parents, after everything was looked at that concerns two of them. `names` are
- * also those of budgets with a mistake.
- */
-function withParents(written: readonly Written[], names: readonly string[], problems: Problems): readonly Budget[] {
+function reportUnknownParents(parents: Named['parents'], names: readonly string[], problems: Problems): void {
+  for (const { name, place } of parents) {
+    if (names.includes(name)) continue;
+    const guess = nearest(name, names);
+    const hint = guess === undefined ? `expected one of ${oneOf(names)}` : `did you mean ${guess}?`;
+    problems.report(place, `found ${quoted(name)}, which is no budget of this file; ${hint}`);
+  }
+}
+
+/** The budgets with the scopes of their parents, after everything was looked at that concerns two of them. */
+function withParents(written: readonly Written[], problems: Problems): readonly Budget[] {
   const byName = new Map<string, Written>();
   for (const one of written) if (!byName.has(one.budget.name)) byName.set(one.budget.name, one);
   /** The parents of a budget, the nearest first; none where they go round in a circle, which is reported. */
@@ -426,12 +441,6 @@ function withParents(written: readonly Written[], names: readonly string[], prob
   }
   const lines = written.map((child) => ({ child, parents: ancestors(child) }));
   for (const { child, parents } of lines) {
-    const { parent: name } = child.budget;
-    if (name !== undefined && !names.includes(name)) {
-      const guess = nearest(name, names);
-      const hint = guess === undefined ? `expected one of ${oneOf(names)}` : `did you mean ${guess}?`;
-      problems.report(child.places.parent, `found ${quoted(name)}, which is no budget of this file; ${hint}`);
-    }
     const [parent] = parents;
     if (parent !== undefined) comparePeriods(child, parent, problems);
     for (const ancestor of parents) compareScopes(child, ancestor, problems);

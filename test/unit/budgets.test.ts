@@ -282,6 +282,12 @@ describe('parent and child', () => {
     );
   });
 
+  test('an unknown parent is refused beside every other mistake of its budget', () => {
+    expect(problems(`budgets:\n${budget('lost', '1 EUR', 'parent: al')}`)).toContain(
+      'parent: found "al", which is no budget of this file; expected one of lost',
+    );
+  });
+
   test('other periods, an unknown parent and a circle are refused', () => {
     const text = [
       budget('all', '10 USD'),
