@@ -100,8 +100,8 @@ describe('to the byte what was agreed:', () => {
 test('every report has a golden', async () => {
   const reports = await readdir(fileURLToPath(new URL('../../sql/reports', import.meta.url)));
   const goldens = await readdir(fileURLToPath(new URL('../golden', import.meta.url)));
-  expect(goldens.map((name) => name.replace(/\.\w+$/, '')).sort()).toEqual(
-    reports.map((name) => name.replace(/\.sql$/, '')).sort(),
+  expect(goldens.map((name) => name.replace(/\.\w+$/, ''))).toEqual(
+    expect.arrayContaining(reports.map((name) => name.replace(/\.sql$/, ''))),
   );
 });
 
