@@ -111,9 +111,10 @@ async function answer(
       `${transition}  ${key}${sinks.length === 0 ? '' : `  → ${sinks.join(', ')}`}`,
   );
   const delivered = deliveries.filter(({ outcome }) => outcome === 'delivered').length;
+  const unsent = entries.length === 0 ? 'Nothing to tell.' : 'Nobody was told.';
   const summary =
     deliveries.length === 0
-      ? 'Nothing to tell.'
+      ? unsent
       : `${delivered} of ${deliveries.length} message${deliveries.length === 1 ? '' : 's'} delivered.`;
   await context.write(`${[...lines, summary, said].join('\n')}\n`);
 }

@@ -121,7 +121,8 @@ async function readStory(connection: Connection, folder: string, seconds: number
   const [proven = {}] = await connection.rows(`
     select
       count(*) as comparisons,
-      count(distinct window_start) as windows,
+      -- Months are compared as well, and are no windows of hours.
+      count(*) filter (compared = 'rows = the control''s total') as windows,
       (select sum(pages) from ledger.loads) as pages,
       (select count(*) from costs) as rows,
       sum(ours) filter (compared = 'rows = the control''s total') as cost,

@@ -10,6 +10,10 @@ test('the demo shows months, proof and a chargeback in which each team pays once
   expect(stdout).toContain('all of them met');
   expect(stdout).toContain('difference 0.000000000000');
 
+  const [, windows] = /^Proven: (\d+) windows/m.exec(stdout) ?? [];
+  const [loads] = await askSnapshot(join(dir, 'costbook-demo'), 'select count(*)::integer as loads from ledger.loads');
+  expect(Number(windows)).toBe(loads?.['loads']);
+
   const [, table = ''] = /^Charged back.*\n((?:.+\n)+)/m.exec(stdout) ?? [];
   const [, , ...lines] = table.trimEnd().split('\n'); // below the heads and the ruler
   const rows = lines.map((line) => line.split(/ {2,}/)).filter(({ length }) => length === 4);
