@@ -1,6 +1,6 @@
 import type { AccountConfig } from '../config.ts';
 import { excerpt, PlatformError, RefusedAnswerError, UsageError } from '../errors.ts';
-import { decodeResource, type ResourceState } from '../fetch/index.ts';
+import { decodeResource } from '../fetch/index.ts';
 import { type Client, type Listing, type ListingReader, listings, openListings } from '../platform/index.ts';
 import type { InventoryStage, ListedResource, ListingFacts, ListingKey, ListingOutcome } from '../warehouse/index.ts';
 import { countingClient, type IngestRequest, type IngestTools } from './tools.ts';
@@ -113,7 +113,7 @@ async function readListing(
         for (const field of fields) strange.add(field);
         const workspace = state.workspace ?? tokenWorkspace;
         if (workspace === undefined) homeless.add(state.name);
-        else if (isOfInterest(workspace)) resources.push(toListed(state, workspace));
+        else if (isOfInterest(workspace)) resources.push({ ...state, workspace });
       }
       await stage.add(resources);
       if (page.isLast) doubt = page.doubt;
@@ -173,10 +173,6 @@ async function tell(outcome: ListingOutcome, because: string, key: ListingKey, t
   if (outcome !== 'refused') log.warn(`listing is ${outcome === 'failed' ? 'not read' : outcome}`, fields);
   else if ((await tools.warehouse.lastListingOutcome(key)) === 'refused') log.info('listing is refused', fields);
   else log.warn('listing is refused and left; costs of its resources have no labels', fields);
-}
-
-function toListed({ workspace: _, ...state }: ResourceState, workspace: string): ListedResource {
-  return { ...state, workspace };
 }
 
 function someOf(names: ReadonlySet<string>): string {
