@@ -64,6 +64,7 @@ export { type Delivering, type Delivery, deliver, type Outbox, retryDelayMs } fr
 export { type Digest, type DigestPeriod, digestWindows, readDigest } from './digest.ts';
 export { exportFormats, factsOf, loadArrow, writeAnswer } from './export.ts';
 export * from './focus.ts';
+export * from './forecast/index.ts';
 export { csvPieces } from './formats/csv.ts';
 export type { AnswerPieces, FormatOptions, Question } from './formats/format.ts';
 export { jsonLines, jsonPieces } from './formats/json.ts';
