@@ -51,6 +51,7 @@ export {
   budgetCalendar,
   type Driver,
   evaluateBudgets,
+  isForecastAsked,
   rounded,
   type Spend,
   shareOf,
@@ -74,9 +75,19 @@ export { partitionsFolder } from './lake.ts';
 export { type Manifest, type ManifestFile, manifestName } from './manifest.ts';
 export * from './moment.ts';
 export * from './parameters.ts';
+export { forecastLevel, type NoPeriodForecast, type PeriodForecast, reachedOn } from './period-forecast.ts';
 export { filesOf, type Published } from './publish.ts';
 export { isPartitioned, publishReport } from './publish-report.ts';
 export * from './report.ts';
+export {
+  exceedsOnOf,
+  type ForecastScope,
+  type ForecastsAsked,
+  forecastRow,
+  readForecasts,
+  type ScopeForecast,
+  withForecasts,
+} from './scope-forecasts.ts';
 export { openSink } from './sinks/index.ts';
 export type { Attempt, SinkEffects, Tell } from './sinks/sink.ts';
 export { readInSlack, type SlackBlock, type SlackMessage, slackLimits, slackMessage } from './sinks/slack.ts';

@@ -17,6 +17,7 @@ import {
 } from './alerts.ts';
 import { type ClosedMonth, closedMonths, closeMonth, type MonthClose, reopenMonth } from './closes.ts';
 import { type Connection, openDatabase, type SqlRow } from './connection.ts';
+import { type ForecastsMade, recordForecasts } from './forecasts.ts';
 import {
   type InventoryStage,
   type ListingFacts,
@@ -132,6 +133,8 @@ export interface Warehouse {
   knownAlerts(): Promise<KnownAlert[]>;
   /** Writes what an evaluation changes, all of it or nothing; does nothing where that is nothing. */
   recordEvaluation(evaluation: Evaluation): Promise<void>;
+  /** Writes forecasts of which there is none yet through the same instant; returns how many. */
+  recordForecasts(made: ForecastsMade): Promise<number>;
   /** Who was told a digest of this name, or is to be told. */
   sinksOfDigest(digest: string): Promise<string[]>;
   /** The last message to each sink that told of a key. */
@@ -178,7 +181,8 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
         (select max(recorded_at) from ledger.allocations), (select max(replaced_at) from ledger.allocations),
         (select max(raised_at) from ledger.alerts), (select max(ended_at) from ledger.alerts),
         (select max(acknowledged_at) from ledger.acknowledgements), (select max(queued_at) from ledger.outbox),
-        (select max(began_at) from ledger.deliveries), (select max(ended_at) from ledger.deliveries)
+        (select max(began_at) from ledger.deliveries), (select max(ended_at) from ledger.deliveries),
+        (select max(made_at) from ledger.forecasts)
       )) as last
     `);
     // A clock that was moved back must not let two runs see at one instant: as of it, either would be an answer.
@@ -251,6 +255,7 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
       },
       knownAlerts: () => knownAlerts(connection),
       recordEvaluation: (evaluation) => recordEvaluation(connection, recorder, evaluation),
+      recordForecasts: (made) => recordForecasts(connection, recorder, made),
       sinksOfDigest: (digest) => sinksOfDigest(connection, digest),
       lastMessagesAbout: (key) => lastMessagesAbout(connection, key),
       acknowledge: async (key, until, runNumber, now) =>
