@@ -45,7 +45,12 @@ export const alertCommand: Command = {
       let messages: NewMessage[];
       let said: string;
       try {
-        const { facts, problem: further, missing, forecasts } = await readFacts(books.connection, known, {
+        const {
+          facts,
+          problem: further,
+          missing,
+          forecasts,
+        } = await readFacts(books.connection, known, {
           ...asked,
           isForecastKept: true,
         });

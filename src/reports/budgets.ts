@@ -120,7 +120,8 @@ function forecastState(
   if (spent === undefined) return undefined;
   const limit = limitOf(budget, threshold, period);
   const isTold = budget.thresholds.some(
-    (other) => other.of === 'spent' && limitOf(budget, other, period) >= limit && isReached(budget, other, period, spent),
+    (other) =>
+      other.of === 'spent' && limitOf(budget, other, period) >= limit && isReached(budget, other, period, spent),
   );
   if (isTold) return 'reached';
   if (spent >= limit) return 'raised';
@@ -153,23 +154,14 @@ export function dayOf({ timeZone }: Budget, instant: Instant): string {
   return calendarOf('daily', timeZone).periodAt(instant).name;
 }
 
-function factOf(
-  budget: Budget,
-  threshold: Threshold,
-  spend: Spend,
-  open: ReadonlySet<string>,
-): BudgetFact | undefined {
+function factOf(budget: Budget, threshold: Threshold, spend: Spend, open: ReadonlySet<string>): BudgetFact | undefined {
   const { period, spent, completeThrough, lacking, drivers } = spend;
   if (spent === undefined) return undefined;
   const account = accountOf(budget);
-  const key = keyOf(budget, period.name, threshold);
+  const key = thresholdKey(budget, period.name, threshold);
   const isForecast = threshold.of === 'forecast';
   const isSpent = isReached(budget, threshold, period, spent);
-  const state = isForecast
-    ? forecastState(budget, threshold, spend, open.has(key))
-    : isSpent
-      ? 'raised'
-      : 'resolved';
+  const state = isForecast ? forecastState(budget, threshold, spend, open.has(key)) : isSpent ? 'raised' : 'resolved';
   if (state === undefined) return undefined;
   return {
     key,
@@ -194,7 +186,8 @@ function factOf(
   };
 }
 
-function keyOf(budget: Budget, period: string, { code, of }: Threshold): string {
+/** The key of a threshold's fact in a period of a name. */
+export function thresholdKey(budget: Budget, period: string, { code, of }: Threshold): string {
   const account = accountOf(budget);
   const point = of === 'spent' ? code : `${of}:${code}`;
   return ['budget', account === null ? '@all' : encodeURIComponent(account), budget.name, period, point]
@@ -205,7 +198,7 @@ function keyOf(budget: Budget, period: string, { code, of }: Threshold): string 
 /** Whether a budget still asks what a fact answered: for the same threshold, of the same account, in such a period. */
 export function isAskedBy(budget: Budget, { key, period }: Pick<BudgetFact, 'key' | 'period'>): boolean {
   return (
-    budget.thresholds.some((threshold) => keyOf(budget, period, threshold) === key) &&
+    budget.thresholds.some((threshold) => thresholdKey(budget, period, threshold) === key) &&
     budgetCalendar(budget).periodNamed(period) !== undefined
   );
 }

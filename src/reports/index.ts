@@ -1,5 +1,6 @@
 export { type Facts, type FactsAsked, readFacts } from './alert-facts.ts';
 export {
+  aboutDay,
   cardOf,
   type Message,
   messagesOf,
@@ -52,10 +53,13 @@ export {
   type Driver,
   evaluateBudgets,
   isForecastAsked,
+  isReached,
+  limitOf,
   rounded,
   type Spend,
   shareOf,
   stateOf,
+  thresholdKey,
   watchedPeriods,
 } from './budgets.ts';
 export * from './check.ts';

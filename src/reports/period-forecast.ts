@@ -1,10 +1,17 @@
-import type { CalendarPeriod, Instant, Window } from '../time.ts';
-import { formatInstant, hourMs } from '../time.ts';
+import { type CalendarPeriod, formatInstant, hourMs, type Instant, type PeriodKind, type Window } from '../time.ts';
 import { usdDecimals } from './budget-file.ts';
 import { type Backtest, type Forecast, type ForecastOptions, forecastSeries, type History } from './forecast/index.ts';
 
 /** Of how many outcomes in a hundred an interval should hold. */
 export const forecastLevel = 80;
+
+/** Of days a history has so many at most, a year and what is needed to see it begin again; of hours six weeks. */
+export const historyDays = { 24: 400, 1: 42 } as const;
+
+/** Budgets of days are forecast from hours, those of longer periods from days. */
+export function stepHoursOf(kind: PeriodKind): 1 | 24 {
+  return kind === 'daily' ? 1 : 24;
+}
 
 /** A history in whole steps of hours or days, up to the last that is complete. Amounts are USD. */
 export interface Steps extends Window {

@@ -9,17 +9,25 @@ import {
   type PeriodKind,
   type Window,
 } from '../time.ts';
-import { type Completeness, type Connection, completeness, type ForecastRow, readSqlFolder } from '../warehouse/index.ts';
+import {
+  type Completeness,
+  type Connection,
+  completeness,
+  type ForecastRow,
+  readSqlFolder,
+} from '../warehouse/index.ts';
 import { amountIn, type Budget, usdDecimals } from './budget-file.ts';
 import { costsOf, earliest, expectedOf, scopeForSql, unanswerableOf } from './budget-spends.ts';
 import { accountOf, budgetCalendar, dayOf, type Spend } from './budgets.ts';
 import {
   type Forecaster,
   forecastPeriod,
+  historyDays,
   type NoPeriodForecast,
   type PeriodForecast,
   reachedOn,
   type Steps,
+  stepHoursOf,
 } from './period-forecast.ts';
 
 /** Of what costs a forecast is: a budget's, or those of one resource type in one workspace of an account. */
@@ -58,8 +66,6 @@ export interface ForecastsAsked {
   readonly forecaster?: Forecaster;
 }
 
-/** Of days a history has so many at most, a year and what is needed to see it begin again; of hours six weeks. */
-const historyDays = { 24: 400, 1: 42 } as const;
 /** A workspace and resource type that cost nothing for so long is forecast no more. */
 const activeDays = 35;
 /** By so many days the usual day is known. */
@@ -169,14 +175,16 @@ function stretchOf(
   const completeThrough = earliest(accounts);
   const period = calendar.periodAt(completeThrough ?? now);
   const historyStart = Math.max(0, ...accounts.flatMap((account) => account.historyStart ?? []));
-  const stepHours = kind === 'daily' ? 1 : 24;
+  const stepHours = stepHoursOf(kind);
   const align = stepHours === 1 ? 0 : Math.round(period.end / hourMs) % 24;
-  const cut = completeThrough === undefined ? undefined : { stepHours, align, completeThrough } as const;
+  const cut = completeThrough === undefined ? undefined : ({ stepHours, align, completeThrough } as const);
   return { period, completeThrough, cut, historyStart };
 }
 
 function cutsOf(stretches: readonly Stretch[]): Cut[] {
-  const cuts = new Map(stretches.flatMap(({ cut }) => (cut === undefined ? [] : [[JSON.stringify(cut), cut] as const])));
+  const cuts = new Map(
+    stretches.flatMap(({ cut }) => (cut === undefined ? [] : [[JSON.stringify(cut), cut] as const])),
+  );
   return [...cuts.values()];
 }
 

@@ -56,6 +56,8 @@ export async function recordForecasts(
   recorder: Recorder,
   { runNumber, at, loadNumber, level, forecasts }: ForecastsMade,
 ): Promise<number> {
+  const [from] = forecasts.map(({ complete_through }) => complete_through).sort();
+  if (from === undefined) return 0;
   const known = new Set(
     (
       await connection.rows(
@@ -63,12 +65,7 @@ export async function recordForecasts(
           epoch_ms(complete_through) as complete_through
         from ledger.forecasts
         where complete_through >= cast($from as timestamp)`,
-        {
-          from: forecasts.reduce(
-            (least, { complete_through }) => (complete_through < least ? complete_through : least),
-            '9999-12-31T00:00:00Z',
-          ),
-        },
+        { from },
       )
     ).map((row) =>
       keyOf({ ...(row as unknown as ForecastRow), complete_through: formatInstant(Number(row['complete_through'])) }),
