@@ -1,6 +1,6 @@
 --! about: What each scope cost in each step of time (an hour, or a day that begins $align hours after midnight): histories
 --! about: that forecasts are made of. $scopes is a list of JSON; $with_workspaces adds a line for every workspace and
---! about: resource type that cost something from $active_from on. Amounts are added up once, by series and step; only of
+--! about: resource type that cost something from $active_from on, of each account at most the $most dearest. Amounts are added up once, by series and step; only of
 --! about: scopes that name labels or owners each hour is looked at. first_cost is that of the first $first_hours of a step.
 --! grain: scope, account, workspace, resource_type, step
 with scopes as (
@@ -120,6 +120,19 @@ of_workspaces as (
   join series using (series_id)
   where $with_workspaces
   group by series.account, series.workspace, series.resource_type, steps.step
+),
+active as (
+  select of_workspaces.account, of_workspaces.workspace, of_workspaces.resource_type
+  from of_workspaces
+  cross join cut
+  where of_workspaces.step >= (epoch_ms(cast($active_from as timestamp)) // 3600000 - cut.align) // cut.step_hours
+  group by of_workspaces.account, of_workspaces.workspace, of_workspaces.resource_type
+  having sum(abs(of_workspaces.cost)) > 0
+  qualify
+    row_number() over (
+      partition by of_workspaces.account
+      order by sum(of_workspaces.cost) desc, of_workspaces.workspace nulls first, of_workspaces.resource_type nulls first
+    ) <= cast($most as bigint)
 )
 select
   fitting_series.scope,
@@ -142,11 +155,12 @@ from hours_of_members
 group by scope, step
 union all
 select
-  null, account, workspace, resource_type, step,
-  cast(cost as decimal(38, 12)),
-  cast(coalesce(first_cost, 0) as decimal(38, 12))
+  null, of_workspaces.account, of_workspaces.workspace, of_workspaces.resource_type, of_workspaces.step,
+  cast(of_workspaces.cost as decimal(38, 12)),
+  cast(coalesce(of_workspaces.first_cost, 0) as decimal(38, 12))
 from of_workspaces
-qualify
-  max(step) filter (cost <> 0) over (partition by account, workspace, resource_type)
-  >= (epoch_ms(cast($active_from as timestamp)) // 3600000 - cast($align as bigint)) // cast($step_hours as bigint)
+join active
+  on active.account = of_workspaces.account
+  and active.workspace is not distinct from of_workspaces.workspace
+  and active.resource_type is not distinct from of_workspaces.resource_type
 order by scope, account, workspace, resource_type, step

@@ -80,14 +80,16 @@ export async function forecastPeriod(
 ): Promise<PeriodForecast | NoPeriodForecast> {
   const stepMs = steps.stepHours * hourMs;
   const horizon = Math.round((period.end - steps.end) / stepMs);
-  const first = steps.values.findIndex((value) => value !== 0);
+  const begun = steps.values.findIndex((value) => value !== 0);
   const noun = steps.stepHours === 1 ? 'hour' : 'day';
-  if (first === -1) return { kind: 'none', reason: 'nothing was spent yet' };
+  if (begun === -1) return { kind: 'none', reason: 'nothing was spent yet' };
+  // What began within the history began within a step: that one is no whole one.
+  const first = begun === 0 ? 0 : begun + 1;
   const values = steps.values.slice(first);
   if (horizon > reach * values.length) {
     return {
       kind: 'none',
-      reason: `too little history: ${values.length} complete ${noun}s with costs for ${horizon} to come`,
+      reason: `too little history: ${values.length} complete ${noun}s since its first cost, for ${horizon} to come`,
     };
   }
   const start = steps.start + first * stepMs;

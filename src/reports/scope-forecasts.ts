@@ -62,12 +62,16 @@ export interface ForecastsAsked {
   readonly budgets: readonly Budget[];
   /** Whether every workspace and resource type that cost something lately is forecast as well, by the month. */
   readonly withWorkspaces: boolean;
+  /** Only these workspaces, where any are named. */
+  readonly workspaces?: readonly string[];
   readonly signal?: AbortSignal;
   readonly forecaster?: Forecaster;
 }
 
 /** A workspace and resource type that cost nothing for so long is forecast no more. */
 const activeDays = 35;
+/** So many workspaces and resource types of an account are forecast at most, those that cost most lately. */
+export const mostWorkspaces = 500;
 /** By so many days the usual day is known. */
 const usualDays = 28;
 
@@ -77,7 +81,7 @@ const usualDays = 28;
  * the period ends. An hour that is not proven is never taken for one without cost: histories end before it.
  */
 export async function readForecasts(connection: Connection, asked: ForecastsAsked): Promise<ScopeForecast[]> {
-  const { budgets, configured, withWorkspaces, now, signal, forecaster } = asked;
+  const { budgets, configured, withWorkspaces, workspaces = [], now, signal, forecaster } = asked;
   const accounts = await completeness(connection);
   const unanswerable = await unanswerableOf(connection, budgets);
   const ofBudgets = budgets.map((budget) => {
@@ -117,6 +121,7 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
   }
   for (const { scope, steps, spentFrom } of histories) {
     if (scope.kind === 'budget') continue;
+    if (workspaces.length > 0 && (scope.workspace === null || !workspaces.includes(scope.workspace))) continue;
     const stretch = ofAccounts.find(({ account }) => account === scope.account);
     if (stretch?.completeThrough === undefined) continue;
     const { period, completeThrough } = stretch;
@@ -227,6 +232,7 @@ async function readHistories(
     from: formatInstant(from),
     to: formatInstant(cut.completeThrough),
     active_from: formatInstant(end - activeDays * dayMs),
+    most: mostWorkspaces,
   });
   const costs = new Map<string, StepCost[]>();
   for (const row of rows) {
