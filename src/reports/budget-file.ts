@@ -309,10 +309,10 @@ function readThresholds(
     const at = keys.get('at');
     if (at === undefined) problems.report(item, 'found no at, expected one such as at: 80% or at: 4500 USD; write it');
     const read = readValue(at, parseAt, problems);
-    const of = readValue(keys.get('of'), parseSubject, problems) ?? 'spent';
+    const of = keys.has('of') ? readValue(keys.get('of'), parseSubject, problems) : 'spent';
     const severity = readValue(keys.get('severity'), parseSeverity, problems) ?? 'warning';
     const own = readNames(keys.get('notify'), sinkParser(sinks), 'a list of sinks', problems);
-    if (read === undefined) continue;
+    if (read === undefined || of === undefined) continue;
     if (thresholds.some((other) => other.code === read.code && other.of === of)) {
       const found = of === 'spent' ? read.code : `${read.code} of ${of}`;
       problems.report(at ?? item, `found ${found} a second time in this budget; keep one`);

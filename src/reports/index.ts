@@ -79,7 +79,14 @@ export { partitionsFolder } from './lake.ts';
 export { type Manifest, type ManifestFile, manifestName } from './manifest.ts';
 export * from './moment.ts';
 export * from './parameters.ts';
-export { forecastLevel, type NoPeriodForecast, type PeriodForecast, reachedOn } from './period-forecast.ts';
+export {
+  type Forecaster,
+  forecastLevel,
+  forecastPeriod,
+  type NoPeriodForecast,
+  type PeriodForecast,
+  reachedOn,
+} from './period-forecast.ts';
 export { filesOf, type Published } from './publish.ts';
 export { isPartitioned, publishReport } from './publish-report.ts';
 export * from './report.ts';
