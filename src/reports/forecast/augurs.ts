@@ -5,7 +5,7 @@ import type { MSTL } from '@bsull/augurs/mstl';
 
 /** The models of augurs, as plain functions over numbers. */
 export interface Augurs {
-  /** Exponential smoothing of a series without seasons, its form and parameters chosen by the information criterion. */
+  /** Exponential smoothing of a series without seasons; trend, damping and parameters by the information criterion. */
   ets(values: readonly number[], horizon: number): number[] | undefined;
   /** Decomposes by the seasons (in steps), then smooths what remains as `ets` does. */
   mstl(values: readonly number[], horizon: number, seasons: readonly number[]): number[] | undefined;
@@ -27,7 +27,7 @@ async function load(): Promise<Augurs> {
   ets.initSync({ module: wasmBeside('@bsull/augurs/ets') });
   mstl.initSync({ module: wasmBeside('@bsull/augurs/mstl') });
   return {
-    ets: (values, horizon) => fitted(() => new ets.AutoETS(1, 'ZZN'), values, horizon),
+    ets: (values, horizon) => fitted(() => new ets.AutoETS(1, 'AZN'), values, horizon),
     mstl: (values, horizon, seasons) => fitted(() => mstl.MSTL.ets([...seasons]), values, horizon),
   };
 }

@@ -1,6 +1,6 @@
 import type { Augurs } from './augurs.ts';
 import { mean, median, sum } from './numbers.ts';
-import { type Decomposed, decompose } from './season.ts';
+import { type Decomposed, decompose, withSeason } from './season.ts';
 
 export type Transform = 'none' | 'log1p' | 'sqrt';
 
@@ -79,21 +79,21 @@ export function modelsWith(augurs: Augurs): readonly Model[] {
       if (line === undefined || level === undefined) return undefined;
       return (h) => level(h) * Math.exp(Math.min(2, line(h) - line(0)));
     }),
-    {
-      ...onRest('ets', 'factors', (rest, past, horizon) => {
-        const path = augurs.ets(rest.slice(-reachOfDear(past)), horizon);
-        return path === undefined ? undefined : (h) => path[h] ?? 0;
-      }),
-      isDear: true,
-    },
-    ...(['log1p', 'sqrt', 'none'] as const).map(
+    ...(['none', 'log1p', 'sqrt'] as const).map(
       (transform): Model => ({
-        name: 'mstl-ets',
+        name: 'ets',
         transform,
         isDear: true,
-        forecast: (past, horizon) => decomposed(augurs, past, horizon, transform),
+        forecast: (past, horizon) => smoothedByAugurs(augurs, past, horizon, transform),
       }),
     ),
+    // Taking one season out at a time does as well as doing so again and again, but not where there are several.
+    {
+      name: 'mstl-ets',
+      transform: 'log1p',
+      isDear: true,
+      forecast: (past, horizon) => decomposedByAugurs(augurs, past, horizon),
+    },
   ];
 }
 
@@ -109,17 +109,14 @@ function steps(horizon: number, value: (h: number) => number): number[] {
 function onRest(
   name: string,
   parts: 'factors' | 'additions',
-  levelOf: (rest: readonly number[], past: Past, horizon: number) => number | ((h: number) => number) | undefined,
+  levelOf: (rest: readonly number[], past: Past) => number | ((h: number) => number) | undefined,
 ): Model {
   return plain(name, (past, horizon) => {
     const { action, rest, seasonAt } = past[parts];
-    const level = levelOf(rest, past, horizon);
+    const level = levelOf(rest, past);
     if (level === undefined) return undefined;
     const at = typeof level === 'number' ? () => level : level;
-    return steps(horizon, (h) => {
-      const season = seasonAt(rest.length + h);
-      return action === 'factor' ? at(h) * season : at(h) + season;
-    });
+    return steps(horizon, (h) => withSeason(at(h), seasonAt(rest.length + h), action));
   });
 }
 
@@ -220,25 +217,50 @@ const transforms: Readonly<
   },
 };
 
-/** What takes long is shown no more of the past than it gains from. */
-function reachOfDear({ seasons }: Past): number {
-  return Math.max(98, 3 * (seasons.at(-1) ?? 1));
+/** Cycles that what takes long is shown: of more it does not gain. */
+const dearCycles = 14;
+
+function smoothedByAugurs(augurs: Augurs, past: Past, horizon: number, transform: Transform): number[] | undefined {
+  if (transform === 'none') {
+    const { action, rest, seasonAt } = past.factors;
+    const path = augurs.ets(rest.slice(-dearCycles * past.cycle), horizon);
+    return path?.map((value, h) => withSeason(value, seasonAt(rest.length + h), action));
+  }
+  if (!past.nonNegative) return undefined;
+  const { rest, seasonAt } = decompose(past.values.map(transforms[transform].to), past.seasons, 'addition');
+  const path = augurs.ets(rest.slice(-dearCycles * past.cycle), horizon);
+  return (
+    path &&
+    backFrom(
+      path.map((value, h) => value + seasonAt(rest.length + h)),
+      rest,
+      past.cycle,
+      transform,
+    )
+  );
 }
 
-function decomposed(augurs: Augurs, past: Past, horizon: number, transform: Transform): number[] | undefined {
-  // Where the logarithm or the root can be taken, one of them does at least as well as neither.
-  if ((transform === 'none') === past.nonNegative) return undefined;
-  const given = past.values.slice(-reachOfDear(past));
-  const seasons = past.seasons.filter((season) => given.length >= 2 * season + 1);
-  if (seasons.length === 0) return undefined;
-  const { to, back, bend } = transforms[transform];
-  const values = given.map(to);
-  const path = augurs.mstl(values, horizon, seasons);
+function decomposedByAugurs(augurs: Augurs, past: Past, horizon: number): number[] | undefined {
+  const [shortest = 1, ...longer] = past.seasons;
+  if (longer.length === 0 || !past.nonNegative) return undefined;
+  const reach = Math.max(dearCycles * shortest, 2 * Math.max(...longer) + 1);
+  const values = past.values.slice(-reach).map(transforms.log1p.to);
+  const path = augurs.mstl(
+    values,
+    horizon,
+    past.seasons.filter((season) => values.length > 2 * season),
+  );
   if (path === undefined) return undefined;
-  // What is expected lies above the middle where the way back bends upwards: by half the variance times the bend.
-  const { rest } = decompose(values, seasons, 'addition');
-  const recent = rest.slice(-8 * past.cycle);
-  const differences = recent.slice(1).map((value, index) => (value - (recent[index] ?? 0)) ** 2);
-  const variance = transform === 'none' ? 0 : mean(differences) / 2;
+  return backFrom(path, decompose(values, past.seasons, 'addition').rest, past.cycle, 'log1p');
+}
+
+/**
+ * The way back from a transform. What is expected lies above what lies in the middle where the way back bends upwards:
+ * by half the variance times the bend.
+ */
+function backFrom(path: readonly number[], rest: readonly number[], cycle: number, transform: Transform): number[] {
+  const { back, bend } = transforms[transform];
+  const recent = rest.slice(-8 * cycle);
+  const variance = mean(recent.slice(1).map((value, index) => (value - (recent[index] ?? 0)) ** 2)) / 2;
   return path.map((value) => back(value) + (bend(value) * variance) / 2);
 }

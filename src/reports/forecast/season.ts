@@ -42,6 +42,11 @@ export function decompose(values: readonly number[], seasons: readonly number[],
   };
 }
 
+/** A level with what a season does to it. */
+export function withSeason(level: number, season: number, action: Action): number {
+  return action === 'factor' ? level * season : level + season;
+}
+
 /** The least factor that is divided by: below it a value says little of the level. */
 const leastFactor = 0.1;
 
