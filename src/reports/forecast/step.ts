@@ -13,3 +13,11 @@ export function stepsAfter(start: string, step: Step, count: number): string {
   if (step === 'month') return formatInstant(addCalendarMonths(instant, count));
   return formatInstant(instant + count * (typeof step === 'number' ? step : lengths[step]));
 }
+
+/** The seasons, in steps, that a series of this step has where nobody says otherwise. */
+export function usualSeasons(step: Step): readonly number[] {
+  if (step === 'month') return [12];
+  const length = typeof step === 'number' ? step : lengths[step];
+  if (length >= dayMs) return length === dayMs ? [7] : [];
+  return [dayMs, 7 * dayMs].map((season) => season / length).filter(Number.isInteger);
+}
