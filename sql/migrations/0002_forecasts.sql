@@ -39,7 +39,7 @@ create table ledger.forecasts (
   high decimal(38, 12),
   -- Of how many outcomes in a hundred the interval should hold.
   level integer not null,
-  -- How the model did on its own history: number of trials, errors, and the share of outcomes that intervals held.
+  -- How the model did on its own history: number of trials, errors, and the share of sums that intervals held.
   folds integer,
   mase double,
   smape double,

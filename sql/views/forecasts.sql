@@ -66,7 +66,7 @@ comment on column forecasts.seasons is 'Seasons that the model has, in steps, a 
 comment on column forecasts.folds is 'How many times the model was tried on the history';
 comment on column forecasts.mase is 'Mean absolute error in those trials, as a share of that of repeating the last season';
 comment on column forecasts.smape is 'Symmetric mean absolute percentage error in those trials, percent';
-comment on column forecasts.coverage is 'Share of the outcomes in those trials that lay in the interval';
+comment on column forecasts.coverage is 'Share of those trials in which the sum of the period lay in its interval';
 comment on column forecasts.scope is 'Of a budget, which costs are its own, as JSON';
 comment on column forecasts.load_number is 'Last load in the books that it was made from';
 comment on column forecasts.run_number is 'Run that made it';

@@ -343,7 +343,7 @@ export function forecastRow({
     folds: made?.backtest.folds ?? null,
     mase: made?.backtest.mase ?? null,
     smape: made?.backtest.smape ?? null,
-    coverage: made?.backtest.coverage ?? null,
+    coverage: made?.backtest.sumCoverage ?? null,
     amount: amount === undefined ? null : decimalOfWhole(amount, usdDecimals),
     exceeds_on: exceedsOn ?? null,
     reason: forecast.kind === 'none' ? forecast.reason : null,

@@ -13,11 +13,11 @@ import { reported } from '../support/reported.ts';
 
 const now = Date.parse('2026-09-20T12:00:00Z');
 
-/** Books of an account that begin in June and are complete through this hour of September. */
+/** Books of an account that begin in August and are complete through this hour of September. */
 function complete(
   through: string,
   account = 'acc_one',
-  since = '2026-06-01',
+  since = '2026-08-01',
 ): Required<Pick<Given, 'accounts' | 'covered' | 'loads'>> {
   return {
     accounts: [{ account, history_start: since }],
@@ -79,7 +79,7 @@ const everything = '  - { name: everything, period: monthly, amount: 25 USD }';
 
 describe('a forecast', () => {
   test('is what the complete hours of the period cost, and what the rest is expected to', async () => {
-    const given = { ...complete('2026-09-20'), costs: daily('2026-06-01', '2026-09-20', () => 1) };
+    const given = { ...complete('2026-09-20'), costs: daily('2026-08-01', '2026-09-20', () => 1) };
     const [made] = await forecasts(given, { budgets: budgets(everything) });
     expect(made).toMatchObject({
       periodKind: 'monthly',
@@ -108,8 +108,8 @@ describe('a forecast', () => {
     const given = {
       ...complete('2026-09-20 06:00:00'),
       costs: [
-        ...daily('2026-06-01', '2026-09-21', () => 1, {}, 3),
-        ...daily('2026-06-01', '2026-09-20', () => 3),
+        ...daily('2026-08-01', '2026-09-21', () => 1, {}, 3),
+        ...daily('2026-08-01', '2026-09-20', () => 3),
         ...daily('2026-09-20', '2026-09-21', () => 99, {}, 7),
       ],
     };
@@ -118,7 +118,7 @@ describe('a forecast', () => {
   });
 
   test('of days is made from hours, of a budget whose clocks are elsewhere by its own days', async () => {
-    const hours = Array.from({ length: 24 }, (_, hour) => daily('2026-08-01', '2026-09-20', () => hour / 10, {}, hour));
+    const hours = Array.from({ length: 24 }, (_, hour) => daily('2026-08-25', '2026-09-20', () => hour / 10, {}, hour));
     const given = {
       ...complete('2026-09-20 10:00:00'),
       costs: [
@@ -155,8 +155,8 @@ describe('a forecast', () => {
       covered: [...one.covered, ...two.covered],
       loads: [...one.loads, ...two.loads],
       costs: [
-        ...daily('2026-06-01', '2026-08-30', () => 1),
-        ...daily('2026-06-01', '2026-09-20', () => 2, { account: 'acc_two' }),
+        ...daily('2026-08-01', '2026-08-30', () => 1),
+        ...daily('2026-08-01', '2026-09-20', () => 2, { account: 'acc_two' }),
       ],
     };
     const asked = budgets(
@@ -205,11 +205,11 @@ describe('a forecast', () => {
     const given = {
       ...complete('2026-09-20'),
       costs: [
-        ...daily('2026-06-01', '2026-09-20', () => 1),
-        ...daily('2026-06-01', '2026-09-20', () => 2, { resource_type: 'volume', resource_name: 'disk' }),
-        ...daily('2026-06-01', '2026-09-20', () => 4, { resource_type: 'volume', resource_name: 'other' }),
-        ...daily('2026-06-01', '2026-09-20', () => 8, { workspace: null, resource_type: 'custom_domain' }),
-        ...daily('2026-06-01', '2026-08-10', () => 16, { workspace: 'old' }),
+        ...daily('2026-08-01', '2026-09-20', () => 1),
+        ...daily('2026-08-01', '2026-09-20', () => 2, { resource_type: 'volume', resource_name: 'disk' }),
+        ...daily('2026-08-01', '2026-09-20', () => 4, { resource_type: 'volume', resource_name: 'other' }),
+        ...daily('2026-08-01', '2026-09-20', () => 8, { workspace: null, resource_type: 'custom_domain' }),
+        ...daily('2026-08-01', '2026-08-10', () => 16, { workspace: 'old' }),
       ],
     };
     const made = await forecasts(given, { withWorkspaces: true });
@@ -226,17 +226,17 @@ describe('a forecast', () => {
     const given: Given = {
       ...complete('2026-09-20'),
       costs: [
-        ...daily('2026-06-01', '2026-09-20', () => 1),
-        ...daily('2026-06-01', '2026-09-20', () => 2, { resource_name: 'other', resource_uuid: null }),
-        ...daily('2026-06-01', '2026-09-20', () => 4, {
+        ...daily('2026-08-01', '2026-09-20', () => 1),
+        ...daily('2026-08-01', '2026-09-20', () => 2, { resource_name: 'other', resource_uuid: null }),
+        ...daily('2026-08-01', '2026-09-20', () => 4, {
           resource_type: 'volume',
           resource_name: 'disk',
           resource_uuid: null,
         }),
       ],
       resources: [
-        { labels: '{"env":"prod"}', valid_from: '2026-06-01', recorded_at: '2026-06-01' },
-        { resource_name: 'other', labels: '{"env":"test"}', valid_from: '2026-06-01', recorded_at: '2026-06-01' },
+        { labels: '{"env":"prod"}', valid_from: '2026-08-01', recorded_at: '2026-08-01' },
+        { resource_name: 'other', labels: '{"env":"test"}', valid_from: '2026-08-01', recorded_at: '2026-08-01' },
       ],
       allocation:
         'rules:\n' +

@@ -422,7 +422,7 @@ describe('a threshold of what is forecast', () => {
       stepHours: 24,
       history: { start: completeThrough - 70 * 86_400_000, end: completeThrough },
       observations: 70,
-      backtest: { folds: 5, mase: 0.8, smape: 10, coverage: 0.8 },
+      backtest: { folds: 5, mase: 0.8, smape: 10, coverage: 0.8, sumCoverage: 0.8 },
     };
   }
   type Known = {

@@ -27,7 +27,7 @@ function forecaster(mean: number) {
         lower: (mean * (k + 1)) / 2,
         upper: mean * (k + 1) * 1.5,
       })),
-      backtest: { folds: 3, mase: 1, smape: 5, coverage: 0.8 },
+      backtest: { folds: 3, mase: 1, smape: 5, coverage: 0.8, sumCoverage: 0.8 },
       from: history.start,
       through: formatInstant(end),
     };
