@@ -9,6 +9,14 @@ import { readSqlFolder, type SqlFile } from './sql-files.ts';
  * migration was edited, or where the warehouse was written by a newer program.
  */
 export async function migrate(connection: Connection): Promise<void> {
+  const makeViews = await migrateTables(connection);
+  await makeViews(connection);
+}
+
+/**
+ * As `migrate`, without the views: returns what makes those that changed. A warehouse is written without them.
+ */
+export async function migrateTables(connection: Connection): Promise<(connection: Connection) => Promise<void>> {
   await connection.run(`
     create schema if not exists ledger;
     create table if not exists ledger.applied_files (
@@ -48,7 +56,7 @@ export async function migrate(connection: Connection): Promise<void> {
   const units = JSON.stringify([billingDimensions, unitSuffixes]);
   const views = await readSqlFolder('views');
   const hash = sha256(units + views.map((file) => file.name + file.text).join(''));
-  if (hashOf('views', '*') === hash) return;
+  if (hashOf('views', '*') === hash) return async () => undefined;
   await connection.transaction(async () => {
     await connection.run('delete from ledger.billing_dimensions');
     for (const { name, resourceType, unit } of billingDimensions) {
@@ -63,8 +71,10 @@ export async function migrate(connection: Connection): Promise<void> {
       await connection.run('insert into ledger.unit_suffixes values ($suffix, $unit)', { suffix, unit });
     }
   });
-  await createViews(connection, views);
-  await remember(connection, 'views', '*', hash); // last: a kill before it makes the views again
+  return async (connection) => {
+    await createViews(connection, views);
+    await remember(connection, 'views', '*', hash); // last: a kill before it makes the views again
+  };
 }
 
 /** A migration that an attached warehouse has and this program has not, or the other way round; undefined where none is. */
