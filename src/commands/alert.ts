@@ -13,7 +13,7 @@ import {
   transitionsOf,
 } from '../reports/index.ts';
 import { formatSecond } from '../time.ts';
-import { knownAlerts, type NewMessage, openBooks } from '../warehouse/index.ts';
+import { expectBooks, knownAlerts, type NewMessage, openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig } from './telling.ts';
@@ -32,7 +32,7 @@ export const alertCommand: Command = {
     if (options.flag('dryRun')) return showOnly(context);
     const config = loadTellingConfig(context);
     const { problem, ...asked } = factsAsked(config, context);
-    (await openBooks(context.dir, { lockedDown: true })).close(); // nothing published: nothing to tell, no file to make
+    await expectBooks(context.dir); // nothing published: nothing to tell, no file to make
     let problems = problem === undefined ? [] : [problem];
     const exitCode = await writingRun('alert', waitMs, context, async (warehouse, runNumber) => {
       // Facts are read from what readers see: checks are SQL that somebody wrote, and must not reach the writer's file.

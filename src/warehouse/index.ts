@@ -9,7 +9,7 @@ export {
   type RaisedAlert,
 } from './alerts.ts';
 export { lastSeen } from './as-of.ts';
-export { type Books, clearAfterReader, openBooks } from './books.ts';
+export { type Books, clearAfterReader, expectBooks, openBooks } from './books.ts';
 export {
   type AccountClose,
   type ClosedMonth,
