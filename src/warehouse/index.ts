@@ -31,6 +31,7 @@ export {
   type SqlValue,
 } from './connection.ts';
 export { holdFolder } from './folder-lock.ts';
+export type { ForecastRow, ForecastsMade } from './forecasts.ts';
 export type {
   InventoryStage,
   ListedResource,

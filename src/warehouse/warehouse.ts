@@ -18,6 +18,7 @@ import {
 } from './alerts.ts';
 import { type ClosedMonth, closedMonths, closeMonth, type MonthClose, reopenMonth } from './closes.ts';
 import { type Connection, openDatabase, type SqlRow } from './connection.ts';
+import { type ForecastsMade, recordForecasts } from './forecasts.ts';
 import {
   type InventoryStage,
   type ListingFacts,
@@ -133,6 +134,8 @@ export interface Warehouse {
   knownAlerts(): Promise<KnownAlert[]>;
   /** Writes what an evaluation changes, all of it or nothing; does nothing where that is nothing. */
   recordEvaluation(evaluation: Evaluation): Promise<void>;
+  /** Writes forecasts of which there is none yet through the same instant; returns how many. */
+  recordForecasts(made: ForecastsMade): Promise<number>;
   /** Who was told a digest of this name, or is to be told. */
   sinksOfDigest(digest: string): Promise<string[]>;
   /** The last message to each sink that told of a key. */
@@ -185,7 +188,8 @@ export async function openWarehouse(dir: string, signal?: AbortSignal, log?: Log
         (select max(recorded_at) from ledger.allocations), (select max(replaced_at) from ledger.allocations),
         (select max(raised_at) from ledger.alerts), (select max(ended_at) from ledger.alerts),
         (select max(acknowledged_at) from ledger.acknowledgements), (select max(queued_at) from ledger.outbox),
-        (select max(began_at) from ledger.deliveries), (select max(ended_at) from ledger.deliveries)
+        (select max(began_at) from ledger.deliveries), (select max(ended_at) from ledger.deliveries),
+        (select max(made_at) from ledger.forecasts)
       )) as last
     `);
     // A clock that was moved back must not let two runs see at one instant: as of it, either would be an answer.
@@ -263,6 +267,7 @@ export async function openWarehouse(dir: string, signal?: AbortSignal, log?: Log
       },
       knownAlerts: () => knownAlerts(connection),
       recordEvaluation: (evaluation) => recordEvaluation(connection, recorder, evaluation),
+      recordForecasts: (made) => recordForecasts(connection, recorder, made),
       sinksOfDigest: (digest) => sinksOfDigest(connection, digest),
       lastMessagesAbout: (key) => lastMessagesAbout(connection, key),
       acknowledge: async (key, until, runNumber, now) =>
