@@ -67,7 +67,7 @@ export function secretsOf(settings: SinkSettings): readonly string[] {
 }
 
 /** An address, and what of it comes after the host: either opens the door. */
-function urlSecrets(url: string): string[] {
+export function urlSecrets(url: string): string[] {
   const { pathname, search } = new URL(url);
   return [url, ...[`${pathname}${search}`, pathname].filter((path) => path.length > 8)];
 }
@@ -190,7 +190,7 @@ function readTarget(keys: ReadonlyMap<string, Given>, read: ReadText): Partial<P
 }
 
 /** Never shown: what is wrong with it may be the secret in it. */
-const parseTargetUrl: Parse<string> = (value) => {
+export const parseTargetUrl: Parse<string> = (value) => {
   const text = parseText(value, 4096);
   const url = /^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined)
