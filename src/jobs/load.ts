@@ -63,7 +63,9 @@ function namesIn(folder: string): readonly string[] {
   const names = readdirSync(folder).filter((name) => !name.startsWith('.'));
   const strays = names.filter((name) => name.endsWith('.yml'));
   if (strays.length > 0) {
-    throw new UsageError(strays.map((name) => `${join(folder, name)}: found this file, expected the ending .yaml; rename it`).join('\n'));
+    throw new UsageError(
+      strays.map((name) => `${join(folder, name)}: found this file, expected the ending .yaml; rename it`).join('\n'),
+    );
   }
   const jobs = names
     .filter((name) => name.endsWith('.yaml'))
@@ -71,7 +73,9 @@ function namesIn(folder: string): readonly string[] {
     .filter((name) => !reservedNames.some((reserved) => reserved === name));
   for (const name of jobs) {
     if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/.test(name)) {
-      throw new UsageError(`${join(folder, `${name}.yaml`)}: found ${quoted(name)} as a job's name, expected letters, digits and . _ -; rename the file`);
+      throw new UsageError(
+        `${join(folder, `${name}.yaml`)}: found ${quoted(name)} as a job's name, expected letters, digits and . _ -; rename the file`,
+      );
     }
   }
   return jobs;

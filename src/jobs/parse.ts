@@ -21,7 +21,7 @@ import {
   textsUnder,
 } from '../yaml.ts';
 import { type Job, type Ping, type Step, type StepName, type StepOption, stepNames, stepRules } from './definition.ts';
-import { parseTimetable, type Timetable } from './timetable.ts';
+import { parseTimetable } from './timetable.ts';
 
 export interface JobInput {
   readonly text: string;
@@ -71,8 +71,14 @@ export function parseJob(input: JobInput): Job {
       problems.report({ where: root.where, position: root.position }, `found no ${key}, expected ${such}; write it`);
     }
   }
-  let written = '';
-  const timetable = readValue(keys.get('schedule'), (value) => parseTimetable((written = parseText(value, 200))), problems);
+  const due = readValue(
+    keys.get('schedule'),
+    (value) => {
+      const schedule = parseText(value, 200);
+      return { schedule, timetable: parseTimetable(schedule) };
+    },
+    problems,
+  );
   const zone = readValue(keys.get('timeZone'), (value) => zoneOf(parseText(value, 100)), problems);
   const given = keys.get('steps');
   const steps = given === undefined ? [] : readSteps(given, input, problems);
@@ -82,12 +88,12 @@ export function parseJob(input: JobInput): Job {
   const pingGiven = keys.get('ping');
   const ping = pingGiven === undefined ? undefined : readPing(pingGiven, input, problems);
   problems.throwIfAny();
+  if (due === undefined) throw new Error(`${file}: no schedule, and no reason why`);
   return {
     name: basename(file, '.yaml'),
     file,
     isBuiltIn,
-    schedule: written,
-    timetable: timetable ?? never(),
+    ...due,
     zone: zone ?? zoneOf('UTC'),
     steps,
     timeoutMs,
@@ -98,10 +104,6 @@ export function parseJob(input: JobInput): Job {
 }
 
 const empty = { kind: 'mapping', entries: [] } as const;
-
-function never(): Timetable {
-  throw new Error('a schedule that was refused was not reported');
-}
 
 function keepAddress(address: string, { env, keepSecret }: JobInput, problems: Problems): void {
   for (const text of [address, expand(address, env).text]) {
@@ -115,7 +117,9 @@ function keepAddress(address: string, { env, keepSecret }: JobInput, problems: P
 }
 
 function readSteps(given: Given, input: JobInput, problems: Problems): readonly Step[] {
-  return itemsOf(given, `steps, each ${stepExpected}`, problems).flatMap((item) => readStep(item, input, problems) ?? []);
+  return itemsOf(given, `steps, each ${stepExpected}`, problems).flatMap(
+    (item) => readStep(item, input, problems) ?? [],
+  );
 }
 
 function readStep(item: Given, input: JobInput, problems: Problems): Step | undefined {
@@ -131,7 +135,8 @@ function readStep(item: Given, input: JobInput, problems: Problems): Step | unde
   }
   const keys = keysOf(item, { keys: stepNames, expected: stepExpected }, problems);
   const [entry, ...others] = keys ?? [];
-  for (const [name, other] of others) problems.report(other, `found ${name} in one step with ${entry?.[0]}, expected a step each; begin it with -`);
+  for (const [name, other] of others)
+    problems.report(other, `found ${name} in one step with ${entry?.[0]}, expected a step each; begin it with -`);
   if (entry === undefined) {
     if (keys !== undefined && item.value.kind === 'mapping' && item.value.entries.length === 0) {
       problems.report(item, `found nothing, expected ${stepExpected}`);
@@ -146,7 +151,10 @@ function readOptions(name: StepName, given: Given, input: JobInput, problems: Pr
   const { options, required = [] } = stepRules[name];
   if (given.value === null || options.length === 0) {
     const words = options.length === 0 ? `the name alone, as ${name} has no options` : 'its options, or the name alone';
-    problems.report(given, `found ${given.value === null ? 'nothing' : 'something'} after ${name}:, expected ${words}; write - ${name}`);
+    problems.report(
+      given,
+      `found ${given.value === null ? 'nothing' : 'something'} after ${name}:, expected ${words}; write - ${name}`,
+    );
     return {};
   }
   const elsewhere = stepNames.flatMap((other) =>
@@ -190,12 +198,12 @@ function readOption(
     case 'date':
       return readValue(given, dateParser(option.key, input.now), problems);
     case 'values':
-      return [...(entriesOf(given, 'parameters and their values, such as { workspace: north }', problems) ?? [])].flatMap(
-        ([key, entry]) => {
-          const value = readValue(entry, singleParser(entry), problems);
-          return value === undefined ? [] : [`${key}=${value}`];
-        },
-      );
+      return [
+        ...(entriesOf(given, 'parameters and their values, such as { workspace: north }', problems) ?? []),
+      ].flatMap(([key, entry]) => {
+        const value = readValue(entry, singleParser(entry), problems);
+        return value === undefined ? [] : [`${key}=${value}`];
+      });
     case 'text':
       return readValue(given, name === 'close' ? parseClosedMonth : (value) => parseText(value, 1000), problems);
   }
@@ -232,14 +240,17 @@ function choiceParser<T extends string>(choices: readonly T[]): Parse<T> {
     const choice = choices.find((candidate) => candidate === text);
     if (choice !== undefined) return choice;
     const guess = nearest(text, choices);
-    throw new UsageError(`found ${quoted(text)}, expected ${oneOf(choices)}${guess === undefined ? '' : `; did you mean ${guess}?`}`);
+    throw new UsageError(
+      `found ${quoted(text)}, expected ${oneOf(choices)}${guess === undefined ? '' : `; did you mean ${guess}?`}`,
+    );
   };
 }
 
 const parseTimeout: Parse<number> = (value) => {
   const text = parseText(value, 100);
   const ms = parseDuration(text);
-  if (ms === undefined || ms === 0) throw new UsageError(`found ${quoted(text)}, expected a duration such as 90s, 50m or 6h`);
+  if (ms === undefined || ms === 0)
+    throw new UsageError(`found ${quoted(text)}, expected a duration such as 90s, 50m or 6h`);
   return ms;
 };
 
@@ -261,7 +272,9 @@ function dateParser(key: string, now: Instant): Parse<string> {
     try {
       parseInstant(text, key, now);
     } catch {
-      throw new UsageError(`found ${quoted(text)}, expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)`);
+      throw new UsageError(
+        `found ${quoted(text)}, expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)`,
+      );
     }
     return text;
   };
@@ -269,7 +282,8 @@ function dateParser(key: string, now: Instant): Parse<string> {
 
 /** A text, number or truth value as it is written. */
 function singleParser({ source }: Given): Parse<string> {
-  return (value) => (typeof value === 'number' || typeof value === 'boolean' ? (source ?? String(value)) : parseText(value, 1000));
+  return (value) =>
+    typeof value === 'number' || typeof value === 'boolean' ? (source ?? String(value)) : parseText(value, 1000);
 }
 
 function readPing(given: Given, input: JobInput, problems: Problems): Ping | undefined {
@@ -288,10 +302,12 @@ function readPing(given: Given, input: JobInput, problems: Problems): Ping | und
     if (malformed.length > 0 || unset.length > 0) return undefined;
     const url = readValue({ ...at, value: text }, parseTargetUrl, problems);
     if (url?.startsWith('http:') && !allowPrivateNetwork) {
-      problems.report(at, 'found http, over which everybody on the way reads it, expected https; allowPrivateNetwork: true permits http to private addresses');
+      problems.report(
+        at,
+        'found http, over which everybody on the way reads it, expected https; allowPrivateNetwork: true permits http to private addresses',
+      );
     }
     return url;
   }
   return { start: address('start'), success: address('success'), fail: address('fail'), allowPrivateNetwork };
 }
-

@@ -63,7 +63,9 @@ export function parseTimetable(text: string): Timetable {
     );
   }
   if (!months.some((month) => days.some((day) => day <= (longestDays[month - 1] ?? 0)))) {
-    throw new UsageError(`found a day ("${found[2]}") that none of its months ("${found[3]}") has; correct one of them`);
+    throw new UsageError(
+      `found a day ("${found[2]}") that none of its months ("${found[3]}") has; correct one of them`,
+    );
   }
   return { minutes, hours, days, months, weekdays };
 }
@@ -76,17 +78,17 @@ function valuesOfPart(part: string, text: string, field: Field): readonly number
   const [, range = '', step] = /^([^/]+)(?:\/(\d{1,4}))?$/.exec(part) ?? [];
   const [first = '', last, ...more] = range.split('-');
   const isAny = range === '*';
-  const from = isAny ? field.min : valueOf(first, text, field);
+  const from = isAny ? field.min : numberOf(first, text, field);
   // `5/10` is 5, 15, … to the end, as cron has it.
   const open = step === undefined ? from : field.max;
-  const to = isAny ? field.max : last === undefined ? open : valueOf(last, text, field);
+  const to = isAny ? field.max : last === undefined ? open : numberOf(last, text, field);
   if (more.length > 0 || from > to || step === '0' || Number(step ?? 1) > field.max) throw refusal(text, field);
   const values: number[] = [];
   for (let value = from; value <= to; value += Number(step ?? 1)) values.push(value);
   return values;
 }
 
-function valueOf(text: string, whole: string, field: Field): number {
+function numberOf(text: string, whole: string, field: Field): number {
   const named = field.names?.indexOf(text.toUpperCase()) ?? -1;
   if (named >= 0) return field.min + named;
   const value = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
