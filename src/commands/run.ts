@@ -82,7 +82,9 @@ export const runCommand: Command = {
     }
     options.check();
     await checkNames([job], context);
-    const steps = job.steps.filter(({ name }) => only === undefined || only.includes(name));
+    const steps = job.steps
+      .filter(({ name }) => only === undefined || only.includes(name))
+      .map((step) => withMonth(step, now));
     if (isDry) return showOnly(job, steps, context);
     return pinged(job, context, () => runJob({ job, steps, slot, waitMs, context }));
   },
@@ -236,7 +238,7 @@ async function perform(
   { signal, count, explain }: StepUnderWay,
   { warehouse, runNumber, context }: { warehouse: Warehouse; runNumber: number; context: CommandContext },
 ): Promise<number> {
-  const input = inputOf(step, context.effects.now());
+  const input = inputOf(step);
   if (!context.json) await context.write(`── ${commandLineOf(step)}\n`);
   try {
     return await stepCommands[step.name].run(input, {
@@ -256,15 +258,17 @@ async function perform(
 }
 
 /** A step as its command is asked. */
-function inputOf({ name, options }: Step, now: Instant): CommandInput {
+function inputOf({ name, options }: Step): CommandInput {
   const { argument } = stepRules[name];
   if (argument === undefined) return { arguments: [], options };
   const { [argument]: value, ...others } = options;
-  const isLastMonth = name === 'close' && value === 'last';
-  return {
-    arguments: [isLastMonth ? formatMonth(addCalendarMonths(now, -1)) : String(value)],
-    options: others,
-  };
+  return { arguments: [String(value)], options: others };
+}
+
+/** The step with the month that `last` stands for. */
+function withMonth(step: Step, now: Instant): Step {
+  if (step.name !== 'close' || step.options['month'] !== 'last') return step;
+  return { ...step, options: { ...step.options, month: formatMonth(addCalendarMonths(now, -1)) } };
 }
 
 interface Answer {
