@@ -7,9 +7,12 @@ import type { Log } from './effects.ts';
 import { exitCodes } from './errors.ts';
 import { type Job, lastSlots, nextSlot } from './jobs/index.ts';
 import { formatInstant, type Instant } from './time.ts';
+import type { JobHistory } from './warehouse/index.ts';
 
 /** A run in a process of its own. */
 export interface StartedRun {
+  /** Undefined where it could not be started. */
+  readonly pid: number | undefined;
   /** Resolves with the exit code, 128 + n where signal n ended it; never rejects. */
   readonly ended: Promise<number>;
   kill(signal: 'SIGTERM' | 'SIGKILL'): void;
@@ -95,8 +98,8 @@ export function openScheduler(asked: SchedulerAsked): Scheduler {
     if (first === undefined || running !== undefined || isStopping) return;
     waiting = others;
     const { job, slot } = first;
-    log.info('a run begins', { job: job.name, slot: formatInstant(slot) });
     const run = start(job, slot);
+    log.info('a run begins', { job: job.name, slot: formatInstant(slot), process: run.pid ?? null });
     const over = run.ended.then((exitCode) => {
       running = undefined;
       last.set(job.name, { slot, endedAt: now(), exitCode });
@@ -138,6 +141,17 @@ export function openScheduler(asked: SchedulerAsked): Scheduler {
   };
 }
 
+/** Through when jobs need no run any more. A job of which the books know nothing is not there: it begins now. */
+export function doneThroughOf(histories: ReadonlyMap<string, JobHistory>): ReadonlyMap<string, Instant> {
+  return new Map(
+    [...histories].flatMap(([job, { doneThrough, interrupted }]): [string, Instant][] => {
+      // Where all that is known of a job was killed, that is made up for.
+      const through = doneThrough ?? (interrupted[0] === undefined ? undefined : interrupted[0] - 1);
+      return through === undefined ? [] : [[job, through]];
+    }),
+  );
+}
+
 function hintOf(exitCode: number): { hint: string } | undefined {
   if (exitCode === exitCodes.locked) return { hint: 'another process held the warehouse all the time' };
   return exitCode > 128 ? { hint: 'it was ended by a signal; the next run makes up for it' } : undefined;
@@ -168,5 +182,5 @@ export function startRun(
     () => child.exitCode ?? 128 + constants.signals[child.signalCode ?? 'SIGKILL'],
     () => exitCodes.machine, // it could not be started
   );
-  return { ended, kill: (signal) => void child.kill(signal) };
+  return { pid: child.pid, ended, kill: (signal) => void child.kill(signal) };
 }

@@ -5,9 +5,9 @@ import { exitCodes, messageOf, UsageError } from '../errors.ts';
 import { serveHealth } from '../health.ts';
 import { type Job, loadJobs, nextSlot } from '../jobs/index.ts';
 import { formatTable } from '../reports/index.ts';
-import { everyMinute, type JobState, openScheduler, startRun } from '../schedule.ts';
+import { doneThroughOf, everyMinute, type JobState, openScheduler, startRun } from '../schedule.ts';
 import { formatInstant, type Instant } from '../time.ts';
-import { jobHistories, openBooks, snapshotFile } from '../warehouse/index.ts';
+import { type JobHistory, jobHistories, openBooks, SqlError, snapshotFile } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 import { checkNames } from './run.ts';
@@ -50,7 +50,7 @@ export const scheduleCommand: Command = {
     const clock = clockOf(input, context);
     const scheduler = openScheduler({
       jobs,
-      doneThrough: await doneThroughOf(jobs, context),
+      doneThrough: doneThroughOf(await historiesOf(context)),
       now: clock.now,
       log: effects.log,
       start: (job, slot) =>
@@ -125,26 +125,15 @@ function childEnv(env: CommandContext['env']): Record<string, string | undefined
   return others;
 }
 
-/** Through when each job needs no run, by the books as they were published; a job that never ran begins now. */
-async function doneThroughOf(jobs: readonly Job[], context: CommandContext): Promise<ReadonlyMap<string, Instant>> {
-  const { dir, effects, signal } = context;
+/** What the books know of each job, as they were published. */
+async function historiesOf({ dir, effects, signal }: CommandContext): Promise<ReadonlyMap<string, JobHistory>> {
   if (!existsSync(snapshotFile(dir))) return new Map();
   const books = await openBooks(dir, { lockedDown: true, signal });
   try {
-    const histories = await jobHistories(books.connection);
-    return new Map(
-      jobs.flatMap(({ name }): [string, Instant][] => {
-        const history = histories.get(name);
-        // Where all that is known of it was killed, the last such run is to be made up for.
-        const through = history?.doneThrough ?? (history?.interrupted[0] ?? 0) - 1;
-        return history === undefined || (history.doneThrough ?? history.interrupted[0]) === undefined
-          ? []
-          : [[name, through]];
-      }),
-    );
+    return await jobHistories(books.connection);
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    // Books of another version: the next run brings them to this one.
+    if (!(error instanceof SqlError)) throw error;
+    // Books of an earlier version: the next run brings them to this one.
     effects.log.warn('what was missed is not known', { because: messageOf(error) });
     return new Map();
   } finally {
