@@ -153,6 +153,17 @@ const settingKeys = [...plainSettings, ...groupedSettings];
 const topKeys = ['accounts', 'account', ...sharedKeys, ...plainSettings, ...groups.map(({ name }) => name), 'sinks'];
 const entryKeys = ['id', 'name', 'inventory', ...sharedKeys];
 
+/** The keys of costbook.yaml, by where they stand: what its schema is made of. */
+export const configKeys = {
+  top: topKeys,
+  account: entryKeys,
+  workspaceToken: tokenKeys,
+  proof: groups[0].keys,
+  landing: groups[1].keys,
+  focus: groups[2].keys,
+  alerts: groups[3].keys,
+} as const;
+
 const topPlace = { keys: topKeys, place: 'the top level' };
 const entryPlace = { keys: entryKeys, place: 'an entry of accounts' };
 const groupPlaces = groups.map(({ name, keys }) => ({ keys, place: name }));

@@ -128,6 +128,9 @@ const types: Readonly<Record<SinkSettings['type'], SinkType>> = {
   log: { keys: [], required: [], read: () => ({}) },
 };
 
+/** The keys of each type of sink, and those that it needs: what the schema of costbook.yaml is made of. */
+export const sinkKeys: Readonly<Record<SinkSettings['type'], Pick<SinkType, 'keys' | 'required'>>> = types;
+
 const typeNames = Object.keys(types) as SinkSettings['type'][];
 const expected = 'sinks by name, such as finops: { type: slack, url: "$' + '{SLACK_WEBHOOK_URL}" }';
 

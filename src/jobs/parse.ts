@@ -18,7 +18,6 @@ import {
   parseYaml,
   quoted,
   readValue,
-  textsUnder,
 } from '../yaml.ts';
 import { type Job, type Ping, type Step, type StepName, type StepOption, stepNames, stepRules } from './definition.ts';
 import { parseTimetable } from './timetable.ts';
@@ -59,7 +58,7 @@ export function parseJob(input: JobInput): Job {
   const { text, file, isBuiltIn } = input;
   const problems = gatherProblems();
   const { root, isSound } = parseYaml(text, file, problems);
-  for (const address of textsUnder('ping', root)) keepAddress(address, input, problems);
+  for (const address of addressesIn(root)) keepAddress(address, input, problems);
   const keys = isSound ? keysOf(root.value === null ? { ...root, value: empty } : root, topRule, problems) : undefined;
   if (keys === undefined) {
     problems.throwIfAny();
@@ -105,9 +104,22 @@ export function parseJob(input: JobInput): Job {
 
 const empty = { kind: 'mapping', entries: [] } as const;
 
+/** Every text in the place of an address, also where it stands wrong. */
+function* addressesIn({ value }: Given, isUnderPing = false): Generator<string> {
+  if (value === null || typeof value !== 'object') {
+    if (isUnderPing && typeof value === 'string') yield value;
+  } else if (value.kind === 'list') for (const item of value.items) yield* addressesIn(item, isUnderPing);
+  else
+    for (const { key, value: given } of value.entries) yield* addressesIn(given, isUnderPing || key.value === 'ping');
+}
+
+/** Shorter texts are no addresses, and words of other problems. */
+const minSecretLength = 8;
+
 function keepAddress(address: string, { env, keepSecret }: JobInput, problems: Problems): void {
   for (const text of [address, expand(address, env).text]) {
-    if (/^(\$\{\w+\}|true|false)$/.test(text) || text === '') continue; // a mere reference is no secret
+    // A mere reference is no secret; what it leads to is.
+    if (/^\$\{\w+\}$/.test(text) || text.length < minSecretLength) continue;
     const parts = URL.canParse(text) ? urlSecrets(text) : [text];
     for (const part of parts) {
       keepSecret(part);

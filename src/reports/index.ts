@@ -27,6 +27,7 @@ export {
   amountIn,
   type Budget,
   type BudgetScope,
+  budgetFileKeys,
   budgetsFile,
   loadBudgets,
   parseBudgets,
