@@ -28,6 +28,7 @@ export {
   amountIn,
   type Budget,
   type BudgetScope,
+  budgetFileKeys,
   budgetsFile,
   loadBudgets,
   parseBudgets,
@@ -100,6 +101,7 @@ export {
   withForecasts,
 } from './scope-forecasts.ts';
 export { openSink } from './sinks/index.ts';
+export { sendPing } from './sinks/ping.ts';
 export type { Attempt, SinkEffects, Tell } from './sinks/sink.ts';
 export { readInSlack, type SlackBlock, type SlackMessage, slackLimits, slackMessage } from './sinks/slack.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';
