@@ -13,6 +13,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   check: async () => (await import('./check.ts')).checkCommand,
   status: async () => (await import('./status.ts')).statusCommand,
   budgets: async () => (await import('./budgets.ts')).budgetsCommand,
+  forecast: async () => (await import('./forecast.ts')).forecastCommand,
   alert: async () => (await import('./alert.ts')).alertCommand,
   alerts: async () => (await import('./alerts.ts')).alertsCommand,
   digest: async () => (await import('./digest.ts')).digestCommand,
