@@ -65,7 +65,7 @@ async function forecastOfFile(input: CommandInput, context: CommandContext): Pro
     const forecast = await forecastOf(series, asked);
     const told = context.json
       ? `${index > 0 ? ',' : ''}\n${JSON.stringify(toJson(series, forecast))}`
-      : `${index > 0 ? '\n' : ''}${describe(series, forecast)}\n`;
+      : `${index > 0 ? '\n' : ''}${describe(series, forecast, level)}\n`;
     await context.write(told);
   }
   if (context.json) await context.write('\n]}\n');
@@ -148,7 +148,7 @@ function timestampOf({ step }: GivenSeries, { through }: SeriesForecast, index: 
 }
 
 /** A series' forecast for a person: what was chosen and how that did, then the steps, then their sum. */
-function describe(series: GivenSeries, forecast: Forecast): string {
+function describe(series: GivenSeries, forecast: Forecast, level: number): string {
   const id = printable(series.id);
   if (forecast.kind === 'none') return `${id}: no forecast: ${forecast.reason}`;
   const columns = [
@@ -164,10 +164,14 @@ function describe(series: GivenSeries, forecast: Forecast): string {
     ...forecast.points.map((point, index) => row(timestampOf(series, forecast, index), point)),
     ...(sum === undefined ? [] : [row('sum', sum)]),
   ];
-  return `${describeChoice(series, forecast)}\n${formatTable(columns, rows)}`;
+  return `${describeChoice(series, forecast, level)}\n${formatTable(columns, rows)}`;
 }
 
-function describeChoice(series: GivenSeries, { model, transform, seasons, notes, backtest }: SeriesForecast): string {
+function describeChoice(
+  series: GivenSeries,
+  { model, transform, seasons, notes, backtest }: SeriesForecast,
+  level: number,
+): string {
   const { folds, mase, smape, coverage, sumCoverage } = backtest;
   const gaps = series.values.filter((value) => value === null).length;
   const percent = (share: number) => `${Math.round(100 * share)} %`;
@@ -178,7 +182,7 @@ function describeChoice(series: GivenSeries, { model, transform, seasons, notes,
     ...(folds === 0 ? [] : [`${folds} backtests`]),
     ...(mase === null ? [] : [`MASE ${mase.toFixed(2)}`]),
     ...(smape === null ? [] : [`sMAPE ${smape.toFixed(1)}`]),
-    ...(coverage === null ? [] : [`intervals held ${percent(coverage)} of steps`]),
+    ...(coverage === null ? [] : [`${percent(level)} intervals held ${percent(coverage)} of steps`]),
     ...(sumCoverage === null ? [] : [`and ${percent(sumCoverage)} of sums`]),
     ...notes,
   ];
@@ -188,6 +192,7 @@ function describeChoice(series: GivenSeries, { model, transform, seasons, notes,
 /** Four digits, as many as a person compares, and no exponent where it can be avoided. */
 function forPerson(value: number): string {
   const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e12 || size < 1e-6)) return value.toExponential(3);
+  if (size === 0) return '0';
+  if (size >= 1e12 || size < 1e-6) return value.toExponential(3);
   return value.toFixed(size >= 1000 ? 0 : size >= 10 ? 2 : size >= 0.1 ? 4 : 6);
 }
