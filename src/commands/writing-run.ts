@@ -21,7 +21,7 @@ export async function writingRun(
   work: (warehouse: Warehouse, runNumber: number) => Promise<Outcome>,
 ): Promise<number> {
   const { effects } = context;
-  const warehouse = await openWhenFree(() => openWarehouse(context.dir, context.signal), waitMs, context);
+  const warehouse = await openWhenFree(() => openWarehouse(context.dir, context.signal, effects.log), waitMs, context);
   try {
     const run = await warehouse.beginRun(command, effects.now());
     async function finish({ exitCode, error }: Outcome): Promise<void> {

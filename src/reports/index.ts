@@ -1,5 +1,6 @@
 export { type Facts, type FactsAsked, readFacts } from './alert-facts.ts';
 export {
+  aboutDay,
   cardOf,
   type Message,
   messagesOf,
@@ -51,10 +52,14 @@ export {
   budgetCalendar,
   type Driver,
   evaluateBudgets,
+  isForecastAsked,
+  isReached,
+  limitOf,
   rounded,
   type Spend,
   shareOf,
   stateOf,
+  thresholdKey,
   watchedPeriods,
 } from './budgets.ts';
 export * from './check.ts';
@@ -74,9 +79,26 @@ export { partitionsFolder } from './lake.ts';
 export { type Manifest, type ManifestFile, manifestName } from './manifest.ts';
 export * from './moment.ts';
 export * from './parameters.ts';
+export {
+  type Forecaster,
+  forecastLevel,
+  forecastPeriod,
+  type NoPeriodForecast,
+  type PeriodForecast,
+  reachedOn,
+} from './period-forecast.ts';
 export { filesOf, type Published } from './publish.ts';
 export { isPartitioned, publishReport } from './publish-report.ts';
 export * from './report.ts';
+export {
+  exceedsOnOf,
+  type ForecastScope,
+  type ForecastsAsked,
+  forecastRow,
+  readForecasts,
+  type ScopeForecast,
+  withForecasts,
+} from './scope-forecasts.ts';
 export { openSink } from './sinks/index.ts';
 export type { Attempt, SinkEffects, Tell } from './sinks/sink.ts';
 export { readInSlack, type SlackBlock, type SlackMessage, slackLimits, slackMessage } from './sinks/slack.ts';
