@@ -24,6 +24,8 @@ select
       (select max(ended_at) from ledger.deliveries),
       (select max(made_at) from ledger.forecasts),
       (select max(started_at) from ledger.runs),
-      (select max(ended_at) from ledger.runs)
+      (select max(ended_at) from ledger.runs),
+      (select max(started_at) from ledger.steps),
+      (select max(ended_at) from ledger.steps)
     )
   ) as last_seen

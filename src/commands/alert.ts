@@ -15,7 +15,7 @@ import {
   transitionsOf,
 } from '../reports/index.ts';
 import { formatSecond } from '../time.ts';
-import { knownAlerts, type NewMessage, openBooks } from '../warehouse/index.ts';
+import { expectBooks, knownAlerts, type NewMessage, openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig } from './telling.ts';
@@ -34,7 +34,7 @@ export const alertCommand: Command = {
     if (options.flag('dryRun')) return showOnly(context);
     const config = loadTellingConfig(context);
     const { problem, ...asked } = factsAsked(config, context);
-    (await openBooks(context.dir, { lockedDown: true })).close(); // nothing published: nothing to tell, no file to make
+    await expectBooks(context.dir); // nothing published: nothing to tell, no file to make
     let problems = problem === undefined ? [] : [problem];
     const exitCode = await writingRun('alert', waitMs, context, async (warehouse, runNumber) => {
       // Facts are read from what readers see: checks are SQL that somebody wrote, and must not reach the writer's file.
@@ -77,6 +77,12 @@ export const alertCommand: Command = {
         context.tell('warning: costbook.yaml has no sinks: alerts are kept (costbook alerts), and nobody is told');
       }
       const deliveries = await deliverAll(warehouse, runNumber, config, context);
+      context.count?.({
+        raised: transitions.raised.length,
+        ended: transitions.ended.length,
+        messages: deliveries.length,
+        delivered: deliveries.filter(({ outcome }) => outcome === 'delivered').length,
+      });
       await answer(transitions, deliveries, said, context);
       const code = worstExitCode([exitCodeOf(deliveries), ...problems.map((error) => error.exitCode)]);
       return { exitCode: code, error: code === exitCodes.done ? undefined : failureOf(deliveries, problems) };

@@ -28,12 +28,14 @@ export {
   amountIn,
   type Budget,
   type BudgetScope,
+  budgetFileKeys,
   budgetsFile,
   loadBudgets,
   parseBudgets,
   type Severity,
   severities,
   type Threshold,
+  thresholdSubjects,
   usdDecimals,
 } from './budget-file.ts';
 export { type KnownSpend, type Replay, type ReplayEvent, replayBudget, replayFacts } from './budget-replay.ts';
@@ -100,6 +102,7 @@ export {
   withForecasts,
 } from './scope-forecasts.ts';
 export { openSink } from './sinks/index.ts';
+export { sendPing } from './sinks/ping.ts';
 export type { Attempt, SinkEffects, Tell } from './sinks/sink.ts';
 export { readInSlack, type SlackBlock, type SlackMessage, slackLimits, slackMessage } from './sinks/slack.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';

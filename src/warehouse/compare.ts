@@ -28,6 +28,8 @@ const tables = [
   'forecasts',
   'runs',
   'account_runs',
+  'job_runs',
+  'steps',
 ] as const;
 
 /** How many rows of a difference are shown of either side. */

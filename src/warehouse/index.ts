@@ -9,7 +9,7 @@ export {
   type RaisedAlert,
 } from './alerts.ts';
 export { lastSeen } from './as-of.ts';
-export { type Books, clearAfterReader, openBooks } from './books.ts';
+export { type Books, clearAfterReader, expectBooks, openBooks } from './books.ts';
 export {
   type AccountClose,
   type ClosedMonth,
@@ -41,6 +41,7 @@ export type {
   ListingReading,
   ListingWritten,
 } from './inventory.ts';
+export { type JobHistory, jobHistories, type StepEnd } from './jobs.ts';
 export type {
   DifferingHours,
   LoadedQuery,
