@@ -39,6 +39,8 @@ export interface Facts {
   /** Budgets of which nothing is known in a period, a sentence each: there is no fact of them. */
   readonly missing: readonly string[];
   readonly forecasts: readonly ScopeForecast[];
+  /** What failed where nothing could be forecast: everything else is told before it is thrown. */
+  readonly bug: unknown;
 }
 
 /** Reads from the books every fact that alerts are made of, beside the alerts that are known. */
@@ -49,12 +51,12 @@ export async function readFacts(
 ): Promise<Facts> {
   const data = dataFacts(await readDataState(connection, asked), known);
   try {
-    const { facts, missing, forecasts } = await readBudgetFacts(connection, known, asked);
-    return { facts: [...facts, ...data], problem: undefined, missing, forecasts };
+    const { facts, ...others } = await readBudgetFacts(connection, known, asked);
+    return { facts: [...facts, ...data], problem: undefined, ...others };
   } catch (error) {
     // A budget that these books cannot answer must not keep what is wrong with the data from being told.
     if (!(error instanceof UsageError)) throw error;
-    return { facts: data, problem: error, missing: [], forecasts: [] };
+    return { facts: data, problem: error, missing: [], forecasts: [], bug: undefined };
   }
 }
 
@@ -62,8 +64,8 @@ async function readBudgetFacts(
   connection: Connection,
   known: readonly KnownAlert[],
   { budgets, now, freshnessHours, configured, isForecastKept = false, signal }: FactsAsked,
-): Promise<{ facts: BudgetAlertFact[]; missing: string[]; forecasts: ScopeForecast[] }> {
-  if (budgets === undefined) return { facts: [], missing: [], forecasts: [] };
+): Promise<{ facts: BudgetAlertFact[]; missing: string[]; forecasts: readonly ScopeForecast[]; bug: unknown }> {
+  if (budgets === undefined) return { facts: [], missing: [], forecasts: [], bug: undefined };
   const open = known.flatMap((alert) => {
     const fact = alert.isOpen ? parseFact(alert.fact) : undefined;
     return fact?.kind === 'budget' ? [fact] : [];
@@ -71,13 +73,21 @@ async function readBudgetFacts(
   const openPeriods = new Map<string, string[]>();
   for (const { budget, period } of open) openPeriods.set(budget, [...(openPeriods.get(budget) ?? []), period]);
   const spends = await watchedSpends(connection, budgets, { now, freshnessHours, configured, open: openPeriods });
-  const forecasts = await readForecasts(connection, {
-    now,
-    configured,
-    budgets: isForecastKept ? budgets : budgets.filter(isForecastAsked),
-    withWorkspaces: isForecastKept,
-    signal,
-  });
+  let forecasts: readonly ScopeForecast[] = [];
+  let bug: unknown;
+  try {
+    forecasts = await readForecasts(connection, {
+      now,
+      configured,
+      budgets: isForecastKept ? budgets : budgets.filter(isForecastAsked),
+      withWorkspaces: isForecastKept,
+      signal,
+    });
+  } catch (error) {
+    // A model that fails must not keep what is spent from being told.
+    signal.throwIfAborted();
+    bug = error;
+  }
   const held = new Set(open.map(({ key }) => key));
   const facts = withWithdrawn(evaluateBudgets(budgets, withForecasts(spends, forecasts), held), known, (fact) =>
     budgets.some((budget) => isAskedBy(budget, fact)),
@@ -85,7 +95,7 @@ async function readBudgetFacts(
   const missing = spends.flatMap(({ budget, period, spent, lacking }) =>
     spent === undefined && lacking.length > 0 ? [`budget ${budget}, ${period.name}: ${lacking.join('; ')}`] : [],
   );
-  return { facts, missing, forecasts };
+  return { facts, missing, forecasts, bug };
 }
 
 async function readDataState(
