@@ -81,10 +81,14 @@ const leastSeasons = 3;
 const leastSteps = 12;
 /** What a model must have seen before it is asked at an origin, where there is no season. */
 const leastPast = 8;
+/** And what share of the history that there is now. */
+const leastPastShare = 0.3;
 /** How many origins, the newest first, the intervals themselves are tried at. */
 const coverageOrigins = 8;
 /** Origins that a dear model is first tried at, and what share of the best loss there makes it worth trying at all. */
 const screening = { every: 6, share: 0.97 };
+/** As a share of what is expected. */
+const rounding = 1e-9;
 /** Errors grow with the size of a series, but less. */
 const sizePower = 0.75;
 /** A step that is quieter than this by its season errs as if it were not. */
@@ -205,7 +209,8 @@ async function tryModels(
   seasons: readonly number[],
   floor: number,
 ): Promise<Tried> {
-  const least = seasons[0] === undefined ? leastPast : 2 * seasons[0];
+  // With much less history than there is now a model errs otherwise than now.
+  const least = Math.max(seasons[0] === undefined ? leastPast : 2 * seasons[0], leastPastShare * series.values.length);
   const origins = originsOf(series, horizon, seasons, least, floor === 0);
   const models = modelsWith(await loadAugurs());
   const trials: Trial[] = [];
@@ -333,7 +338,13 @@ function rangesAround(
 }
 
 function rangeAround(value: number, [below, above]: Margin, floor: number): Range {
-  return { mean: value, lower: Math.max(floor, value + below), upper: value + above };
+  // Sums of the same numbers differ by the order in which they are added: no interval is narrower than that.
+  const least = rounding * Math.abs(value);
+  return {
+    mean: value,
+    lower: Math.max(floor, value + Math.min(below, -least)),
+    upper: value + Math.max(above, least),
+  };
 }
 
 /** Sums of the largest numbers there are stay numbers; and there is one zero. */
