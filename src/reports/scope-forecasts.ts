@@ -71,6 +71,11 @@ export interface ForecastsAsked {
 
 /** A workspace and resource type that cost nothing for so long is forecast no more. */
 const activeDays = 35;
+/**
+ * The history of a workspace and resource type has so many days at most: there are many of them, and what choosing a model
+ * takes grows with the history.
+ */
+const workspaceHistoryDays = 210;
 /** So many workspaces and resource types of an account are forecast at most, those that cost most lately. */
 export const mostWorkspaces = 500;
 /** By so many days the usual day is known. */
@@ -226,7 +231,7 @@ async function readHistories(
   if (budgets.length + accounts.length === 0) return [];
   const { end, hours } = endOf(cut);
   const stepMs = cut.stepHours * hourMs;
-  const from = end - historyDays[cut.stepHours] * dayMs;
+  const from = end - (budgets.length > 0 ? historyDays[cut.stepHours] : workspaceHistoryDays) * dayMs;
   const rows = await connection.rows(await forecastSql('steps'), {
     scopes: JSON.stringify(budgets.map(({ budget }, scope) => ({ scope, ...scopeForSql(budget.scope) }))),
     has_label: budgets.some(({ budget }) => budget.scope.label !== undefined),
@@ -252,8 +257,9 @@ async function readHistories(
     });
   }
   function historyOf(scope: ForecastScope, own: readonly StepCost[], historyStart: Instant): History {
+    const begin = scope.kind === 'budget' ? from : Math.max(from, end - workspaceHistoryDays * dayMs);
     // The first step in which every hour is in the books.
-    const start = Math.max(from, end - Math.floor(Math.max(0, end - historyStart) / stepMs) * stepMs);
+    const start = Math.max(begin, end - Math.floor(Math.max(0, end - historyStart) / stepMs) * stepMs);
     const values = new Array<number>(Math.round((end - start) / stepMs)).fill(0);
     for (const { start: at, cost } of own) {
       const place = Math.round((at - start) / stepMs);
