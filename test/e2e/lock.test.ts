@@ -167,6 +167,7 @@ describe('while the warehouse is held', () => {
     check: [],
     status: [],
     budgets: [],
+    forecast: [],
     alert: [],
     alerts: ['ack', 'stale/acc_one', '--until', '2026-09-30'],
     digest: [],
