@@ -228,7 +228,7 @@ function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
     share: percentOf(fact.value, fact.amount),
     sentences: [
       forecastSentence(forecast),
-      ...(exceedsOn === null ? [] : [`It reaches ${usd(fact.limit)} ${aboutWhen(fact, forecast)}.`]),
+      ...(exceedsOn === null ? [] : [`It exceeds ${usd(fact.limit)} ${aboutWhen(fact, forecast)}.`]),
       `${usd(fact.value)} of ${usd(fact.amount)} are spent. The forecast is made of the ${counted(observations, `complete ${step}`)} ` +
         `${historyStart}/${historyEnd}.`,
     ],
