@@ -3,6 +3,8 @@ import {
   completenessOf,
   type Delivery,
   describeCompleteness,
+  forecastLevel,
+  forecastRow,
   type Message,
   messagesOf,
   type OutgoingMessage,
@@ -43,7 +45,15 @@ export const alertCommand: Command = {
       let messages: NewMessage[];
       let said: string;
       try {
-        const { facts, problem: further, missing } = await readFacts(books.connection, known, asked);
+        const {
+          facts,
+          problem: further,
+          missing,
+          forecasts,
+        } = await readFacts(books.connection, known, {
+          ...asked,
+          isForecastKept: true,
+        });
         for (const sentence of missing) context.tell(`warning: nothing is known of ${sentence}`);
         problems = [...problems, ...(further === undefined ? [] : [further])];
         const state = await completenessOf(books.connection);
@@ -51,6 +61,14 @@ export const alertCommand: Command = {
         const at = await warehouse.seenAt(asked.now);
         transitions = transitionsOf(known, facts, { now: at, everybody: config.alerts.notify });
         messages = messagesOf(transitions.entries, { ...state, at: formatSecond(at) });
+        // Before what is told of them, so that nobody is told of a forecast that is not kept.
+        await warehouse.recordForecasts({
+          runNumber,
+          at,
+          loadNumber: await warehouse.lastLoadNumber(),
+          level: forecastLevel,
+          forecasts: forecasts.flatMap((forecast) => forecastRow(forecast) ?? []),
+        });
         await warehouse.recordEvaluation({ runNumber, at, ...transitions, messages });
       } finally {
         books.close();
@@ -59,6 +77,12 @@ export const alertCommand: Command = {
         context.tell('warning: costbook.yaml has no sinks: alerts are kept (costbook alerts), and nobody is told');
       }
       const deliveries = await deliverAll(warehouse, runNumber, config, context);
+      context.count?.({
+        raised: transitions.raised.length,
+        ended: transitions.ended.length,
+        messages: deliveries.length,
+        delivered: deliveries.filter(({ outcome }) => outcome === 'delivered').length,
+      });
       await answer(transitions, deliveries, said, context);
       const code = worstExitCode([exitCodeOf(deliveries), ...problems.map((error) => error.exitCode)]);
       return { exitCode: code, error: code === exitCodes.done ? undefined : failureOf(deliveries, problems) };

@@ -31,6 +31,7 @@ export {
   type SqlValue,
 } from './connection.ts';
 export { holdFolder } from './folder-lock.ts';
+export type { ForecastRow, ForecastsMade } from './forecasts.ts';
 export type {
   InventoryStage,
   ListedResource,
@@ -40,6 +41,7 @@ export type {
   ListingReading,
   ListingWritten,
 } from './inventory.ts';
+export { type JobHistory, jobHistories, type StepEnd } from './jobs.ts';
 export type {
   DifferingHours,
   LoadedQuery,

@@ -14,6 +14,16 @@ export async function migrate(
   connection: Connection,
   prepare: (pending: readonly string[]) => Promise<void> = async () => undefined,
 ): Promise<{ schema: string; isPublished: boolean }> {
+  const { makeViews, ...migrated } = await migrateTables(connection, prepare);
+  await makeViews(connection);
+  return migrated;
+}
+
+/** As `migrate`, without the views: `makeViews` makes those that changed. A warehouse is written without them. */
+export async function migrateTables(
+  connection: Connection,
+  prepare: (pending: readonly string[]) => Promise<void> = async () => undefined,
+): Promise<{ schema: string; isPublished: boolean; makeViews: (connection: Connection) => Promise<void> }> {
   await connection.run(`
     create schema if not exists ledger;
     create table if not exists ledger.applied_files (
@@ -59,7 +69,7 @@ export async function migrate(
   // Of what is new nothing has been published that could be of another schema.
   if (applied.length === 0) await rememberPublished(connection, schema);
   const isPublished = applied.length === 0 || hashOf(publishedFolder, '*') === schema;
-  if (hashOf('views', '*') === hash) return { schema, isPublished };
+  if (hashOf('views', '*') === hash) return { schema, isPublished, makeViews: async () => undefined };
   await connection.transaction(async () => {
     await connection.run('delete from ledger.billing_dimensions');
     for (const { name, resourceType, unit } of billingDimensions) {
@@ -74,9 +84,14 @@ export async function migrate(
       await connection.run('insert into ledger.unit_suffixes values ($suffix, $unit)', { suffix, unit });
     }
   });
-  await createViews(connection, views);
-  await remember(connection, 'views', '*', hash); // last: a kill before it makes the views again
-  return { schema, isPublished };
+  return {
+    schema,
+    isPublished,
+    async makeViews(connection) {
+      await createViews(connection, views);
+      await remember(connection, 'views', '*', hash); // last: a kill before it makes the views again
+    },
+  };
 }
 
 const publishedFolder = 'published';
