@@ -59,7 +59,7 @@ function table(figures: readonly Figure[]): string {
     .map(({ bench, measured, value, unit, target }) => {
       const shown = `${value.toFixed(unit === 'x' ? 2 : unit === 's' ? 2 : 0)} ${unit}`;
       const wanted = target === undefined ? '' : `at most ${target} ${unit}`;
-      return `${bench.padEnd(8)}${shown.padStart(11)}  ${wanted.padEnd(15)}${measured}`;
+      return `${bench.padEnd(8)}${shown.padStart(11)}  ${wanted.padEnd(17)}${measured}`;
     })
     .join('\n');
 }

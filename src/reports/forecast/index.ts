@@ -1,0 +1,11 @@
+export {
+  type Backtest,
+  type Forecast,
+  type ForecastOptions,
+  forecastSeries,
+  type History,
+  type NoForecast,
+  type Range,
+  type SeriesForecast,
+} from './forecast.ts';
+export { type Step, stepsAfter } from './step.ts';
