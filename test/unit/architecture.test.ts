@@ -20,6 +20,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   zod: /^src\/platform\//,
   'apache-arrow': /^src\/reports\/formats\/arrow\.ts$/,
   'csv-stringify': /^src\/reports\/formats\/csv\.ts$/,
+  'node-cron': /^src\/schedule\.ts$/,
   nodemailer: /^src\/reports\/sinks\/smtp\.ts$/,
 };
 
