@@ -35,6 +35,7 @@ export {
   type Severity,
   severities,
   type Threshold,
+  thresholdSubjects,
   usdDecimals,
 } from './budget-file.ts';
 export { type KnownSpend, type Replay, type ReplayEvent, replayBudget, replayFacts } from './budget-replay.ts';

@@ -1,7 +1,7 @@
 import { UsageError } from '../../errors.ts';
 import { loadAugurs } from './augurs.ts';
 import { chooseAt, type Origin, originsOf, type Trial, tryModel } from './backtest.ts';
-import { type Margins, marginsOf } from './intervals.ts';
+import { type Fold, type Margin, pointMargins, sumMargins } from './intervals.ts';
 import { type Model, modelsWith, type Past, pastOf, type Transform } from './models.ts';
 import { mean } from './numbers.ts';
 import { type Prepared, prepare } from './series.ts';
@@ -87,6 +87,8 @@ const coverageOrigins = 8;
 const screening = { every: 6, share: 0.97 };
 /** Errors grow with the size of a series, but less. */
 const sizePower = 0.75;
+/** A step that is quieter than this by its season errs as if it were not. */
+const leastShare = 0.1;
 
 /**
  * Forecasts the next `horizon` steps of a series from its own past: the model is chosen by rolling backtest, and the
@@ -118,7 +120,7 @@ export async function forecastSeries(
   const past = pastOf(series.values, series.values.length, seasons, nonNegative);
   const tried = await tryModels(series, past, horizon, seasons, floor);
   const { chosen, path } = tried;
-  const margins = marginsFrom(tried, 0, sizeOf(past), horizon, level);
+  const margins = marginsFor({ back: 0, past, chosen }, tried, horizon, level);
   return {
     kind: 'forecast',
     model: chosen.model.name,
@@ -178,6 +180,12 @@ function reasonForNone(series: Prepared, season: number | undefined, horizon: nu
     return `too little history: ${values.length} steps${since} are too few to look ${horizon} ahead; at most ${2 * values.length}`;
   }
   return undefined;
+}
+
+/** Margins by step, of the single steps and of their sums up to there. */
+interface Margins {
+  readonly points: readonly Margin[];
+  readonly sums: readonly Margin[];
 }
 
 /** What the models said at the origins, and which of them is chosen. */
@@ -242,24 +250,59 @@ function sizeOf(past: Past): number {
   return Math.max(recent, 0.2 * mean(values.map(Math.abs)), 1e-9) ** sizePower;
 }
 
+/** How much of that size the next steps have by their seasons: what is busy errs by more than what is quiet. */
+function sharesOf({ factors, values }: Past, horizon: number): number[] {
+  return Array.from({ length: horizon }, (_, h) =>
+    factors.action === 'factor' ? Math.max(leastShare, factors.seasonAt(values.length + h)) ** sizePower : 1,
+  );
+}
+
+/** A forecast that is made, or could have been made, `back` steps before the end of the series. */
+interface Stand {
+  readonly back: number;
+  readonly past: Past;
+  readonly chosen: Trial;
+}
+
 /**
- * Margins for a forecast made `back` steps before the end of the series, where its size is `size`: from older origins
- * alone, as far as their outcomes were known by then. At each of them counts what would have been chosen there.
+ * Margins for a forecast: from older origins alone, as far as their outcomes were known by then. Half of what counts is
+ * what the chosen model erred, which it was chosen for, and half what the models erred that would have been chosen at
+ * those origins, which knew less.
  */
-function marginsFrom(tried: Tried, back: number, size: number, horizon: number, level: number): Margins {
-  const folds = tried.origins.flatMap((origin, index) => {
-    if (origin.back <= back) return [];
-    const own = tried.chosenAt[index];
-    const path = (own ?? tried.chosen).paths[index] ?? [];
-    const unit = sizeOf(origin.past);
-    const errors = origin.outcomes
-      .slice(0, origin.back - back)
-      .map((outcome, h) => (origin.isKnown[h] ? (outcome - (path[h] ?? 0)) / unit : Number.NaN));
-    return [{ back: origin.back - back, errors, weight: own === undefined ? 0.5 : 1 }];
+function marginsFor({ back, past, chosen }: Stand, tried: Tried, horizon: number, level: number): Margins {
+  const [ofPoints, ofSums]: [Fold[], Fold[]] = [[], []];
+  for (const [index, origin] of tried.origins.entries()) {
+    if (origin.back <= back) continue;
+    const size = sizeOf(origin.past);
+    const shares = sharesOf(origin.past, origin.outcomes.length);
+    for (const { paths } of [chosen, tried.chosenAt[index]].filter((trial) => trial !== undefined)) {
+      const errors = origin.outcomes
+        .slice(0, origin.back - back)
+        .map((outcome, h) => (origin.isKnown[h] ? (outcome - (paths[index]?.[h] ?? 0)) / size : Number.NaN));
+      const fold = { back: origin.back - back, weight: 0.5 };
+      ofPoints.push({ ...fold, errors: errors.map((error, h) => error / (shares[h] ?? 1)) });
+      ofSums.push({ ...fold, errors: runningSums(errors) });
+    }
+  }
+  const size = sizeOf(past);
+  const shares = sharesOf(past, horizon);
+  return {
+    points: pointMargins(ofPoints, horizon, level).map((margin, h) => times(margin, size * (shares[h] ?? 1))),
+    sums: sumMargins(ofSums, horizon, level).map((margin) => times(margin, size)),
+  };
+}
+
+function times([below, above]: Margin, factor: number): Margin {
+  return [below * factor, above * factor];
+}
+
+/** A step whose outcome is not known adds nothing. */
+function runningSums(errors: readonly number[]): number[] {
+  let total = 0;
+  return errors.map((error) => {
+    if (Number.isFinite(error)) total += error;
+    return total;
   });
-  const { points, sums } = marginsOf(folds, horizon, level);
-  const sized = (margins: Margins['points']) => margins.map(([below, above]) => [below * size, above * size] as const);
-  return { points: sized(points), sums: sized(sums) };
 }
 
 function rangesAround(
@@ -289,7 +332,7 @@ function rangesAround(
   return { points: points.map(inUnits), cumulative: cumulative.map(inUnits) };
 }
 
-function rangeAround(value: number, [below, above]: readonly [number, number], floor: number): Range {
+function rangeAround(value: number, [below, above]: Margin, floor: number): Range {
   return { mean: value, lower: Math.max(floor, value + below), upper: value + above };
 }
 
@@ -344,11 +387,11 @@ function coverageOf(
   const [points, sums]: [number[], number[]] = [[], []];
   const candidates = tried.origins.flatMap((origin, index) => {
     const trial = tried.chosenAt[index];
-    return trial === undefined ? [] : [{ origin, path: trial.paths[index] ?? [] }];
+    return trial === undefined ? [] : [{ origin, chosen: trial, path: trial.paths[index] ?? [] }];
   });
   const every = Math.max(1, Math.ceil(candidates.length / coverageOrigins));
-  for (const { origin, path } of candidates.filter((_, index) => index % every === 0)) {
-    const margins = marginsFrom(tried, origin.back, sizeOf(origin.past), horizon, level);
+  for (const { origin, chosen, path } of candidates.filter((_, index) => index % every === 0)) {
+    const margins = marginsFor({ ...origin, chosen }, tried, horizon, level);
     const { points: around, cumulative } = rangesAround(path, margins, floor, 1);
     let total = 0;
     for (const [h, outcome] of origin.outcomes.entries()) {

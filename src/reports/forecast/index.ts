@@ -8,4 +8,5 @@ export {
   type Range,
   type SeriesForecast,
 } from './forecast.ts';
+export { describeStep, type GivenSeries, readSeriesFile } from './read-series.ts';
 export { type Step, stepsAfter } from './step.ts';

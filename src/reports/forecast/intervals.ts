@@ -4,19 +4,13 @@ import { normalQuantile, quantilesByWeight, studentQuantile } from './numbers.ts
 export interface Fold {
   /** How many steps the origin lies before the moment of the forecast. */
   readonly back: number;
-  /** Outcome less forecast by step; not a number where the outcome is not known. */
+  /** Outcome less forecast, by step or summed up to it; not a number where the outcome is not known. */
   readonly errors: readonly number[];
   readonly weight: number;
 }
 
 /** How far outcomes lie around what is expected: below (at most 0) and above (at least 0). */
 export type Margin = readonly [below: number, above: number];
-
-/** Margins by step, of the single steps and of their sums up to there. */
-export interface Margins {
-  readonly points: readonly Margin[];
-  readonly sums: readonly Margin[];
-}
 
 /** How the size of errors grows with the horizon: what is believed before anything is seen, and what is possible. */
 interface Growth {
@@ -32,28 +26,16 @@ const growthOfSums: Growth = { prior: 1.6, least: 0.8, most: 3.2 };
 /** So many independent folds weigh as much as the belief that errors are normal. */
 const shapeFolds = 5;
 /** What is known of the spread before any fold, as degrees of freedom. */
-const priorDegrees = 1;
+const priorDegrees = 2;
 
-/**
- * Calibrates intervals on what was erred before (split conformal, normalised): the size of errors is smoothed over the
- * horizon, and the quantiles are taken of all errors in units of those sizes. Folds overlap, so that their number says
- * little: the fewer independent ones there are, the wider the intervals.
- */
-export function marginsOf(folds: readonly Fold[], horizon: number, level: number): Margins {
-  const sums = folds.map((fold) => ({ ...fold, errors: runningSums(fold.errors) }));
-  return {
-    points: marginsAlong(folds, horizon, level, growthOfPoints, () => independentOf(folds, 1)),
-    sums: marginsAlong(sums, horizon, level, growthOfSums, (step) => independentOf(folds, step + 1)),
-  };
+/** Margins of single steps, from what was erred at each. */
+export function pointMargins(folds: readonly Fold[], horizon: number, level: number): Margin[] {
+  return marginsAlong(folds, horizon, level, growthOfPoints, () => independentOf(folds, 1));
 }
 
-/** A step whose outcome is not known adds nothing. */
-function runningSums(errors: readonly number[]): number[] {
-  let total = 0;
-  return errors.map((error) => {
-    if (Number.isFinite(error)) total += error;
-    return total;
-  });
+/** Margins of the sum of the first steps, from what was erred by the sum up to each. */
+export function sumMargins(folds: readonly Fold[], horizon: number, level: number): Margin[] {
+  return marginsAlong(folds, horizon, level, growthOfSums, (step) => independentOf(folds, step + 1));
 }
 
 /** How many stretches of so many steps there are that do not overlap. */
@@ -62,6 +44,11 @@ function independentOf(folds: readonly Fold[], length: number): number {
   return Math.min(origins, Math.max(0, ...folds.map(({ back }) => back)) / length);
 }
 
+/**
+ * Calibrates intervals on what was erred before (split conformal, normalised): the size of errors is smoothed over the
+ * horizon, and the quantiles are taken of all errors in units of those sizes. Folds overlap, so that their number says
+ * little: the fewer independent ones there are, the wider the intervals.
+ */
 function marginsAlong(
   folds: readonly Fold[],
   horizon: number,
