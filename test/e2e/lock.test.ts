@@ -180,6 +180,8 @@ describe('while the warehouse is held', () => {
     allocation: ['apply'],
     rebuild: ['--into', 'rebuilt.duckdb'],
     plan: [],
+    run: ['nightly'],
+    schedule: ['--list'],
   };
   /** They write books of their own, or none. */
   const elsewhere = ['demo', 'emulator'];
