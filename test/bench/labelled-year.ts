@@ -8,8 +8,7 @@ export type PlantedKind = 'spike' | 'step' | 'drop' | 'price' | 'new' | 'lower s
 export interface Planted {
   readonly kind: PlantedKind;
   readonly day: number;
-  /** The days on which telling it is in time, both among them: known when the day is complete. */
-  readonly dueFrom: number;
+  /** The last day with whose completion telling it is in time: its first; of a lower step a week later, or the next working day. */
   readonly dueTo: number;
   /** USD of the first day by which it truly differs from what that day would have cost as expected, without a sign. */
   readonly amount: number;
@@ -106,7 +105,8 @@ function labelledScope(random: () => number, index: number, days: number): Label
   const noisy: number[] = [];
   let last = 0;
   for (let day = 0; day < days; day += 1) {
-    const heavy = isHeavy ? Math.sqrt(3 / (0.5 * (normal(random) ** 2 + normal(random) ** 2 + normal(random) ** 2 + normal(random) ** 2 + normal(random) ** 2 + normal(random) ** 2))) : 1;
+    // Student's t of six degrees of freedom, drawn to the same deviation.
+    const heavy = isHeavy ? Math.sqrt(4 / Array.from({ length: 6 }, () => normal(random) ** 2).reduce((a, b) => a + b)) : 1;
     const shock = normal(random) * heavy;
     last = memory * last + Math.sqrt(1 - memory ** 2) * shock;
     noisy.push(last * noise);
@@ -156,9 +156,13 @@ function labelledScope(random: () => number, index: number, days: number): Label
     // Of a price the usage is what it is: only the price differs.
     const expected = kind === 'new' ? 0 : kind === 'price' ? ((costs[day] ?? 0) / (priceFactor[day] ?? 1)) * wasPriced : (usual[day] ?? 0) * before * wasPriced;
     const cost = costs[day] ?? 0;
-    const share = expected === 0 ? Number.POSITIVE_INFINITY : Math.abs(cost - expected) / expected;
-    const deviations = kind === 'new' || kind === 'price' ? Number.POSITIVE_INFINITY : Math.abs(Math.log(Math.max(cost, 1e-9) / expected)) / noise;
-    return { kind, day, dueFrom: day, dueTo: day, amount: Math.abs(cost - expected), share, deviations };
+    // On the day chance may have hidden it, or made more of it: what counts is what is left in its own direction.
+    const isUp = kind === 'price' ? cost > expected : kind !== 'drop' && kind !== 'lower step';
+    const amount = Math.max(0, isUp ? cost - expected : expected - cost);
+    const share = expected === 0 ? Number.POSITIVE_INFINITY : amount / expected;
+    const isSure = kind === 'new' || kind === 'price';
+    const deviations = isSure ? Number.POSITIVE_INFINITY : Math.abs(Math.log(Math.max(cost, 1e-9) / expected)) / noise;
+    return { kind, day, dueTo: day + (kind === 'lower step' ? 8 : 0), amount, share, deviations };
   });
   return { name: `scope ${index}`, noise, nature, costs, usages, planted };
 }

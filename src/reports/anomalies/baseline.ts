@@ -64,13 +64,19 @@ export const learningDays = 56;
 /** The level is that of so many of the last days. */
 const levelDays = 14;
 /** A day outside of so many deviations is not as usual. */
-export const deviations = 4;
+export const deviations = 3.8;
+/** Where few days tell of noise more may be noise: so many of them would double the width. */
+const fewDays = 5;
 /** Nothing is as regular as it looks in a few weeks: a deviation is at least this share. */
 const leastNoise = 0.02;
 const leastPriceNoise = 0.01;
 /** What few days tell of noise is drawn towards this much of it, as so many days would. */
 const usualNoise = 0.1;
 const usualNoiseDays = 3;
+
+/** A scope is steady where it cost something on so many days, and on such a share of those on which it might have. */
+const leastSteadyDays = 10;
+const steadyShare = 0.9;
 
 interface KnownDay {
   readonly day: number;
@@ -96,7 +102,7 @@ export function learnBaseline(
   rules: BaselineRules,
 ): Baseline {
   const days = knownDays(series, asOf, disturbances);
-  const firstCostDay = firstCost(series, asOf);
+  const firstCostDay = days[0]?.day;
   const present = disturbances.steps.filter((day) => day < asOf).length;
   const ofWeekday = Array.from({ length: 7 }, (_, weekday) => days.filter((known) => known.weekday === weekday));
   const isWeekdayUsed = ofWeekday.map((own) => own.length > 0 && own.filter(({ cost }) => cost > 0).length * 2 > own.length);
@@ -104,7 +110,7 @@ export function learnBaseline(
   const positive = onUsed.filter(({ cost }) => cost > 0);
   const every = days.filter(({ cost }) => cost > 0);
   const age = firstCostDay === undefined ? 0 : asOf - firstCostDay;
-  const isSteady = positive.length >= 7 && positive.length >= 0.8 * onUsed.length;
+  const isSteady = positive.length >= leastSteadyDays && positive.length >= steadyShare * onUsed.length;
   const lastWeeks = days.filter(({ day }) => day >= asOf - 28);
   const isDaily = lastWeeks.length >= levelDays && lastWeeks.every(({ cost }) => cost > 0);
   const nature =
@@ -114,11 +120,11 @@ export function learnBaseline(
   if (nature === 'empty' || every.length === 0) {
     return { ...head, noise: usualNoise, error: 0, expectationOf: () => ({ expected: 0, low: 0, high: 0 }) };
   }
-  const model = positive.length >= 7 ? learnLevel(positive, present) : undefined;
+  const model = isSteady ? learnLevel(positive, present) : undefined;
   const sparse = learnSparse(every);
   const expectationOf: Baseline['expectationOf'] = (day) => {
     const shift = priceShiftAt(disturbances, day);
-    if (nature !== 'steady' || model === undefined || isWeekdayUsed[weekdayOf(day)] !== true) {
+    if (model === undefined || nature !== 'steady' || isWeekdayUsed[weekdayOf(day)] !== true) {
       return { expected: 0, low: 0, high: Math.exp(sparse.high + shift) };
     }
     const middle = model.levelAt(day) + shift;
@@ -151,11 +157,6 @@ function knownDays(series: DailyCosts, asOf: number, { masked, steps, prices }: 
 function priceShiftAt({ prices }: Pick<Disturbances, 'prices'>, day: number): number {
   if (prices.length === 0) return 0;
   return prices.reduce((sum, { from, to, ratio }) => (day >= from && day <= to ? sum + Math.log(ratio) : sum), 0);
-}
-
-function firstCost({ firstDay, costs }: DailyCosts, asOf: number): number | undefined {
-  const index = costs.findIndex((cost, place) => firstDay + place < asOf && cost > 0);
-  return index === -1 ? undefined : firstDay + index;
 }
 
 /** Level, weekdays, slope and noise of days that all cost something; logarithms throughout. */
@@ -204,7 +205,7 @@ function learnLevel(days: readonly KnownDay[], present: number) {
   return {
     noise,
     error,
-    width: deviations * noise * (1 + 2 / count),
+    width: deviations * noise * (1 + fewDays / count),
     levelAt: (day: number) => recentLevel + slope * (day - recentDay) + (effects[weekdayOf(day)] ?? 0),
   };
 }
@@ -271,7 +272,7 @@ function drawn(effect: number, error: number): number {
 function learnSparse(days: readonly KnownDay[]) {
   const logs = days.map(({ cost, priceShift }) => Math.log(cost) - priceShift);
   const noise = Math.max(0.25, logs.length >= 4 ? spreadOf(logs) : 0.5);
-  const high = Math.max(Math.max(...logs) + Math.log(1.3), median(logs) + deviations * noise * (1 + 2 / logs.length));
+  const high = Math.max(Math.max(...logs) + Math.log(1.3), median(logs) + deviations * noise * (1 + fewDays / logs.length));
   return { noise, high };
 }
 

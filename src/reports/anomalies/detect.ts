@@ -1,4 +1,4 @@
-import { type Baseline, type BaselineRules, type DailyCosts, type Disturbances, learnBaseline, learnUnitPrice } from './baseline.ts';
+import { type Baseline, type BaselineRules, type DailyCosts, type Disturbances, learnBaseline, learningDays, learnUnitPrice } from './baseline.ts';
 import { median } from './robust.ts';
 
 /** What is an anomaly. */
@@ -58,20 +58,46 @@ const nothingShare = 0.02;
 /** So many errors of the expectation itself are given way, so that a difference of just the least share is told. */
 const benefit = 2;
 
+/** A scope's days, and what is known to have happened to it. */
+export interface Followed {
+  readonly series: DailyCosts;
+  readonly episodes: readonly Episode[];
+}
+
 /**
- * Follows a scope over the days from `from` to `to`, both among them: what is known of it afterwards, by what was known
- * before. Days are looked at one by one, each with what was there before it alone, so that a day's outcome does not
- * depend on later ones. Pure.
+ * Follows the scopes of one account over the days from `from` to `to`, both among them: what is known of each afterwards,
+ * by what was known before. Days are looked at one by one, each with what was there before it alone, so that a day's
+ * outcome does not depend on later ones, nor on the order of the scopes. Pure.
  */
 export function follow(
-  series: DailyCosts,
-  known: readonly Episode[],
+  scopes: readonly Followed[],
   { from, to }: { readonly from: number; readonly to: number },
   rules: DetectionRules,
-): Episode[] {
-  let episodes: readonly Episode[] = known;
-  for (let day = from; day <= to; day += 1) episodes = followDay(series, episodes, day, rules);
-  return [...episodes];
+): (readonly Episode[])[] {
+  let episodes = scopes.map((scope) => scope.episodes);
+  for (let day = from; day <= to; day += 1) {
+    const views = scopes.map(({ series }, place): View => {
+      const priced = followPrice(series, episodes[place] ?? [], day, rules);
+      const baseline = learnBaseline(series, day, disturbancesOf(priced, day), rules);
+      return { series, day, cost: costOn(series, day), episodes: priced, baseline };
+    });
+    const isQuiet = isQuietDay(views, rules);
+    episodes = views.map((view) => followDay(view, isQuiet, rules));
+  }
+  return episodes;
+}
+
+/** One scope on one day. */
+interface View {
+  readonly series: DailyCosts;
+  readonly day: number;
+  readonly cost: number;
+  readonly episodes: readonly Episode[];
+  readonly baseline: Baseline;
+}
+
+function costOn({ firstDay, costs }: DailyCosts, day: number): number {
+  return costs[day - firstDay] ?? 0;
 }
 
 /** What was known of episodes before a day: later ones had not begun, and what ended them had not either. */
@@ -83,19 +109,39 @@ export function episodesBefore(episodes: readonly Episode[], day: number): Episo
   });
 }
 
-function followDay(series: DailyCosts, before: readonly Episode[], day: number, rules: DetectionRules): readonly Episode[] {
-  const cost = series.costs[day - series.firstDay] ?? 0;
-  let episodes = followPrice(series, before, day, rules);
-  const open = episodes.find(({ state, kind }) => state === 'open' && kind !== 'price');
-  const baseline = learnBaseline(series, day, disturbancesOf(episodes, day), rules);
-  if (open !== undefined) {
-    const next = followOpen(open, baseline, day, cost, rules);
-    episodes = episodes.map((episode) => (episode === open ? next : episode));
-    const isTurned = next.state === 'over' && next.endedDay === day && next.lastDay < day;
-    if (!isTurned) return episodes;
-    // What is over may have turned into its opposite on the same day.
+/** A day on which many scopes cost less at once is a holiday, or as good as one. */
+const quietShare = 0.25;
+const quietScopes = 3;
+
+function isQuietDay(views: readonly View[], rules: DetectionRules): boolean {
+  let usual = 0;
+  let lower = 0;
+  for (const { episodes, baseline, cost, day } of views) {
+    if (baseline.nature !== 'steady' || episodes.some(({ state, kind }) => state === 'open' && kind === 'step')) continue;
+    const { expected } = baseline.expectationOf(day);
+    if (expected < rules.minAmount) continue;
+    usual += 1;
+    if (cost < expected * (1 - rules.minShare)) lower += 1;
   }
-  const begun = beginningOf(series, episodes, baseline, day, cost, rules);
+  return lower >= quietScopes && lower >= quietShare * usual;
+}
+
+function followDay(view: View, isQuiet: boolean, rules: DetectionRules): readonly Episode[] {
+  const open = view.episodes.find(({ state, kind }) => state === 'open' && kind !== 'price');
+  if (open === undefined) return withBegun(view.episodes, view, isQuiet, rules);
+  const next = followOpen(open, view, isQuiet, rules);
+  const episodes = view.episodes.map((episode) => (episode === open ? next : episode));
+  // What is over may have turned into its opposite on the same day.
+  return next.state === 'over' ? withBegun(episodes, view, isQuiet, rules) : episodes;
+}
+
+function withBegun(
+  episodes: readonly Episode[],
+  view: View,
+  isQuiet: boolean,
+  rules: DetectionRules,
+): readonly Episode[] {
+  const begun = beginningOf({ ...view, episodes }, isQuiet, rules);
   return begun === undefined ? episodes : [...episodes, begun];
 }
 
@@ -109,7 +155,8 @@ function disturbancesOf(episodes: readonly Episode[], day: number): Disturbances
       if (ratio === undefined) continue;
       prices.push({ from: firstDay, to: state === 'over' ? lastDay : Number.POSITIVE_INFINITY, ratio });
     } else if (state === 'usual') {
-      if (kind !== 'new') steps.push(firstDay);
+      if (kind === 'drop') masked.push({ from: Number.NEGATIVE_INFINITY, to: firstDay - 1 });
+      else if (kind !== 'new') steps.push(firstDay);
     } else if (kind !== 'new' && (state === 'open' || lastDay - firstDay >= shortDays)) {
       masked.push({ from: firstDay, to: state === 'open' ? day - 1 : lastDay });
     }
@@ -125,11 +172,11 @@ function deviationOf(cost: number, expected: number): number {
 function isHigh(cost: number, day: number, baseline: Baseline, rules: DetectionRules, reach = 1): boolean {
   const { expected, high } = baseline.expectationOf(day);
   // Half way out is half way out in every measure.
-  if (expected === 0) return cost - high >= (reach < 1 ? 0 : rules.minAmount * 0) && cost > high && cost >= rules.minAmount * reach;
+  if (expected === 0) return cost > high * reach && cost >= rules.minAmount * reach;
   const least = expected * Math.exp(-benefit * baseline.error);
   return (
     deviationOf(cost, expected) > deviationOf(high, expected) * reach &&
-    cost - least >= rules.minAmount * reach &&
+    (reach < 1 || cost - least >= rules.minAmount) &&
     cost - least >= rules.minShare * least * reach
   );
 }
@@ -140,27 +187,22 @@ function isLow(cost: number, day: number, baseline: Baseline, rules: DetectionRu
   const most = expected * Math.exp(benefit * baseline.error);
   return (
     deviationOf(cost, expected) < deviationOf(low, expected) * reach &&
-    most - cost >= rules.minAmount * reach &&
+    (reach < 1 || most - cost >= rules.minAmount) &&
     most - cost >= rules.minShare * most * reach
   );
 }
 
-function beginningOf(
-  series: DailyCosts,
-  episodes: readonly Episode[],
-  baseline: Baseline,
-  day: number,
-  cost: number,
-  rules: DetectionRules,
-): Episode | undefined {
+function beginningOf(view: View, isQuiet: boolean, rules: DetectionRules): Episode | undefined {
+  const { series, episodes, baseline, day, cost } = view;
   const { expected, low, high } = baseline.expectationOf(day);
   const begin = (kind: AnomalyKind, isUp: boolean, toldDay: number | undefined): Episode => ({
     ...{ kind, isUp, firstDay: day, lastDay: day, toldDay, state: 'open', endedDay: undefined },
     ...{ cost, expected, low, high, impact: cost - expected, ratio: undefined },
   });
   if (baseline.nature === 'empty' || baseline.nature === 'young') {
-    const isKnown = day - series.firstDay >= rules.minDays && (baseline.firstCostDay ?? day) - series.firstDay >= rules.minDays;
-    const isTold = episodes.some(({ kind, firstDay }) => kind === 'new' && firstDay > day - adoptionDays);
+    const oldest = Math.max(series.firstDay, day - learningDays);
+    const isKnown = (baseline.firstCostDay ?? day) - oldest >= rules.minDays;
+    const isTold = episodes.some(({ kind, firstDay }) => kind === 'new' && firstDay >= day - rules.minDays);
     return isKnown && !isTold && cost >= rules.minAmount ? begin('new', true, day) : undefined;
   }
   if (isHigh(cost, day, baseline, rules)) {
@@ -168,10 +210,19 @@ function beginningOf(
     return begin('spike', true, isAgain ? undefined : day);
   }
   if (isLow(cost, day, baseline, rules)) {
-    const isGone = cost <= expected * nothingShare;
-    return begin(isGone ? 'drop' : 'dip', false, isGone && baseline.isDaily ? day : undefined);
+    const isDrop = isGone(view);
+    return begin(isDrop ? 'drop' : 'dip', false, isDrop && isDropSure(view, isQuiet) ? day : undefined);
   }
   return staying(series, episodes, day, rules);
+}
+
+function isGone({ cost, baseline, day }: View): boolean {
+  return cost <= baseline.expectationOf(day).expected * nothingShare;
+}
+
+/** Nothing on a day on which there always was something is told at once; where days without cost are usual, not on a holiday. */
+function isDropSure({ baseline }: View, isQuiet: boolean): boolean {
+  return baseline.isDaily || !isQuiet;
 }
 
 /** What came a week, two or a month ago and was not much less is told once: it seems to come again and again. */
@@ -199,7 +250,7 @@ function staying(
   const deviation = days.map(({ cost, expected }) => deviationOf(cost, expected));
   const middle = median(deviation);
   const share = Math.log1p(rules.minShare);
-  const uncertain = deviations4 * Math.hypot((baseline.noise * 1.25) / Math.sqrt(stayDays), baseline.error);
+  const uncertain = stayDeviations * Math.hypot((baseline.noise * 1.25) / Math.sqrt(stayDays), baseline.error);
   if (Math.abs(middle) < Math.max(share, uncertain)) return undefined;
   const isUp = middle > 0;
   const showing = deviation.filter((value) => (isUp ? value : -value) >= share / 2).length;
@@ -211,33 +262,32 @@ function staying(
     ...{ ...first, impact, ratio: undefined },
   };
 }
-const deviations4 = 4;
+/** A level of several days that days like the ones before make a little longer counts for so much more. */
+const stayDeviations = 5.5;
+/** So many deviations of a unit's price are no chance. */
+const priceDeviations = 4;
 
-function followOpen(open: Episode, baseline: Baseline, day: number, cost: number, rules: DetectionRules): Episode {
-  if (open.kind === 'new') {
-    const isUsual = day - open.firstDay >= adoptionDays;
-    const lastDay = cost > 0 ? day : open.lastDay;
-    const impact = open.impact + cost;
-    return isUsual ? { ...open, state: 'usual', endedDay: day } : { ...open, lastDay, impact };
-  }
+function followOpen(open: Episode, view: View, isQuiet: boolean, rules: DetectionRules): Episode {
+  const { baseline, day, cost } = view;
   const { expected } = baseline.expectationOf(day);
+  const length = day - open.firstDay + 1;
+  if (open.kind === 'new') {
+    if (length > rules.minDays) return { ...open, state: 'usual', endedDay: day };
+    return cost > 0 ? { ...open, lastDay: day, impact: open.impact + cost } : open;
+  }
+  if (length > adoptionDays) return { ...open, state: 'usual', endedDay: day };
   const isStill = open.isUp ? isHigh(cost, day, baseline, rules, 0.5) : isLow(cost, day, baseline, rules, 0.5);
-  const isTurned = open.isUp ? isLow(cost, day, baseline, rules) : isHigh(cost, day, baseline, rules);
   if (!isStill) {
     // A weekday on which nothing is expected says nothing.
     if (expected === 0) return open;
-    const isOver = isTurned || !open.isUp || day - open.lastDay >= daysBack;
+    const isTurned = open.isUp && isLow(cost, day, baseline, rules);
+    const isOver = isTurned || open.toldDay === undefined || day - open.lastDay >= daysBack;
     return isOver ? { ...open, state: 'over', endedDay: day } : open;
   }
-  const length = day - open.firstDay + 1;
   const next = { ...open, lastDay: day, impact: open.impact + cost - expected };
-  if (length > adoptionDays) return { ...next, lastDay: open.lastDay, impact: open.impact, state: 'usual', endedDay: day };
-  if (!open.isUp && cost <= expected * nothingShare && baseline.isDaily) {
-    return { ...next, kind: 'drop', toldDay: open.toldDay ?? day };
-  }
   if (open.isUp) return open.kind === 'spike' && length >= stepDays ? { ...next, kind: 'step' } : next;
   if (open.toldDay !== undefined) return next;
-  if (open.kind === 'drop') return length >= stepDays ? { ...next, toldDay: day } : next;
+  if (isGone(view) && (isDropSure(view, isQuiet) || length >= stepDays)) return { ...next, kind: 'drop', toldDay: day };
   return length >= stayDays ? { ...next, kind: 'step', toldDay: day } : next;
 }
 
@@ -261,11 +311,11 @@ function followPrice(
   const ratio = cost / usage / old.price;
   const expected = usage * old.price;
   const isMoved = (reach: number) =>
-    Math.abs(Math.log(ratio)) > Math.max(Math.log1p(rules.minShare) * 0.99, deviations4 * old.noise) * reach &&
-    Math.abs(cost - expected) >= rules.minAmount * reach;
+    Math.abs(Math.log(ratio)) > Math.max(Math.log1p(rules.minShare) * 0.99, priceDeviations * old.noise) * reach &&
+    (reach < 1 || Math.abs(cost - expected) >= rules.minAmount);
   if (open === undefined) {
     if (!isMoved(1)) return episodes;
-    const width = Math.exp(deviations4 * old.noise);
+    const width = Math.exp(priceDeviations * old.noise);
     return [
       ...episodes,
       {
