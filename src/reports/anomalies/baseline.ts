@@ -71,7 +71,7 @@ const fewDays = 5;
 const leastNoise = 0.02;
 const leastPriceNoise = 0.01;
 /** What few days tell of noise is drawn towards this much of it, as so many days would. */
-const usualNoise = 0.1;
+const usualNoise = 0.05;
 const usualNoiseDays = 3;
 
 /** A scope is steady where it cost something on so many days, and on such a share of those on which it might have. */
