@@ -43,12 +43,14 @@ export const alertCommand: Command = {
       let messages: NewMessage[];
       let said: string;
       try {
-        const { facts, problem: further, missing } = await readFacts(books.connection, known, asked);
+        const { facts, problem: further, missing, anomalies } = await readFacts(books.connection, known, asked);
         for (const sentence of missing) context.tell(`warning: nothing is known of ${sentence}`);
         problems = [...problems, ...(further === undefined ? [] : [further])];
         const state = await completenessOf(books.connection);
         said = describeCompleteness(state);
         const at = await warehouse.seenAt(asked.now);
+        // Kept first: what is told of them follows from what is kept, also after a kill between the two.
+        await warehouse.recordAnomalies({ runNumber, at, ...anomalies });
         transitions = transitionsOf(known, facts, { now: at, everybody: config.alerts.notify });
         messages = messagesOf(transitions.entries, { ...state, at: formatSecond(at) });
         await warehouse.recordEvaluation({ runNumber, at, ...transitions, messages });

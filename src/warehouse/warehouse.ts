@@ -15,6 +15,7 @@ import {
   recordEvaluation,
   sinksOfDigest,
 } from './alerts.ts';
+import { type AnomalyEvaluation, recordAnomalies } from './anomalies.ts';
 import { type ClosedMonth, closedMonths, closeMonth, type MonthClose, reopenMonth } from './closes.ts';
 import { type Connection, openDatabase, type SqlRow } from './connection.ts';
 import {
@@ -132,6 +133,8 @@ export interface Warehouse {
   knownAlerts(): Promise<KnownAlert[]>;
   /** Writes what an evaluation changes, all of it or nothing; does nothing where that is nothing. */
   recordEvaluation(evaluation: Evaluation): Promise<void>;
+  /** Writes what an evaluation of anomalies found, all of it or nothing. */
+  recordAnomalies(evaluation: AnomalyEvaluation): Promise<void>;
   /** Who was told a digest of this name, or is to be told. */
   sinksOfDigest(digest: string): Promise<string[]>;
   /** The last message to each sink that told of a key. */
@@ -177,6 +180,7 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
         (select max(read_at) from ledger.listings),
         (select max(recorded_at) from ledger.allocations), (select max(replaced_at) from ledger.allocations),
         (select max(raised_at) from ledger.alerts), (select max(ended_at) from ledger.alerts),
+        (select max(recorded_at) from ledger.anomalies), (select max(recorded_at) from ledger.anomaly_evaluations),
         (select max(acknowledged_at) from ledger.acknowledgements), (select max(queued_at) from ledger.outbox),
         (select max(began_at) from ledger.deliveries), (select max(ended_at) from ledger.deliveries)
       )) as last
@@ -251,6 +255,7 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
       },
       knownAlerts: () => knownAlerts(connection),
       recordEvaluation: (evaluation) => recordEvaluation(connection, recorder, evaluation),
+      recordAnomalies: (evaluation) => recordAnomalies(recorder, evaluation),
       sinksOfDigest: (digest) => sinksOfDigest(connection, digest),
       lastMessagesAbout: (key) => lastMessagesAbout(connection, key),
       acknowledge: async (key, until, runNumber, now) =>

@@ -105,7 +105,9 @@ export function learnBaseline(
   const firstCostDay = days[0]?.day;
   const present = disturbances.steps.filter((day) => day < asOf).length;
   const ofWeekday = Array.from({ length: 7 }, (_, weekday) => days.filter((known) => known.weekday === weekday));
-  const isWeekdayUsed = ofWeekday.map((own) => own.length > 0 && own.filter(({ cost }) => cost > 0).length * 2 > own.length);
+  const isWeekdayUsed = ofWeekday.map(
+    (own) => own.length > 0 && own.filter(({ cost }) => cost > 0).length * 2 > own.length,
+  );
   const onUsed = days.filter(({ weekday }) => isWeekdayUsed[weekday] === true);
   const positive = onUsed.filter(({ cost }) => cost > 0);
   const every = days.filter(({ cost }) => cost > 0);
@@ -113,8 +115,7 @@ export function learnBaseline(
   const isSteady = positive.length >= leastSteadyDays && positive.length >= steadyShare * onUsed.length;
   const lastWeeks = days.filter(({ day }) => day >= asOf - 28);
   const isDaily = lastWeeks.length >= levelDays && lastWeeks.every(({ cost }) => cost > 0);
-  const nature =
-    firstCostDay === undefined ? 'empty' : age < rules.minDays ? 'young' : isSteady ? 'steady' : 'sparse';
+  const nature = firstCostDay === undefined ? 'empty' : age < rules.minDays ? 'young' : isSteady ? 'steady' : 'sparse';
   const head = { nature, isDaily, firstCostDay } as const;
 
   if (nature === 'empty' || every.length === 0) {
@@ -186,7 +187,9 @@ function learnLevel(days: readonly KnownDay[], present: number) {
     Math.sqrt((spread ** 2 * count + usualNoise ** 2 * usualNoiseDays) / (count + usualNoiseDays)),
   );
   // Of the present level: its last days, and how they moved against the days before them.
-  const own = flat.flatMap((value, place) => (segments[place] === present ? [{ value, day: days[place]?.day ?? 0 }] : []));
+  const own = flat.flatMap((value, place) =>
+    segments[place] === present ? [{ value, day: days[place]?.day ?? 0 }] : [],
+  );
   const recent = (own.length >= 4 ? own : flat.map((value, place) => ({ value, day: days[place]?.day ?? 0 }))).slice(
     -levelDays,
   );
@@ -211,7 +214,12 @@ function learnLevel(days: readonly KnownDay[], present: number) {
 }
 
 /** The level around a day: the median of up to a week before and after it, between two steps. */
-function localLevel(flat: readonly number[], segments: readonly number[], days: readonly KnownDay[], place: number): number {
+function localLevel(
+  flat: readonly number[],
+  segments: readonly number[],
+  days: readonly KnownDay[],
+  place: number,
+): number {
   const here = days[place]?.day ?? 0;
   const near: number[] = [];
   for (let other = place; other >= 0 && here - (days[other]?.day ?? 0) <= aroundDays; other -= 1) {
@@ -260,7 +268,7 @@ function cautious(values: readonly number[]): number {
   if (values.length < 2) return 0;
   const least = Math.min(...values);
   const most = Math.max(...values);
-  return least > 0 ? least : most < 0 ? most : 0;
+  return least > 0 ? least : Math.min(most, 0);
 }
 
 /** An effect as far as its own error leaves it. */
@@ -272,7 +280,10 @@ function drawn(effect: number, error: number): number {
 function learnSparse(days: readonly KnownDay[]) {
   const logs = days.map(({ cost, priceShift }) => Math.log(cost) - priceShift);
   const noise = Math.max(0.25, logs.length >= 4 ? spreadOf(logs) : 0.5);
-  const high = Math.max(Math.max(...logs) + Math.log(1.3), median(logs) + deviations * noise * (1 + fewDays / logs.length));
+  const high = Math.max(
+    Math.max(...logs) + Math.log(1.3),
+    median(logs) + deviations * noise * (1 + fewDays / logs.length),
+  );
   return { noise, high };
 }
 

@@ -1,4 +1,12 @@
-import { type Baseline, type BaselineRules, type DailyCosts, type Disturbances, learnBaseline, learningDays, learnUnitPrice } from './baseline.ts';
+import {
+  type Baseline,
+  type BaselineRules,
+  type DailyCosts,
+  type Disturbances,
+  learnBaseline,
+  learningDays,
+  learnUnitPrice,
+} from './baseline.ts';
 import { median } from './robust.ts';
 
 /** What is an anomaly. */
@@ -22,6 +30,8 @@ export interface Episode {
   readonly kind: AnomalyKind;
   readonly isUp: boolean;
   readonly firstDay: number;
+  /** The day with whose completion it showed: the first, or a later one where noise hid it. */
+  readonly seenDay: number;
   /** The last day that was not as usual, so far. */
   readonly lastDay: number;
   /** The day with whose completion it was told for sure; undefined while it is not to be told. */
@@ -35,8 +45,8 @@ export interface Episode {
   readonly expected: number;
   readonly low: number;
   readonly high: number;
-  /** USD by which its days so far differ from what was expected of them; below 0 where they were cheaper. */
-  readonly impact: number;
+  /** USD by which each of its days so far differs from what was expected of it; below 0 where it was cheaper. */
+  readonly impacts: readonly number[];
   /** Of a price: so many times what a unit cost before. */
   readonly ratio: number | undefined;
 }
@@ -58,31 +68,23 @@ const nothingShare = 0.02;
 /** So many errors of the expectation itself are given way, so that a difference of just the least share is told. */
 const benefit = 2;
 
-/** A scope's days, and what is known to have happened to it. */
-export interface Followed {
-  readonly series: DailyCosts;
-  readonly episodes: readonly Episode[];
-}
-
 /**
- * Follows the scopes of one account over the days from `from` to `to`, both among them: what is known of each afterwards,
- * by what was known before. Days are looked at one by one, each with what was there before it alone, so that a day's
- * outcome does not depend on later ones, nor on the order of the scopes. Pure.
+ * Follows a scope over the days from `from` to `to`, both among them: what is known of it afterwards, by what was known
+ * before. Days are looked at one by one, each with what was there before it alone, so that a day's outcome does not
+ * depend on later ones. `isQuiet` tells the days on which many scopes cost less at once. Pure.
  */
-export function follow(
-  scopes: readonly Followed[],
+export function follow<T extends Episode>(
+  series: DailyCosts,
+  known: readonly T[],
   { from, to }: { readonly from: number; readonly to: number },
-  rules: DetectionRules,
-): (readonly Episode[])[] {
-  let episodes = scopes.map((scope) => scope.episodes);
+  { isQuiet, rules }: { readonly isQuiet: (day: number) => boolean; readonly rules: DetectionRules },
+): readonly (T | Episode)[] {
+  let episodes: readonly Episode[] = known;
   for (let day = from; day <= to; day += 1) {
-    const views = scopes.map(({ series }, place): View => {
-      const priced = followPrice(series, episodes[place] ?? [], day, rules);
-      const baseline = learnBaseline(series, day, disturbancesOf(priced, day), rules);
-      return { series, day, cost: costOn(series, day), episodes: priced, baseline };
-    });
-    const isQuiet = isQuietDay(views, rules);
-    episodes = views.map((view) => followDay(view, isQuiet, rules));
+    const priced = followPrice(series, episodes, day, rules);
+    const baseline = learnBaseline(series, day, disturbancesOf(priced, day), rules);
+    const view = { series, day, cost: costOn(series, day), episodes: priced, baseline };
+    episodes = followDay(view, isQuiet(day), rules);
   }
   return episodes;
 }
@@ -100,12 +102,18 @@ function costOn({ firstDay, costs }: DailyCosts, day: number): number {
   return costs[day - firstDay] ?? 0;
 }
 
-/** What was known of episodes before a day: later ones had not begun, and what ended them had not either. */
-export function episodesBefore(episodes: readonly Episode[], day: number): Episode[] {
+/** What was known of episodes before a day: later ones had not begun, and what ended or told them had not either. */
+export function episodesBefore<T extends Episode>(episodes: readonly T[], day: number): T[] {
   return episodes.flatMap((episode) => {
-    if (episode.firstDay >= day) return [];
+    if (episode.seenDay >= day) return [];
     const isEnded = episode.endedDay !== undefined && episode.endedDay < day;
-    return [isEnded ? episode : { ...episode, state: 'open' as const, endedDay: undefined, lastDay: Math.min(episode.lastDay, day - 1) }];
+    if (isEnded) return [episode];
+    const lastDay = Math.min(episode.lastDay, day - 1);
+    const toldDay = episode.toldDay !== undefined && episode.toldDay >= day ? undefined : episode.toldDay;
+    const isShort = episode.kind === 'step' && episode.isUp && lastDay - episode.firstDay + 1 < stepDays;
+    const kind = toldDay === undefined && !episode.isUp ? 'dip' : isShort ? 'spike' : episode.kind;
+    const impacts = episode.impacts.slice(0, lastDay - episode.firstDay + 1);
+    return [{ ...episode, kind, state: 'open' as const, endedDay: undefined, lastDay, toldDay, impacts }];
   });
 }
 
@@ -113,17 +121,27 @@ export function episodesBefore(episodes: readonly Episode[], day: number): Episo
 const quietShare = 0.25;
 const quietScopes = 3;
 
-function isQuietDay(views: readonly View[], rules: DetectionRules): boolean {
-  let usual = 0;
-  let lower = 0;
-  for (const { episodes, baseline, cost, day } of views) {
-    if (baseline.nature !== 'steady' || episodes.some(({ state, kind }) => state === 'open' && kind === 'step')) continue;
-    const { expected } = baseline.expectationOf(day);
-    if (expected < rules.minAmount) continue;
-    usual += 1;
-    if (cost < expected * (1 - rules.minShare)) lower += 1;
-  }
-  return lower >= quietScopes && lower >= quietShare * usual;
+/**
+ * Whether many of an account's scopes cost less on a day than on the same weekday of the weeks before it: days without
+ * a cost are then none of the scope's own. Days are looked at once. Pure.
+ */
+export function quietDays(scopes: readonly DailyCosts[], rules: DetectionRules): (day: number) => boolean {
+  const known = new Map<number, boolean>();
+  return (day) => {
+    const before = known.get(day);
+    if (before !== undefined) return before;
+    let usual = 0;
+    let lower = 0;
+    for (const series of scopes) {
+      const expected = median([7, 14, 21, 28].map((apart) => costOn(series, day - apart)));
+      if (expected < rules.minAmount) continue;
+      usual += 1;
+      if (costOn(series, day) < expected * (1 - rules.minShare)) lower += 1;
+    }
+    const isQuiet = lower >= quietScopes && lower >= quietShare * usual;
+    known.set(day, isQuiet);
+    return isQuiet;
+  };
 }
 
 function followDay(view: View, isQuiet: boolean, rules: DetectionRules): readonly Episode[] {
@@ -196,8 +214,8 @@ function beginningOf(view: View, isQuiet: boolean, rules: DetectionRules): Episo
   const { series, episodes, baseline, day, cost } = view;
   const { expected, low, high } = baseline.expectationOf(day);
   const begin = (kind: AnomalyKind, isUp: boolean, toldDay: number | undefined): Episode => ({
-    ...{ kind, isUp, firstDay: day, lastDay: day, toldDay, state: 'open', endedDay: undefined },
-    ...{ cost, expected, low, high, impact: cost - expected, ratio: undefined },
+    ...{ kind, isUp, firstDay: day, seenDay: day, lastDay: day, toldDay, state: 'open', endedDay: undefined },
+    ...{ cost, expected, low, high, impacts: [cost - expected], ratio: undefined },
   });
   if (baseline.nature === 'empty' || baseline.nature === 'young') {
     const oldest = Math.max(series.firstDay, day - learningDays);
@@ -206,7 +224,9 @@ function beginningOf(view: View, isQuiet: boolean, rules: DetectionRules): Episo
     return isKnown && !isTold && cost >= rules.minAmount ? begin('new', true, day) : undefined;
   }
   if (isHigh(cost, day, baseline, rules)) {
-    const isAgain = episodes.some((past) => past.isUp && past.kind !== 'price' && recurs(past.firstDay, day) && cost < past.cost * again);
+    const isAgain = episodes.some(
+      (past) => past.isUp && past.kind !== 'price' && recurs(past.firstDay, day) && cost < past.cost * again,
+    );
     return begin('spike', true, isAgain ? undefined : day);
   }
   if (isLow(cost, day, baseline, rules)) {
@@ -240,7 +260,8 @@ function staying(
   rules: DetectionRules,
 ): Episode | undefined {
   const firstDay = day - stayDays + 1;
-  if (episodes.some(({ lastDay, kind, endedDay }) => kind !== 'price' && Math.max(lastDay, endedDay ?? 0) >= firstDay)) return undefined;
+  if (episodes.some(({ lastDay, kind, endedDay }) => kind !== 'price' && Math.max(lastDay, endedDay ?? 0) >= firstDay))
+    return undefined;
   const baseline = learnBaseline(series, firstDay, disturbancesOf(episodes, firstDay), rules);
   if (baseline.nature !== 'steady') return undefined;
   const days = Array.from({ length: stayDays }, (_, place) => {
@@ -254,12 +275,13 @@ function staying(
   if (Math.abs(middle) < Math.max(share, uncertain)) return undefined;
   const isUp = middle > 0;
   const showing = deviation.filter((value) => (isUp ? value : -value) >= share / 2).length;
-  const impact = days.reduce((sum, { cost, expected }) => sum + cost - expected, 0);
+  const impacts = days.map(({ cost, expected }) => cost - expected);
+  const impact = impacts.reduce((sum, value) => sum + value, 0);
   if (showing < stayDays - stayMisses || Math.abs(impact) < rules.minAmount * stayDays) return undefined;
   const [first = { cost: 0, expected: 0, low: 0, high: 0 }] = days;
   return {
-    ...{ kind: 'step', isUp, firstDay, lastDay: day, toldDay: day, state: 'open', endedDay: undefined },
-    ...{ ...first, impact, ratio: undefined },
+    ...{ kind: 'step', isUp, firstDay, seenDay: day, lastDay: day, toldDay: day, state: 'open', endedDay: undefined },
+    ...{ ...first, impacts, ratio: undefined },
   };
 }
 /** A level of several days that days like the ones before make a little longer counts for so much more. */
@@ -273,7 +295,7 @@ function followOpen(open: Episode, view: View, isQuiet: boolean, rules: Detectio
   const length = day - open.firstDay + 1;
   if (open.kind === 'new') {
     if (length > rules.minDays) return { ...open, state: 'usual', endedDay: day };
-    return cost > 0 ? { ...open, lastDay: day, impact: open.impact + cost } : open;
+    return cost > 0 ? { ...open, lastDay: day, impacts: withImpact(open, day, cost) } : open;
   }
   if (length > adoptionDays) return { ...open, state: 'usual', endedDay: day };
   const isStill = open.isUp ? isHigh(cost, day, baseline, rules, 0.5) : isLow(cost, day, baseline, rules, 0.5);
@@ -284,11 +306,18 @@ function followOpen(open: Episode, view: View, isQuiet: boolean, rules: Detectio
     const isOver = isTurned || open.toldDay === undefined || day - open.lastDay >= daysBack;
     return isOver ? { ...open, state: 'over', endedDay: day } : open;
   }
-  const next = { ...open, lastDay: day, impact: open.impact + cost - expected };
+  const next = { ...open, lastDay: day, impacts: withImpact(open, day, cost - expected) };
   if (open.isUp) return open.kind === 'spike' && length >= stepDays ? { ...next, kind: 'step' } : next;
   if (open.toldDay !== undefined) return next;
   if (isGone(view) && (isDropSure(view, isQuiet) || length >= stepDays)) return { ...next, kind: 'drop', toldDay: day };
   return length >= stayDays ? { ...next, kind: 'step', toldDay: day } : next;
+}
+
+/** The impacts of an episode with that of one more day; days between that were as usual have none. */
+function withImpact({ impacts, firstDay }: Episode, day: number, impact: number): number[] {
+  return Array.from({ length: day - firstDay + 1 }, (_, place) =>
+    firstDay + place === day ? impact : (impacts[place] ?? 0),
+  );
 }
 
 /** A unit that costs another amount than on the days before it. */
@@ -319,14 +348,14 @@ function followPrice(
     return [
       ...episodes,
       {
-        ...{ kind: 'price', isUp: ratio > 1, firstDay: day, lastDay: day, toldDay: day, state: 'open' },
+        ...{ kind: 'price', isUp: ratio > 1, firstDay: day, seenDay: day, lastDay: day, toldDay: day, state: 'open' },
         ...{ endedDay: undefined, cost, expected, low: expected / width, high: expected * width },
-        ...{ impact: cost - expected, ratio },
+        ...{ impacts: [cost - expected], ratio },
       },
     ];
   }
   const next: Episode = isMoved(0.5)
-    ? { ...open, lastDay: day, impact: open.impact + cost - expected }
+    ? { ...open, lastDay: day, impacts: withImpact(open, day, cost - expected) }
     : { ...open, state: 'over', endedDay: day };
   return episodes.map((episode) => (episode === open ? next : episode));
 }
