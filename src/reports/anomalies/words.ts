@@ -75,7 +75,8 @@ function expectedWords(fact: AnomalyFact): string {
 }
 
 function rangeWords({ expectedLow, expectedHigh, anomaly }: AnomalyFact): string {
-  return anomaly === 'new' ? 'nothing' : `${usd(expectedLow)} to ${usd(expectedHigh)}`;
+  if (anomaly === 'new') return 'nothing';
+  return isNothing(expectedLow) ? `up to ${usd(expectedHigh)}` : `${usd(expectedLow)} to ${usd(expectedHigh)}`;
 }
 
 function movedWords({ moved, priceEffect, volumeEffect, anomaly }: AnomalyFact): string[] {
@@ -102,7 +103,7 @@ function driverItems(drivers: readonly AnomalyDriver[]): string[] {
     .filter(({ part }) => Math.abs(part) >= 1)
     .slice(0, driversShown)
     .map(({ resourceName, cost, expected, part }) => {
-      const before = isNothing(expected) ? 'nothing before' : `${usd(expected)} expected`;
+      const before = isNothing(expected) ? 'nothing expected' : `${usd(expected)} expected`;
       return `${resourceName ?? '(no name)'}: ${usd(cost)}, ${before} (${part.toFixed(0)} %)`;
     });
 }
