@@ -47,13 +47,15 @@ export const alertCommand: Command = {
       let bug: unknown;
       try {
         const read = await readFacts(books.connection, known, { ...asked, isForecastKept: true });
-        const { facts, problem: further, missing, forecasts } = read;
+        const { facts, problem: further, missing, forecasts, anomalies } = read;
         bug = read.bug;
         for (const sentence of missing) context.tell(`warning: nothing is known of ${sentence}`);
         problems = [...problems, ...(further === undefined ? [] : [further])];
         const state = await completenessOf(books.connection);
         said = describeCompleteness(state);
         const at = await warehouse.seenAt(asked.now);
+        // Kept first: what is told of them follows from what is kept, also after a kill between the two.
+        await warehouse.recordAnomalies({ runNumber, at, ...anomalies });
         transitions = transitionsOf(known, facts, { now: at, everybody: config.alerts.notify });
         messages = messagesOf(transitions.entries, { ...state, at: formatSecond(at) });
         // Before what is told of them, so that nobody is told of a forecast that is not kept.
