@@ -22,6 +22,7 @@ import { watchedSpends } from './budget-spends.ts';
 import { type Driver, evaluateBudgets, isAskedBy, isForecastAsked } from './budgets.ts';
 import { readChecks, runCheck } from './check.ts';
 import { completenessOf } from './completeness.ts';
+import type { Forecaster } from './period-forecast.ts';
 import { readForecasts, type ScopeForecast, withForecasts } from './scope-forecasts.ts';
 
 /** What facts are made of besides the books. */
@@ -36,6 +37,8 @@ export interface FactsAsked {
   readonly isForecastKept?: boolean;
   /** Undefined where nothing is known of them, as of budgets. */
   readonly anomalyRules?: AnomalyRules | undefined;
+  /** What forecasts, in the place of the engine. */
+  readonly forecaster?: Forecaster;
   /** The user's own `sql` folder. */
   readonly overlay: string;
   readonly signal: AbortSignal;
@@ -100,7 +103,7 @@ function factsOfAnomalies(
 async function readBudgetFacts(
   connection: Connection,
   known: readonly KnownAlert[],
-  { budgets, now, freshnessHours, configured, isForecastKept = false, signal }: FactsAsked,
+  { budgets, now, freshnessHours, configured, isForecastKept = false, signal, forecaster }: FactsAsked,
 ): Promise<{ facts: BudgetAlertFact[]; missing: string[]; forecasts: readonly ScopeForecast[]; bug: unknown }> {
   if (budgets === undefined) return { facts: [], missing: [], forecasts: [], bug: undefined };
   const open = known.flatMap((alert) => {
@@ -119,6 +122,7 @@ async function readBudgetFacts(
       budgets: isForecastKept ? budgets : budgets.filter(isForecastAsked),
       withWorkspaces: isForecastKept,
       signal,
+      ...(forecaster === undefined ? {} : { forecaster }),
     });
   } catch (error) {
     // A model that fails must not keep what is spent from being told.
