@@ -66,6 +66,8 @@ export interface ForecastsAsked {
   /** Only these workspaces, where any are named. */
   readonly workspaces?: readonly string[];
   readonly signal?: AbortSignal;
+  /** Is told what is being forecast. */
+  readonly progress?: ((text: string) => void) | undefined;
   readonly forecaster?: Forecaster;
 }
 
@@ -87,7 +89,7 @@ const usualDays = 28;
  * the period ends. An hour that is not proven is never taken for one without cost: histories end before it.
  */
 export async function readForecasts(connection: Connection, asked: ForecastsAsked): Promise<ScopeForecast[]> {
-  const { budgets, configured, withWorkspaces, workspaces = [], now, signal, forecaster } = asked;
+  const { budgets, configured, withWorkspaces, workspaces = [], now, signal, progress, forecaster } = asked;
   const accounts = await completeness(connection);
   const unanswerable = await unanswerableOf(connection, budgets);
   const ofBudgets = budgets.map((budget) => {
@@ -107,6 +109,7 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
 
   /** A signal is heard between two forecasts. */
   async function pause(): Promise<void> {
+    progress?.(`forecast ${forecasts.length}`);
     await setImmediate();
     signal?.throwIfAborted();
   }
