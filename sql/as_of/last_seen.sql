@@ -16,6 +16,9 @@ select
       (select max(replaced_at) from ledger.allocations),
       (select max(raised_at) from ledger.alerts),
       (select max(ended_at) from ledger.alerts),
+      (select max(recorded_at) from ledger.anomalies),
+      (select max(replaced_at) from ledger.anomalies),
+      (select max(recorded_at) from ledger.anomaly_evaluations),
       (select max(acknowledged_at) from ledger.acknowledgements),
       (select max(ended_at) from ledger.acknowledgements),
       (select max(queued_at) from ledger.outbox),
@@ -24,6 +27,8 @@ select
       (select max(ended_at) from ledger.deliveries),
       (select max(made_at) from ledger.forecasts),
       (select max(started_at) from ledger.runs),
-      (select max(ended_at) from ledger.runs)
+      (select max(ended_at) from ledger.runs),
+      (select max(started_at) from ledger.steps),
+      (select max(ended_at) from ledger.steps)
     )
   ) as last_seen

@@ -89,6 +89,20 @@ select
 from present.ledger.alerts
 where raised_at <= getvariable('as_of');
 
+create view ledger.anomalies as
+select
+  anomaly_key, account, workspace, resource_type, billing_dimension, kind, is_up, first_day, seen_day, last_day,
+  told_day, state, ended_day, cost, expected, expected_low, expected_high, impact, price_ratio, severity, is_told,
+  detail, run_number, recorded_at,
+  case when replaced_at <= getvariable('as_of') then replaced_at end as replaced_at
+from present.ledger.anomalies
+where recorded_at <= getvariable('as_of');
+
+create view ledger.anomaly_evaluations as
+select account, evaluated_through, load_number, run_number, recorded_at
+from present.ledger.anomaly_evaluations
+where recorded_at <= getvariable('as_of');
+
 create view ledger.acknowledgements as
 select
   alert_key, until_at, run_number, acknowledged_at,
@@ -138,6 +152,36 @@ select
   case when over_at <= getvariable('as_of') then outcome else 'running' end as outcome,
   case when over_at <= getvariable('as_of') then exit_code end as exit_code,
   case when over_at <= getvariable('as_of') then error end as error
+from in_order
+where started_at <= getvariable('as_of');
+
+create view ledger.job_runs as
+select job_runs.run_number, job_runs.job, job_runs.slot
+from present.ledger.job_runs as job_runs
+join ledger.runs as runs using (run_number);
+
+-- A step that was killed is over when its run is.
+create view ledger.steps as
+with in_order as (
+  select
+    steps.run_number, steps.position, steps.step, steps.command_line, steps.outcome, steps.started_at, steps.ended_at,
+    steps.seconds, steps.exit_code, steps.error, steps.figures,
+    case when runs.outcome = 'running' then steps.ended_at else coalesce(steps.ended_at, steps.started_at) end as over_at
+  from present.ledger.steps as steps
+  join ledger.runs as runs using (run_number)
+)
+select
+  run_number,
+  position,
+  step,
+  command_line,
+  case when over_at <= getvariable('as_of') then outcome else 'running' end as outcome,
+  started_at,
+  case when over_at <= getvariable('as_of') then ended_at end as ended_at,
+  case when over_at <= getvariable('as_of') then seconds end as seconds,
+  case when over_at <= getvariable('as_of') then exit_code end as exit_code,
+  case when over_at <= getvariable('as_of') then error end as error,
+  case when over_at <= getvariable('as_of') then figures end as figures
 from in_order
 where started_at <= getvariable('as_of');
 

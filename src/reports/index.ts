@@ -23,17 +23,20 @@ export {
   withWithdrawn,
 } from './alerts.ts';
 export * from './allocation.ts';
+export * from './anomalies/index.ts';
 export { openWitness } from './ask-again.ts';
 export {
   amountIn,
   type Budget,
   type BudgetScope,
+  budgetFileKeys,
   budgetsFile,
   loadBudgets,
   parseBudgets,
   type Severity,
   severities,
   type Threshold,
+  thresholdSubjects,
   usdDecimals,
 } from './budget-file.ts';
 export { type KnownSpend, type Replay, type ReplayEvent, replayBudget, replayFacts } from './budget-replay.ts';
@@ -100,6 +103,8 @@ export {
   withForecasts,
 } from './scope-forecasts.ts';
 export { openSink } from './sinks/index.ts';
+export { sendPing } from './sinks/ping.ts';
+export { sinkFault } from './sinks/reach.ts';
 export type { Attempt, SinkEffects, Tell } from './sinks/sink.ts';
 export { readInSlack, type SlackBlock, type SlackMessage, slackLimits, slackMessage } from './sinks/slack.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';

@@ -22,12 +22,16 @@ const tables = [
   'listings',
   'allocations',
   'alerts',
+  'anomalies',
+  'anomaly_evaluations',
   'acknowledgements',
   'outbox',
   'deliveries',
   'forecasts',
   'runs',
   'account_runs',
+  'job_runs',
+  'steps',
 ] as const;
 
 /** How many rows of a difference are shown of either side. */

@@ -8,6 +8,10 @@ import { readSqlFolder } from './sql-files.ts';
 export type EventName =
   | 'run_began'
   | 'run_ended'
+  | 'job_began'
+  | 'slot_missed'
+  | 'step_began'
+  | 'step_ended'
   | 'account_is'
   | 'accounts_forgotten'
   | 'account_run'
@@ -20,6 +24,7 @@ export type EventName =
   | 'resources_changed'
   | 'listing_read'
   | 'alerts_evaluated'
+  | 'anomalies_evaluated'
   | 'alert_acknowledged'
   | 'delivery_began'
   | 'delivery_ended'

@@ -16,6 +16,7 @@ import {
   recordEvaluation,
   sinksOfDigest,
 } from './alerts.ts';
+import { type AnomalyEvaluation, recordAnomalies } from './anomalies.ts';
 import { type ClosedMonth, closedMonths, closeMonth, type MonthClose, reopenMonth } from './closes.ts';
 import { type Connection, openDatabase, type SqlRow } from './connection.ts';
 import { type ForecastsMade, recordForecasts } from './forecasts.ts';
@@ -28,6 +29,15 @@ import {
   openInventoryStage,
   recordListing,
 } from './inventory.ts';
+import {
+  type JobHistory,
+  jobHistories,
+  recordMissed,
+  recordStepBegan,
+  recordStepEnd,
+  type StepBegun,
+  type StepEnd,
+} from './jobs.ts';
 import { journalFolder, openRecorder, type Recorder } from './journal.ts';
 import { allRowsMeet, type LoadedQuery, openStage, type Stage, type TotalDecimals, type TotalsKnown } from './load.ts';
 import { migrate, rememberPublished } from './migrate.ts';
@@ -104,6 +114,13 @@ export interface Run {
 /** The writer's warehouse. One process holds it at a time; closing it without `publish` leaves readers as they were. */
 export interface Warehouse {
   beginRun(command: string, startedAt: Instant): Promise<Run>;
+  /** Begins the run of a job: for a slot of its schedule, or for none. */
+  beginJob(job: string, slot: Instant | undefined, startedAt: Instant): Promise<Run>;
+  jobHistories(): Promise<ReadonlyMap<string, JobHistory>>;
+  /** Writes down slots that nobody ran. */
+  missed(job: string, slots: readonly Instant[], because: string, foundAt: Instant): Promise<void>;
+  stepBegan(begun: StepBegun): Promise<void>;
+  stepEnded(end: StepEnd): Promise<void>;
   accountLedger(account: string): Promise<AccountLedger | undefined>;
   /** Keeps an account's facts with the instant since which they are true; does nothing where they are as before. */
   saveAccount(facts: AccountFacts, now: Instant): Promise<void>;
@@ -136,6 +153,8 @@ export interface Warehouse {
   recordEvaluation(evaluation: Evaluation): Promise<void>;
   /** Writes forecasts of which there is none yet through the same instant; returns how many. */
   recordForecasts(made: ForecastsMade): Promise<number>;
+  /** Writes what an evaluation of anomalies found, all of it or nothing. */
+  recordAnomalies(evaluation: AnomalyEvaluation): Promise<void>;
   /** Who was told a digest of this name, or is to be told. */
   sinksOfDigest(digest: string): Promise<string[]>;
   /** The last message to each sink that told of a key. */
@@ -187,6 +206,7 @@ export async function openWarehouse(dir: string, signal?: AbortSignal, log?: Log
         (select max(read_at) from ledger.listings),
         (select max(recorded_at) from ledger.allocations), (select max(replaced_at) from ledger.allocations),
         (select max(raised_at) from ledger.alerts), (select max(ended_at) from ledger.alerts),
+        (select max(recorded_at) from ledger.anomalies), (select max(recorded_at) from ledger.anomaly_evaluations),
         (select max(acknowledged_at) from ledger.acknowledgements), (select max(queued_at) from ledger.outbox),
         (select max(began_at) from ledger.deliveries), (select max(ended_at) from ledger.deliveries),
         (select max(made_at) from ledger.forecasts)
@@ -204,7 +224,12 @@ export async function openWarehouse(dir: string, signal?: AbortSignal, log?: Log
       await rememberPublished(connection, schema);
     }
     return {
-      beginRun: (command, startedAt) => beginRun(connection, recorder, command, startedAt),
+      beginRun: (command, startedAt) => beginRun(connection, recorder, { event: 'run_began', command }, startedAt),
+      beginJob: (job, slot, startedAt) => beginRun(connection, recorder, { event: 'job_began', job, slot }, startedAt),
+      jobHistories: () => jobHistories(connection),
+      missed: (job, slots, because, foundAt) => recordMissed(connection, recorder, { job, slots, because, foundAt }),
+      stepBegan: (begun) => recordStepBegan(recorder, begun),
+      stepEnded: (end) => recordStepEnd(recorder, end),
       accountLedger: (account) => accountLedger(connection, account),
       saveAccount: async (facts, now) => saveAccount(connection, recorder, facts, await seenAt(now)),
       forgetAccountsNeverLoaded: (except) => forgetAccountsNeverLoaded(connection, recorder, except),
@@ -268,6 +293,7 @@ export async function openWarehouse(dir: string, signal?: AbortSignal, log?: Log
       knownAlerts: () => knownAlerts(connection),
       recordEvaluation: (evaluation) => recordEvaluation(connection, recorder, evaluation),
       recordForecasts: (made) => recordForecasts(connection, recorder, made),
+      recordAnomalies: (evaluation) => recordAnomalies(recorder, evaluation),
       sinksOfDigest: (digest) => sinksOfDigest(connection, digest),
       lastMessagesAbout: (key) => lastMessagesAbout(connection, key),
       acknowledge: async (key, until, runNumber, now) =>
@@ -291,12 +317,23 @@ export async function openWarehouse(dir: string, signal?: AbortSignal, log?: Log
   }
 }
 
-async function beginRun(connection: Connection, recorder: Recorder, command: string, startedAt: Instant): Promise<Run> {
+async function beginRun(
+  connection: Connection,
+  recorder: Recorder,
+  what:
+    | { readonly event: 'run_began'; readonly command: string }
+    | { readonly event: 'job_began'; readonly job: string; readonly slot: Instant | undefined },
+  startedAt: Instant,
+): Promise<Run> {
   const [row] = await connection.rows('select coalesce(max(run_number), 0) + 1 as number from ledger.runs');
   const number = Number(row?.['number']);
+  const own =
+    what.event === 'run_began'
+      ? { command: what.command }
+      : { job: what.job, slot: what.slot === undefined ? null : formatInstant(what.slot) };
   await recorder.record({
-    event: 'run_began',
-    values: { run_number: number, command, started_at: formatInstant(startedAt) },
+    event: what.event,
+    values: { run_number: number, ...own, started_at: formatInstant(startedAt) },
   });
   return {
     number,
