@@ -187,6 +187,7 @@ describe.concurrent('rebuild', () => {
       'acknowledgements',
       'outbox',
       'deliveries',
+      'forecasts',
       'job_runs',
       'steps',
     ];
