@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { anomaliesBench } from './cases/anomalies.ts';
 import { ingestBench } from './cases/ingest.ts';
 import { loadBench } from './cases/load.ts';
 import { memoryBench } from './cases/memory.ts';
@@ -11,7 +12,15 @@ import { seriesBench } from './cases/series.ts';
 import type { Bench, Figure } from './figures.ts';
 import { cleanUp } from './processes.ts';
 
-const benches: readonly Bench[] = [ingestBench, loadBench, nightBench, seriesBench, reportsBench, memoryBench];
+const benches: readonly Bench[] = [
+  ingestBench,
+  loadBench,
+  nightBench,
+  seriesBench,
+  reportsBench,
+  memoryBench,
+  anomaliesBench,
+];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -57,7 +66,7 @@ async function measure(): Promise<Figure[]> {
 function table(figures: readonly Figure[]): string {
   return figures
     .map(({ bench, measured, value, unit, target }) => {
-      const shown = `${value.toFixed(unit === 'x' ? 2 : unit === 's' ? 2 : 0)} ${unit}`;
+      const shown = `${value.toFixed(unit === 'x' || unit === 's' || unit === 'alarms' ? 2 : 0)} ${unit}`;
       const wanted = target === undefined ? '' : `at most ${target} ${unit}`;
       return `${bench.padEnd(8)}${shown.padStart(11)}  ${wanted.padEnd(15)}${measured}`;
     })

@@ -61,7 +61,9 @@ const startsMonday = 0;
 
 /** A year of scopes with what was planted in them. Pure. */
 export function labelledYear({ seed, scopes, days }: YearOptions): LabelledScope[] {
-  return Array.from({ length: scopes }, (_, index) => labelledScope(chance(seed * 7919 + index * 104_729 + 1), index, days));
+  return Array.from({ length: scopes }, (_, index) =>
+    labelledScope(chance(seed * 7919 + index * 104_729 + 1), index, days),
+  );
 }
 
 function pick<T>(random: () => number, choices: readonly T[]): T {
@@ -75,13 +77,17 @@ function spread(random: () => number, low: number, high: number): number {
 
 function labelledScope(random: () => number, index: number, days: number): LabelledScope {
   // One in ten costs on working days alone, one in ten now and then, one in ten comes into being during the year.
-  const nature = ['daily', 'weekly', 'weekly', 'weekly', 'working days', 'growing', 'weekly', 'sparse', 'late', 'daily'][index % 10] ?? '';
+  const nature =
+    ['daily', 'weekly', 'weekly', 'weekly', 'working days', 'growing', 'weekly', 'sparse', 'late', 'daily'][
+      index % 10
+    ] ?? '';
   const noise = noises[Math.floor(index / 10 + index) % noises.length] ?? 0.1;
   const isHeavy = random() < 0.2;
   const memory = random() < 0.3 ? 0.4 : 0;
   const level = index % 12 === 11 ? spread(random, 0.2, 3) : spread(random, 8, 2000);
   const unitPrice = spread(random, 1e-6, 0.1);
-  const growth = nature === 'growing' ? spread(random, 0.002, 0.012) * (random() < 0.25 ? -0.5 : 1) : (random() - 0.5) * 0.002;
+  const growth =
+    nature === 'growing' ? spread(random, 0.002, 0.012) * (random() < 0.25 ? -0.5 : 1) : (random() - 0.5) * 0.002;
   const weekend = nature === 'daily' ? 1 : nature === 'working days' ? 0 : 0.3 + 0.6 * random();
   const weekdays = Array.from({ length: 7 }, (_, weekday) =>
     weekday >= 5 ? weekend : nature === 'daily' ? 1 : 1 + 0.2 * (random() - 0.5),
@@ -106,7 +112,9 @@ function labelledScope(random: () => number, index: number, days: number): Label
   let last = 0;
   for (let day = 0; day < days; day += 1) {
     // Student's t of six degrees of freedom, drawn to the same deviation.
-    const heavy = isHeavy ? Math.sqrt(4 / Array.from({ length: 6 }, () => normal(random) ** 2).reduce((a, b) => a + b)) : 1;
+    const heavy = isHeavy
+      ? Math.sqrt(4 / Array.from({ length: 6 }, () => normal(random) ** 2).reduce((a, b) => a + b))
+      : 1;
     const shock = normal(random) * heavy;
     last = memory * last + Math.sqrt(1 - memory ** 2) * shock;
     noisy.push(last * noise);
@@ -119,8 +127,13 @@ function labelledScope(random: () => number, index: number, days: number): Label
   const isNothing = nature === 'sparse';
   if (begin > 0) begun.push({ kind: 'new', day: begin });
   // Up to three events, two months and more apart, so that each is told from what was usual before it.
-  for (let day = settled + Math.floor(random() * 40); day < days - 30 && !isNothing; day += 70 + Math.floor(random() * 60)) {
-    while (usual[day] === 0 || (keepsHolidays && [0, 1, 2].some((after) => holidays.includes((day + after) % 364)))) day += 1;
+  for (
+    let day = settled + Math.floor(random() * 40);
+    day < days - 30 && !isNothing;
+    day += 70 + Math.floor(random() * 60)
+  ) {
+    while (usual[day] === 0 || (keepsHolidays && [0, 1, 2].some((after) => holidays.includes((day + after) % 364))))
+      day += 1;
     if (day >= days - 30 || random() < 0.25) continue;
     const kind = pick(random, ['spike', 'spike', 'step', 'drop', 'price', 'lower step'] as const);
     // At least 30 %, and some close to it; where chance is larger also larger ones.
@@ -154,7 +167,12 @@ function labelledScope(random: () => number, index: number, days: number): Label
     const before = (factor[day - 1] ?? 1) === 0 ? 1 : lasting(factor, day);
     const wasPriced = day > 0 ? (priceFactor[day - 1] ?? 1) : 1;
     // Of a price the usage is what it is: only the price differs.
-    const expected = kind === 'new' ? 0 : kind === 'price' ? ((costs[day] ?? 0) / (priceFactor[day] ?? 1)) * wasPriced : (usual[day] ?? 0) * before * wasPriced;
+    const expected =
+      kind === 'new'
+        ? 0
+        : kind === 'price'
+          ? ((costs[day] ?? 0) / (priceFactor[day] ?? 1)) * wasPriced
+          : (usual[day] ?? 0) * before * wasPriced;
     const cost = costs[day] ?? 0;
     // On the day chance may have hidden it, or made more of it: what counts is what is left in its own direction.
     const isUp = kind === 'price' ? cost > expected : kind !== 'drop' && kind !== 'lower step';
@@ -170,4 +188,125 @@ function labelledScope(random: () => number, index: number, days: number): Label
 /** The factor that held before a day: that of a spike does not last. */
 function lasting(factor: readonly number[], day: number): number {
   return factor[day - 5] ?? 1;
+}
+
+/** What is measured of the product: what src/reports/anomalies exports, as far as it is needed here. */
+export interface Detector {
+  readonly usualRules: { readonly minAmount: number; readonly minShare: number; readonly minDays: number };
+  quietDays(scopes: readonly Series[], rules: Detector['usualRules']): (day: number) => boolean;
+  evaluateScope(asked: {
+    readonly series: Series;
+    readonly known: readonly never[];
+    readonly lastDay: number;
+    readonly evaluatedDay: number | undefined;
+    readonly changedFrom: undefined;
+    readonly isQuiet: (day: number) => boolean;
+    readonly rules: Detector['usualRules'];
+    readonly newKey: (episode: { readonly firstDay: number; readonly kind: string }) => string;
+  }): readonly Found[];
+}
+
+interface Series {
+  readonly firstDay: number;
+  readonly costs: readonly number[];
+  readonly usages: readonly number[];
+}
+
+interface Found {
+  readonly key: string;
+  readonly isTold: boolean;
+  readonly kind: string;
+  readonly isUp: boolean;
+  readonly firstDay: number;
+}
+
+/** What was told of one kind of planted events, of those of at least 5 USD and 30 %. */
+export interface Recall {
+  /** Those that stand out of the scope's chance, and how many of them were told in time. */
+  readonly clear: number;
+  readonly clearInTime: number;
+  /** Those that chance may hide, and how many of them were told in time, or later. */
+  readonly hidden: number;
+  readonly hiddenInTime: number;
+  readonly hiddenLater: number;
+}
+
+/** What a year came to. */
+export interface Measured {
+  readonly recall: ReadonlyMap<PlantedKind, Recall>;
+  /** Told of what was not planted, or told a second time. */
+  readonly falseAlarms: readonly string[];
+  /** Planted, clear and not told in time. */
+  readonly missed: readonly string[];
+  readonly scopes: number;
+  readonly nights: number;
+}
+
+/**
+ * A planted event stands out where its first day lies so many deviations of the scope's own chance from what was truly
+ * expected: 30 % in a scope whose days differ by 3.7 % and less, twice as much where they differ by 10 %. Nobody can tell
+ * a smaller one from chance on the day.
+ */
+export const clearDeviations = 7;
+/** A Monday. */
+const firstDay = 20_458;
+
+/** Follows a labelled year night by night, as the product does, and holds what it told against what was planted. */
+export function measureYear(
+  year: readonly LabelledScope[],
+  { evaluateScope, quietDays, usualRules }: Detector,
+): Measured {
+  const days = year[0]?.costs.length ?? 0;
+  const scopes = year.map(({ costs, usages }): Series => ({ firstDay, costs, usages }));
+  const isQuiet = quietDays(scopes, usualRules);
+  const recall = new Map<PlantedKind, Recall>();
+  const falseAlarms: string[] = [];
+  const missed: string[] = [];
+  for (const [index, scope] of year.entries()) {
+    const series = scopes[index];
+    if (series === undefined) continue;
+    const told: (Found & { readonly toldDay: number })[] = [];
+    let known: readonly Found[] = [];
+    for (let day = 0; day < days; day += 1) {
+      const next = evaluateScope({
+        ...{ series, known: known as readonly never[], lastDay: firstDay + day, changedFrom: undefined, isQuiet },
+        evaluatedDay: day === 0 ? undefined : firstDay + day - 1,
+        rules: usualRules,
+        newKey: (episode) => `${episode.firstDay} ${episode.kind === 'price'}`,
+      });
+      for (const found of next) {
+        if (!found.isTold || told.some(({ key }) => key === found.key)) continue;
+        told.push({ ...found, firstDay: found.firstDay - firstDay, toldDay: day });
+      }
+      known = next;
+    }
+    const explained = new Set<string>();
+    for (const event of scope.planted) {
+      const hit = told.find(
+        ({ key, firstDay: first, toldDay }) =>
+          !explained.has(key) && toldDay >= event.day && first >= event.day - 6 && first <= event.day + 14,
+      );
+      if (hit !== undefined) explained.add(hit.key);
+      if (event.amount < usualRules.minAmount || event.share < usualRules.minShare) continue;
+      const isInTime = hit !== undefined && hit.toldDay <= event.dueTo;
+      const isClear = event.deviations >= clearDeviations;
+      const before = recall.get(event.kind) ?? { clear: 0, clearInTime: 0, hidden: 0, hiddenInTime: 0, hiddenLater: 0 };
+      recall.set(event.kind, {
+        clear: before.clear + Number(isClear),
+        clearInTime: before.clearInTime + Number(isClear && isInTime),
+        hidden: before.hidden + Number(!isClear),
+        hiddenInTime: before.hiddenInTime + Number(!isClear && isInTime),
+        hiddenLater: before.hiddenLater + Number(!isClear && !isInTime && hit !== undefined),
+      });
+      if (isClear && !isInTime)
+        missed.push(`${scope.name} (${scope.nature}, ${scope.noise}): ${JSON.stringify(event)}`);
+    }
+    for (const { key, kind, isUp, firstDay: first } of told) {
+      if (explained.has(key)) continue;
+      falseAlarms.push(
+        `${scope.name} (${scope.nature}, ${scope.noise}): ${kind} ${isUp ? 'up' : 'down'} on day ${first}`,
+      );
+    }
+  }
+  return { recall, falseAlarms, missed, scopes: year.length, nights: days };
 }
