@@ -6,7 +6,7 @@ import { type ScriptedPlatform, series, startScriptedPlatform } from '../support
 import { type SinkServer, startSink } from '../support/sink-server.ts';
 
 const secret = 'MARKED-secret-of-the-webhook';
-const env = { SINK_SECRET: secret };
+const env = { SINK_SECRET: secret, COSTBOOK_SINCE: '2026-08-01' };
 const compute = { type: 'agent', dimension: 'agent_compute_runtime_gbs' };
 const helper = { ...compute, workspace: 'north', name: 'helper', uuid: 'agt-1' };
 const runaway = { ...compute, workspace: 'north', name: 'runaway', uuid: 'agt-2' };
@@ -188,6 +188,6 @@ describe('budgets test --anomalies', () => {
     await writeFile(draft, 'anomalies: { minAmount: 25 USD, minDay: 14 }\n');
     const wrong = await runCli([...asked, '--json']);
     expect(wrong.exitCode).toBe(2);
-    expect(wrong.stderr).toContain(`${draft}:1:33: anomalies.minDay: unknown key "minDay"; did you mean minDays?`);
+    expect(wrong.stderr).toContain(`${draft}:1:33: unknown key "minDay"; did you mean minDays?`);
   });
 });
