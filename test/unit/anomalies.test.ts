@@ -3,6 +3,7 @@ import {
   type AlertFact,
   type AnomalyFact,
   anomalyFacts,
+  follow,
   messagesOf,
   type OutgoingMessage,
   parseAnomalyRules,
@@ -108,7 +109,10 @@ describe('what is told of an anomaly', () => {
       state: 'open' as const,
     },
   };
-  const told = (state: 'open' | 'over' | 'usual' | 'restated', before?: { isOpen: boolean; wasOver: boolean }) =>
+  const told = (
+    state: 'open' | 'over' | 'usual' | 'grown' | 'restated',
+    before?: { isOpen: boolean; wasOver: boolean },
+  ) =>
     anomalyFacts([{ ...row, state }], new Map(before === undefined ? [] : [['k', before]]), {
       notify: [],
       completeThroughOf: () => null,
@@ -121,6 +125,7 @@ describe('what is told of an anomaly', () => {
     ['what was restated away before it was told is told to nobody', 'restated', undefined, []],
     ['what is over is told to be over', 'over', open, ['resolved']],
     ['what became usual is told to nobody', 'usual', open, ['lapsed']],
+    ['what grew into another one, which is told, is told no more', 'grown', open, ['lapsed']],
     ['what was told to be over already is not told so again', 'over', { isOpen: true, wasOver: true }, ['lapsed']],
     ['what was restated is told to have been none', 'restated', open, ['resolved']],
     ['what was told and ended is never told again', 'open', { isOpen: false, wasOver: false }, []],
@@ -131,5 +136,65 @@ describe('what is told of an anomaly', () => {
   test('is nothing where nobody is to be told', () => {
     const facts = anomalyFacts([{ ...row, is_told: false }], new Map(), { notify: [], completeThroughOf: () => null });
     expect(facts satisfies readonly AlertFact[]).toEqual([]);
+  });
+});
+
+describe('a scope', () => {
+  const firstDay = 20_458;
+  const options = { isQuiet: () => false, rules: usualRules };
+  function days(costs: readonly number[], usages = costs): string[] {
+    const episodes = follow(
+      { firstDay, costs, usages },
+      [],
+      { from: firstDay, to: firstDay + costs.length - 1 },
+      options,
+    );
+    return episodes.map(({ kind, isUp, firstDay: first, toldDay, state }) => {
+      const told = toldDay === undefined ? 'told never' : `told ${toldDay - firstDay}`;
+      return `${kind} ${isUp ? 'up' : 'down'} ${first - firstDay}, ${told}, ${state}`;
+    });
+  }
+  const many = (count: number, cost: number) => new Array<number>(count).fill(cost);
+
+  test('that spikes is told on that day, and is over after two usual ones', () => {
+    expect(days([...many(30, 100), 150, ...many(5, 100)])).toEqual(['spike up 30, told 30, over']);
+  });
+  test('that steps up is told once', () => {
+    expect(days([...many(30, 100), ...many(40, 150)])).toEqual(['step up 30, told 30, usual']);
+  });
+  test('that steps down is told when it has stayed a week, and once', () => {
+    expect(days([...many(30, 100), ...many(40, 50)])).toEqual(['step down 30, told 36, usual']);
+  });
+  test('with a holiday is told never, and the day after it is no spike', () => {
+    expect(days([...many(30, 100), 40, 45, ...many(20, 100)])).toEqual(['dip down 30, told never, over']);
+  });
+  test('that grows slowly is told never', () => {
+    expect(days(Array.from({ length: 120 }, (_, day) => 100 * 1.01 ** day))).toEqual([]);
+  });
+  test('that drops to nothing is told once, and its return as new', () => {
+    expect(days([...many(30, 100), ...many(40, 0), ...many(20, 100)])).toEqual([
+      'drop down 30, told 30, usual',
+      'new up 70, told 70, usual',
+    ]);
+  });
+  test('that costs on working days alone is usual on a weekend without a cost', () => {
+    expect(days(Array.from({ length: 70 }, (_, day) => (day % 7 >= 5 ? 0 : 100)))).toEqual([]);
+  });
+  test('whose unit costs another amount has a price that moved, whatever its usage does', () => {
+    const usages = Array.from({ length: 60 }, (_, day) => 100 * (1 + 0.5 * Math.sin(day * 1.7)));
+    const costs = usages.map((usage, day) => usage * (day < 40 ? 1 : 1.4));
+    expect(days(costs, usages)).toEqual(['price up 40, told 40, usual']);
+  });
+  test('that was told of little is told of much: what is four times more is another thing', () => {
+    expect(days([...many(30, 100), 150, 1000, ...many(5, 100)])).toEqual([
+      'spike up 30, told 30, grown',
+      'spike up 31, told 31, over',
+    ]);
+  });
+  test('that does the same again a week later is not told again', () => {
+    expect(days([...many(30, 100), 200, ...many(6, 100), 200, ...many(6, 100)])).toEqual([
+      'spike up 30, told 30, over',
+      'spike up 37, told never, over',
+    ]);
   });
 });
