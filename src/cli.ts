@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { addAbortSignal } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as sleepFor } from 'node:timers/promises';
 import { Command as Commander, CommanderError, Option } from 'commander';
@@ -9,13 +10,14 @@ import { type Command, type CommandContext, type CommandInput, commandsFor, comm
 import type { Log } from './effects.ts';
 import {
   ClosedPipeError,
-  CostbookError,
+  type CostbookError,
   exitCodeOf,
   exitCodes,
   InterruptedError,
   MachineError,
   messageOf,
   UsageError,
+  wordsOf,
 } from './errors.ts';
 import { redactor } from './secrets.ts';
 import { formatInstant, type Instant, parseInstant } from './time.ts';
@@ -25,12 +27,12 @@ import { version } from './version.ts';
 const graceMs = 25_000;
 /** A second signal this soon is the first one again: `npm run` passes on the Ctrl-C that its child has had already. */
 const echoMs = 250;
-/** In the words of Node and of DuckDB. */
-const diskFull = /ENOSPC|No space left on device/;
 
 const secrets = redactor();
 const closing: (() => Promise<void>)[] = [];
 let liveLine = '';
+/** The lines that a person types. */
+let typed: AsyncIterator<string> | undefined;
 
 process.exitCode = await main();
 await Promise.allSettled(closing.map((close) => close()));
@@ -114,11 +116,7 @@ function report(error: unknown): number {
       `costbook: this is a bug in Costbook ${version}; please report it with these lines\n${error instanceof Error ? error.stack : String(error)}`,
     );
   } else if (!(error instanceof ClosedPipeError)) {
-    const words = error instanceof CostbookError ? error.message : `this machine failed: ${messageOf(error)}`;
-    // Each line can be told from what else a log holds, and by itself.
-    for (const line of words.split('\n')) if (line.trim() !== '') tell(`costbook: ${line}`);
-    if (diskFull.test(words))
-      tell('costbook: the disk is full: make room on it and run this again; what was loaded before stands');
+    for (const line of wordsOf(error)) tell(line);
   }
   return exitCode;
 }
@@ -221,6 +219,7 @@ function contextFrom(options: Options, signal: AbortSignal): CommandContext {
       for await (const piece of addAbortSignal(signal, process.stdin)) given += piece;
       return given;
     },
+    ask: process.stdin.isTTY && isTerminal ? (question) => askPerson(question, signal) : undefined,
     tell,
     progress: hasLiveLine ? showLiveLine : undefined,
     keepSecret: (secret) => secrets.keep(secret),
@@ -236,6 +235,25 @@ function contextFrom(options: Options, signal: AbortSignal): CommandContext {
 
 function text(value: Options[string]): string | undefined {
   return typeof value === 'string' ? value : undefined;
+}
+
+/** A line that a person types. Throws UsageError where they end the input instead, and the signal's reason. */
+async function askPerson(question: string, signal: AbortSignal): Promise<string> {
+  if (typed === undefined) {
+    // One for all questions: what is typed ahead is not lost between two.
+    const terminal = createInterface({ input: process.stdin, output: process.stderr });
+    // A terminal that is read line by line keeps Ctrl-C from the process.
+    terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    signal.addEventListener('abort', () => terminal.close(), { once: true });
+    closing.push(async () => terminal.close());
+    typed = terminal[Symbol.asyncIterator]();
+  }
+  clearLiveLine();
+  process.stderr.write(question);
+  const line = await typed.next();
+  signal.throwIfAborted();
+  if (line.done) throw new UsageError('the input ended before the question was answered');
+  return line.value.trim();
 }
 
 function tell(words: string): void {

@@ -25,7 +25,10 @@ select
       (select max(ended_at) from ledger.outbox),
       (select max(began_at) from ledger.deliveries),
       (select max(ended_at) from ledger.deliveries),
+      (select max(made_at) from ledger.forecasts),
       (select max(started_at) from ledger.runs),
-      (select max(ended_at) from ledger.runs)
+      (select max(ended_at) from ledger.runs),
+      (select max(started_at) from ledger.steps),
+      (select max(ended_at) from ledger.steps)
     )
   ) as last_seen

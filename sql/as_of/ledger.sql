@@ -1,5 +1,5 @@
 --! about: The ledger as it was at the moment of moment.sql, over the file attached as present: the tables of
---! about: 0001_ledger.sql by their own names, so that the public views and reports are made of it unchanged.
+--! about: the migrations by their own names, so that the public views and reports are made of it unchanged.
 create schema ledger;
 
 -- A row is written when its value changes and then only; so the rows of later loads are left out, and what they put
@@ -128,6 +128,14 @@ select
 from present.ledger.deliveries
 where began_at <= getvariable('as_of');
 
+create view ledger.forecasts as
+select
+  run_number, made_at, load_number, scope_kind, budget, account, workspace, resource_type, scope, period_kind, period,
+  period_start, period_end, complete_through, step, history_start, history_end, observations, model, transform, seasons,
+  spent, forecast, low, high, level, folds, mase, smape, coverage, amount, exceeds_on, reason
+from present.ledger.forecasts
+where made_at <= getvariable('as_of');
+
 -- A run that was killed is found out by the next one: until that began it looked as if it were running.
 create view ledger.runs as
 with in_order as (
@@ -144,6 +152,36 @@ select
   case when over_at <= getvariable('as_of') then outcome else 'running' end as outcome,
   case when over_at <= getvariable('as_of') then exit_code end as exit_code,
   case when over_at <= getvariable('as_of') then error end as error
+from in_order
+where started_at <= getvariable('as_of');
+
+create view ledger.job_runs as
+select job_runs.run_number, job_runs.job, job_runs.slot
+from present.ledger.job_runs as job_runs
+join ledger.runs as runs using (run_number);
+
+-- A step that was killed is over when its run is.
+create view ledger.steps as
+with in_order as (
+  select
+    steps.run_number, steps.position, steps.step, steps.command_line, steps.outcome, steps.started_at, steps.ended_at,
+    steps.seconds, steps.exit_code, steps.error, steps.figures,
+    case when runs.outcome = 'running' then steps.ended_at else coalesce(steps.ended_at, steps.started_at) end as over_at
+  from present.ledger.steps as steps
+  join ledger.runs as runs using (run_number)
+)
+select
+  run_number,
+  position,
+  step,
+  command_line,
+  case when over_at <= getvariable('as_of') then outcome else 'running' end as outcome,
+  started_at,
+  case when over_at <= getvariable('as_of') then ended_at end as ended_at,
+  case when over_at <= getvariable('as_of') then seconds end as seconds,
+  case when over_at <= getvariable('as_of') then exit_code end as exit_code,
+  case when over_at <= getvariable('as_of') then error end as error,
+  case when over_at <= getvariable('as_of') then figures end as figures
 from in_order
 where started_at <= getvariable('as_of');
 

@@ -52,6 +52,15 @@ const whenKeys = [...fields, 'label'] as const;
 const splitKeys = ['by', 'over', 'billing_dimension', 'weights'] as const;
 const labelKeys = ['label', 'otherwise'] as const;
 
+/** The keys of a file of allocation rules, by where they stand: what its schema is made of. */
+export const allocationKeys = {
+  top: topKeys,
+  rule: ruleKeys,
+  when: whenKeys,
+  split: splitKeys,
+  label: labelKeys,
+} as const;
+
 const topRule: MappingRule = {
   keys: topKeys,
   expected: 'keys, such as rules: …',
@@ -92,9 +101,15 @@ export function allocationFile(dir: string): string {
  */
 export function loadAllocation(file: string): Allocation | undefined {
   const text = readYamlFile(file);
-  if (text !== undefined) return parseAllocation({ text, file });
+  if (text !== undefined) return isAllComment(text) ? undefined : parseAllocation({ text, file });
   if (existsSync(file)) throw new UsageError(`${file}: cannot be read`);
   return undefined;
+}
+
+/** As `init` writes the file: every rule is still to be taken out of its comment. */
+function isAllComment(text: string): boolean {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.length > 0 && lines.every((line) => /^\s*#/.test(line));
 }
 
 /** Reads allocation rules; the lookup tables that they name are read from the file's folder. Throws as `loadAllocation`. */
@@ -397,7 +412,8 @@ const parseBound: Parse<string> = (value) => {
   return formatInstant(instant);
 };
 
-const ways = ['cost', 'evenly', 'weights', 'usage'] as const;
+/** How shared cost can be split. */
+export const ways = ['cost', 'evenly', 'weights', 'usage'] as const;
 
 function readSplit(given: Given, { dimensions, problems }: Reading): Split | null {
   const keys = keysOf(given, splitRule, problems);

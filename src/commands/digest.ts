@@ -10,7 +10,7 @@ import {
   slackMessage,
 } from '../reports/index.ts';
 import { formatSecond } from '../time.ts';
-import { type Connection, openBooks } from '../warehouse/index.ts';
+import { type Connection, expectBooks, openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig } from './telling.ts';
@@ -48,7 +48,7 @@ export const digestCommand: Command = {
       return { kind: 'digest', at: formatSecond(asked.now), ...state, entries: [], digest };
     };
     if (isDry) return show(message, context);
-    (await openBooks(context.dir, { lockedDown: true })).close();
+    await expectBooks(context.dir);
     return writingRun('digest', waitMs, context, async (warehouse, runNumber) => {
       const { name } = digestWindows(period satisfies DigestPeriod, asked.now);
       const told = await warehouse.sinksOfDigest(name);
@@ -85,6 +85,10 @@ export const digestCommand: Command = {
         const lines = outcomes.map(({ sink, digest, outcome }) => `${outcome}  ${digest ?? 'alerts'}  → ${sink}`);
         await context.write(`${[...lines, ...(left.length > 0 ? [] : [`${name} was told before.`])].join('\n')}\n`);
       }
+      context.count?.({
+        messages: outcomes.length,
+        delivered: outcomes.filter(({ outcome }) => outcome === 'delivered').length,
+      });
       const exitCode = worstExitCode([exitCodeOf(deliveries)]);
       return { exitCode, error: exitCode === exitCodes.done ? undefined : 'messages were not delivered' };
     });

@@ -6,13 +6,18 @@ export { commonOptions } from './common-options.ts';
 
 /** Every command by its name, in the order in which help shows them. Each is loaded only where it may be meant. */
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
+  init: async () => (await import('./init.ts')).initCommand,
+  doctor: async () => (await import('./doctor.ts')).doctorCommand,
   ingest: async () => (await import('./ingest.ts')).ingestCommand,
   report: async () => (await import('./report.ts')).reportCommand,
   verify: async () => (await import('./verify.ts')).verifyCommand,
   sql: async () => (await import('./sql.ts')).sqlCommand,
   check: async () => (await import('./check.ts')).checkCommand,
+  run: async () => (await import('./run.ts')).runCommand,
+  schedule: async () => (await import('./schedule.ts')).scheduleCommand,
   status: async () => (await import('./status.ts')).statusCommand,
   budgets: async () => (await import('./budgets.ts')).budgetsCommand,
+  forecast: async () => (await import('./forecast.ts')).forecastCommand,
   alert: async () => (await import('./alert.ts')).alertCommand,
   alerts: async () => (await import('./alerts.ts')).alertsCommand,
   digest: async () => (await import('./digest.ts')).digestCommand,

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { exitCodes, UsageError } from '../errors.ts';
+import { prepareDecoding } from '../fetch/index.ts';
 import { rebuildLoads } from '../ingest/index.ts';
 import { openPresentWarehouse, openRebuildingWarehouse, type TableComparison } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -56,6 +57,7 @@ async function makeWarehouse(
   context: CommandContext,
 ): Promise<number> {
   const { dir, effects, signal, progress } = context;
+  prepareDecoding();
   const warehouse = await openRebuildingWarehouse(dir, file, { throughEvent, signal });
   try {
     const loads = await rebuildLoads({

@@ -10,6 +10,7 @@ import {
 } from '../platform/index.ts';
 import { formatWindow } from '../time.ts';
 import { type DecodedPage, decodeBytes } from './decode.ts';
+import { decodeElsewhere } from './decoding.ts';
 import { describeQuery, type Query, queryParameters } from './grain.ts';
 import type { LandingFolder } from './landing.ts';
 
@@ -75,5 +76,6 @@ export async function askQuery(options: {
 /** A page's body, as it came, as typed columns; `about` names account, window, query and page in messages. */
 export async function readPage(body: RawBody, query: Query, about: string): Promise<DecodedPage> {
   const expected = { window: query.window, resolution: query.resolution ?? 'hourly', about } as const;
-  return decodeBytes(await unpackBody(body), expected, parseBytes);
+  const page = await decodeElsewhere(body, expected);
+  return page ?? decodeBytes(await unpackBody(body), expected, parseBytes);
 }

@@ -2,6 +2,7 @@ export { askQuery, type PageSink } from './ask.ts';
 export { type AskedResolution, bucketsOf, splitAtMidnight } from './buckets.ts';
 export type { DecodedEntry, DecodedPage, DecodedPoints } from './decode.ts';
 export { costScale, usageScale } from './decode.ts';
+export { prepareDecoding } from './decoding.ts';
 export * from './grain.ts';
 export {
   describeLoad,

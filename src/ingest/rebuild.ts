@@ -13,7 +13,7 @@ import { formatInstant, unionWindows } from '../time.ts';
 import type { LoadFacts, LoadWritten, Stage } from '../warehouse/index.ts';
 import { readWindow } from './window.ts';
 
-/** Each query holds one of libuv's four threads; one is left to read and unpack files meanwhile. */
+/** Each query holds one of libuv's four threads; one is left to read files meanwhile. */
 const queriesAtOnce = 3;
 
 /** How many loads a message names before it counts the others. */

@@ -207,7 +207,7 @@ export async function parseBody(body: RawBody): Promise<unknown> {
 export async function unpackBody({ bytes, gzipped }: RawBody): Promise<Buffer> {
   if (!gzipped) return bytes;
   try {
-    return await gunzipAsync(bytes, { maxOutputLength: maxBodyBytes, chunkSize: unpackedChunk(bytes) });
+    return await gunzipAsync(bytes, unpackingOf(bytes));
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') throw cutShort(bytes.length, cause);
     throw new PlatformError(
@@ -217,10 +217,10 @@ export async function unpackBody({ bytes, gzipped }: RawBody): Promise<Buffer> {
   }
 }
 
-/** Gzip says at its end how much it holds; one piece of that size is unpacked at once. What it says may be wrong. */
-function unpackedChunk(bytes: Buffer): number {
+/** How a gzipped body is unpacked: its end says how much it holds, which is unpacked in one piece. It may be wrong. */
+export function unpackingOf(bytes: Buffer): { maxOutputLength: number; chunkSize: number } {
   const said = bytes.length < 4 ? 0 : bytes.readUInt32LE(bytes.length - 4);
-  return Math.min(Math.max(said + 1, 16_384), 4 * 1024 * 1024);
+  return { maxOutputLength: maxBodyBytes, chunkSize: Math.min(Math.max(said + 1, 16_384), 4 * 1024 * 1024) };
 }
 
 /** The JSON value in a body's bytes. Throws a retryable PlatformError where they are none. */

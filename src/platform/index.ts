@@ -7,6 +7,7 @@ export {
   parseBytes,
   type RawBody,
   unpackBody,
+  unpackingOf,
 } from './client.ts';
 export { accountIds, discoverAccounts, discoverHistoryStart, historyParameters } from './discover.ts';
 export { openHttp } from './http.ts';

@@ -19,9 +19,10 @@ import {
 } from './anomalies/index.ts';
 import type { Budget } from './budget-file.ts';
 import { watchedSpends } from './budget-spends.ts';
-import { type Driver, evaluateBudgets, isAskedBy } from './budgets.ts';
+import { type Driver, evaluateBudgets, isAskedBy, isForecastAsked } from './budgets.ts';
 import { readChecks, runCheck } from './check.ts';
 import { completenessOf } from './completeness.ts';
+import { readForecasts, type ScopeForecast, withForecasts } from './scope-forecasts.ts';
 
 /** What facts are made of besides the books. */
 export interface FactsAsked {
@@ -31,6 +32,8 @@ export interface FactsAsked {
   readonly configured: readonly string[];
   /** Undefined where nothing is known of them: alerts of budgets stay as they are. */
   readonly budgets: readonly Budget[] | undefined;
+  /** Whether all is forecast, to be kept; otherwise only budgets that have a threshold of it. */
+  readonly isForecastKept?: boolean;
   /** Undefined where nothing is known of them, as of budgets. */
   readonly anomalyRules?: AnomalyRules | undefined;
   /** The user's own `sql` folder. */
@@ -44,6 +47,7 @@ export interface Facts {
   readonly problem: UsageError | undefined;
   /** Budgets of which nothing is known in a period, a sentence each: there is no fact of them. */
   readonly missing: readonly string[];
+  readonly forecasts: readonly ScopeForecast[];
   /** What was found of anomalies: to be kept before anybody is told. */
   readonly anomalies: AnomalyState;
 }
@@ -59,12 +63,12 @@ export async function readFacts(
     asked.anomalyRules?.isOn === true ? await evaluateAnomalies(connection, asked.anomalyRules) : nothingFound;
   const data = [...dataFacts(state, known), ...factsOfAnomalies(anomalies, known, state, asked.anomalyRules)];
   try {
-    const { facts, missing } = await readBudgetFacts(connection, known, asked);
-    return { facts: [...facts, ...data], problem: undefined, missing, anomalies };
+    const { facts, missing, forecasts } = await readBudgetFacts(connection, known, asked);
+    return { facts: [...facts, ...data], problem: undefined, missing, forecasts, anomalies };
   } catch (error) {
     // A budget that these books cannot answer must not keep what is wrong with the data from being told.
     if (!(error instanceof UsageError)) throw error;
-    return { facts: data, problem: error, missing: [], anomalies };
+    return { facts: data, problem: error, missing: [], forecasts: [], anomalies };
   }
 }
 
@@ -94,9 +98,9 @@ function factsOfAnomalies(
 async function readBudgetFacts(
   connection: Connection,
   known: readonly KnownAlert[],
-  { budgets, now, freshnessHours, configured }: FactsAsked,
-): Promise<{ facts: BudgetAlertFact[]; missing: string[] }> {
-  if (budgets === undefined) return { facts: [], missing: [] };
+  { budgets, now, freshnessHours, configured, isForecastKept = false, signal }: FactsAsked,
+): Promise<{ facts: BudgetAlertFact[]; missing: string[]; forecasts: ScopeForecast[] }> {
+  if (budgets === undefined) return { facts: [], missing: [], forecasts: [] };
   const open = known.flatMap((alert) => {
     const fact = alert.isOpen ? parseFact(alert.fact) : undefined;
     return fact?.kind === 'budget' ? [fact] : [];
@@ -104,13 +108,21 @@ async function readBudgetFacts(
   const openPeriods = new Map<string, string[]>();
   for (const { budget, period } of open) openPeriods.set(budget, [...(openPeriods.get(budget) ?? []), period]);
   const spends = await watchedSpends(connection, budgets, { now, freshnessHours, configured, open: openPeriods });
-  const facts = withWithdrawn(evaluateBudgets(budgets, spends), known, (fact) =>
+  const forecasts = await readForecasts(connection, {
+    now,
+    configured,
+    budgets: isForecastKept ? budgets : budgets.filter(isForecastAsked),
+    withWorkspaces: isForecastKept,
+    signal,
+  });
+  const held = new Set(open.map(({ key }) => key));
+  const facts = withWithdrawn(evaluateBudgets(budgets, withForecasts(spends, forecasts), held), known, (fact) =>
     budgets.some((budget) => isAskedBy(budget, fact)),
   );
   const missing = spends.flatMap(({ budget, period, spent, lacking }) =>
     spent === undefined && lacking.length > 0 ? [`budget ${budget}, ${period.name}: ${lacking.join('; ')}`] : [],
   );
-  return { facts, missing };
+  return { facts, missing, forecasts };
 }
 
 async function readDataState(

@@ -27,8 +27,11 @@ const tables = [
   'acknowledgements',
   'outbox',
   'deliveries',
+  'forecasts',
   'runs',
   'account_runs',
+  'job_runs',
+  'steps',
 ] as const;
 
 /** How many rows of a difference are shown of either side. */

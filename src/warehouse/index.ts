@@ -10,7 +10,7 @@ export {
 } from './alerts.ts';
 export type { AnomalyEvaluation, AnomalyRow } from './anomalies.ts';
 export { lastSeen } from './as-of.ts';
-export { type Books, clearAfterReader, openBooks } from './books.ts';
+export { type Books, clearAfterReader, expectBooks, openBooks } from './books.ts';
 export {
   type AccountClose,
   type ClosedMonth,
@@ -32,6 +32,7 @@ export {
   type SqlValue,
 } from './connection.ts';
 export { holdFolder } from './folder-lock.ts';
+export type { ForecastRow, ForecastsMade } from './forecasts.ts';
 export type {
   InventoryStage,
   ListedResource,
@@ -41,6 +42,7 @@ export type {
   ListingReading,
   ListingWritten,
 } from './inventory.ts';
+export { type JobHistory, jobHistories, type StepEnd } from './jobs.ts';
 export type {
   DifferingHours,
   LoadedQuery,

@@ -8,6 +8,10 @@ import { readSqlFolder } from './sql-files.ts';
 export type EventName =
   | 'run_began'
   | 'run_ended'
+  | 'job_began'
+  | 'slot_missed'
+  | 'step_began'
+  | 'step_ended'
   | 'account_is'
   | 'accounts_forgotten'
   | 'account_run'
@@ -23,7 +27,8 @@ export type EventName =
   | 'anomalies_evaluated'
   | 'alert_acknowledged'
   | 'delivery_began'
-  | 'delivery_ended';
+  | 'delivery_ended'
+  | 'forecasts_made';
 
 type Scalar = string | number | boolean | null;
 

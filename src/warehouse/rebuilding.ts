@@ -2,7 +2,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { openDatabase } from './connection.ts';
 import { eventWriter, journalFolder, readJournal } from './journal.ts';
 import { openStage, type Stage } from './load.ts';
-import { migrate } from './migrate.ts';
+import { migrateTables } from './migrate.ts';
 
 /** A warehouse that is being made anew beside the present one. */
 export interface RebuildingWarehouse {
@@ -38,13 +38,18 @@ export async function openRebuildingWarehouse(
     if (isOpen) database.close();
     isOpen = false;
   }
+  let views = Promise.resolve();
   async function discard(): Promise<void> {
+    await views.catch(() => undefined);
     close();
     await removePart();
   }
   try {
     const connection = await database.connect(options.signal);
-    await migrate(connection);
+    const { makeViews } = await migrateTables(connection);
+    // Nothing that is written now is read from a view: they are made beside the first loads.
+    views = makeViews(await database.connect(options.signal));
+    views.catch(() => undefined); // it is told when all else is done
     const write = await eventWriter(connection);
     const all = await readJournal(journalFolder(dir));
     const events = all.filter(({ number }) => number <= (options.throughEvent ?? number));
@@ -61,6 +66,7 @@ export async function openRebuildingWarehouse(
     return {
       stages: [await stage(), await stage(), await stage(), await stage()],
       async finish() {
+        await views;
         await connection.checkpoint();
         close();
         const handle = await open(part, 'r+');

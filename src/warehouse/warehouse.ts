@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Log } from '../effects.ts';
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import {
   type DeliveryEnd,
@@ -18,6 +19,7 @@ import {
 import { type AnomalyEvaluation, recordAnomalies } from './anomalies.ts';
 import { type ClosedMonth, closedMonths, closeMonth, type MonthClose, reopenMonth } from './closes.ts';
 import { type Connection, openDatabase, type SqlRow } from './connection.ts';
+import { type ForecastsMade, recordForecasts } from './forecasts.ts';
 import {
   type InventoryStage,
   type ListingFacts,
@@ -27,10 +29,19 @@ import {
   openInventoryStage,
   recordListing,
 } from './inventory.ts';
+import {
+  type JobHistory,
+  jobHistories,
+  recordMissed,
+  recordStepBegan,
+  recordStepEnd,
+  type StepBegun,
+  type StepEnd,
+} from './jobs.ts';
 import { journalFolder, openRecorder, type Recorder } from './journal.ts';
 import { allRowsMeet, type LoadedQuery, openStage, type Stage, type TotalDecimals, type TotalsKnown } from './load.ts';
-import { migrate } from './migrate.ts';
-import { publishSnapshot, snapshotFile } from './snapshot.ts';
+import { migrate, rememberPublished } from './migrate.ts';
+import { copyBeforeMigrating, publishSnapshot, removeOldCopies, snapshotFile } from './snapshot.ts';
 import { openVerification, type Verification } from './verify.ts';
 
 /** What the ledger knows of an account before a run. */
@@ -103,6 +114,13 @@ export interface Run {
 /** The writer's warehouse. One process holds it at a time; closing it without `publish` leaves readers as they were. */
 export interface Warehouse {
   beginRun(command: string, startedAt: Instant): Promise<Run>;
+  /** Begins the run of a job: for a slot of its schedule, or for none. */
+  beginJob(job: string, slot: Instant | undefined, startedAt: Instant): Promise<Run>;
+  jobHistories(): Promise<ReadonlyMap<string, JobHistory>>;
+  /** Writes down slots that nobody ran. */
+  missed(job: string, slots: readonly Instant[], because: string, foundAt: Instant): Promise<void>;
+  stepBegan(begun: StepBegun): Promise<void>;
+  stepEnded(end: StepEnd): Promise<void>;
   accountLedger(account: string): Promise<AccountLedger | undefined>;
   /** Keeps an account's facts with the instant since which they are true; does nothing where they are as before. */
   saveAccount(facts: AccountFacts, now: Instant): Promise<void>;
@@ -133,6 +151,8 @@ export interface Warehouse {
   knownAlerts(): Promise<KnownAlert[]>;
   /** Writes what an evaluation changes, all of it or nothing; does nothing where that is nothing. */
   recordEvaluation(evaluation: Evaluation): Promise<void>;
+  /** Writes forecasts of which there is none yet through the same instant; returns how many. */
+  recordForecasts(made: ForecastsMade): Promise<number>;
   /** Writes what an evaluation of anomalies found, all of it or nothing. */
   recordAnomalies(evaluation: AnomalyEvaluation): Promise<void>;
   /** Who was told a digest of this name, or is to be told. */
@@ -163,15 +183,21 @@ export function warehouseFile(dir: string): string {
 }
 
 /**
- * Opens the writer's file below the project folder and brings it to this program's schema. The signal ends what a stage
- * is doing and a copy under way; the ledger can still be written and published afterwards. Throws LockedError.
+ * Opens the writer's file below the project folder and brings it to this program's schema; where that changes a file in
+ * use, it is copied aside before. The signal ends what a stage is doing and a copy under way; the ledger can still be
+ * written and published afterwards. Throws LockedError, and UsageError where a newer program wrote the file.
  */
-export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<Warehouse> {
+export async function openWarehouse(dir: string, signal?: AbortSignal, log?: Log): Promise<Warehouse> {
   const file = warehouseFile(dir);
   const database = await openDatabase(file, { readOnly: false });
   try {
     const connection = await database.connect();
-    await migrate(connection);
+    const { schema, isPublished } = await migrate(connection, async (migrations) => {
+      log?.info('the warehouse is of an older Costbook and is copied before it is changed', { migrations });
+      const copy = await copyBeforeMigrating(connection, file, migrations[0] ?? '', signal);
+      log?.info('the warehouse was copied', { copy });
+    });
+    await removeOldCopies(file);
     const recorder = await openRecorder(connection, journalFolder(dir));
     const [before] = await connection.rows(`
       select epoch_ms(greatest(
@@ -182,7 +208,8 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
         (select max(raised_at) from ledger.alerts), (select max(ended_at) from ledger.alerts),
         (select max(recorded_at) from ledger.anomalies), (select max(recorded_at) from ledger.anomaly_evaluations),
         (select max(acknowledged_at) from ledger.acknowledgements), (select max(queued_at) from ledger.outbox),
-        (select max(began_at) from ledger.deliveries), (select max(ended_at) from ledger.deliveries)
+        (select max(began_at) from ledger.deliveries), (select max(ended_at) from ledger.deliveries),
+        (select max(made_at) from ledger.forecasts)
       )) as last
     `);
     // A clock that was moved back must not let two runs see at one instant: as of it, either would be an answer.
@@ -191,8 +218,18 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
       lastSeen = Math.max(now, lastSeen);
       return lastSeen;
     }
+    if (!isPublished) {
+      // What this command reads of the snapshot, and whoever else reads it, is of this schema from here on.
+      await publishSnapshot(connection, file, snapshotFile(dir), signal);
+      await rememberPublished(connection, schema);
+    }
     return {
-      beginRun: (command, startedAt) => beginRun(connection, recorder, command, startedAt),
+      beginRun: (command, startedAt) => beginRun(connection, recorder, { event: 'run_began', command }, startedAt),
+      beginJob: (job, slot, startedAt) => beginRun(connection, recorder, { event: 'job_began', job, slot }, startedAt),
+      jobHistories: () => jobHistories(connection),
+      missed: (job, slots, because, foundAt) => recordMissed(connection, recorder, { job, slots, because, foundAt }),
+      stepBegan: (begun) => recordStepBegan(recorder, begun),
+      stepEnded: (end) => recordStepEnd(recorder, end),
       accountLedger: (account) => accountLedger(connection, account),
       saveAccount: async (facts, now) => saveAccount(connection, recorder, facts, await seenAt(now)),
       forgetAccountsNeverLoaded: (except) => forgetAccountsNeverLoaded(connection, recorder, except),
@@ -255,6 +292,7 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
       },
       knownAlerts: () => knownAlerts(connection),
       recordEvaluation: (evaluation) => recordEvaluation(connection, recorder, evaluation),
+      recordForecasts: (made) => recordForecasts(connection, recorder, made),
       recordAnomalies: (evaluation) => recordAnomalies(recorder, evaluation),
       sinksOfDigest: (digest) => sinksOfDigest(connection, digest),
       lastMessagesAbout: (key) => lastMessagesAbout(connection, key),
@@ -279,12 +317,23 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
   }
 }
 
-async function beginRun(connection: Connection, recorder: Recorder, command: string, startedAt: Instant): Promise<Run> {
+async function beginRun(
+  connection: Connection,
+  recorder: Recorder,
+  what:
+    | { readonly event: 'run_began'; readonly command: string }
+    | { readonly event: 'job_began'; readonly job: string; readonly slot: Instant | undefined },
+  startedAt: Instant,
+): Promise<Run> {
   const [row] = await connection.rows('select coalesce(max(run_number), 0) + 1 as number from ledger.runs');
   const number = Number(row?.['number']);
+  const own =
+    what.event === 'run_began'
+      ? { command: what.command }
+      : { job: what.job, slot: what.slot === undefined ? null : formatInstant(what.slot) };
   await recorder.record({
-    event: 'run_began',
-    values: { run_number: number, command, started_at: formatInstant(startedAt) },
+    event: what.event,
+    values: { run_number: number, ...own, started_at: formatInstant(startedAt) },
   });
   return {
     number,

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { anomaliesBench } from './cases/anomalies.ts';
+import { forecastBench } from './cases/forecast.ts';
 import { ingestBench } from './cases/ingest.ts';
 import { loadBench } from './cases/load.ts';
 import { memoryBench } from './cases/memory.ts';
@@ -18,8 +19,9 @@ const benches: readonly Bench[] = [
   nightBench,
   seriesBench,
   reportsBench,
-  memoryBench,
+  forecastBench,
   anomaliesBench,
+  memoryBench,
 ];
 
 const { values, positionals } = parseArgs({
@@ -37,7 +39,7 @@ const { values, positionals } = parseArgs({
 const unknown = positionals.filter((name) => !benches.some((bench) => bench.name === name));
 if (unknown.length > 0 || values.list) {
   for (const { name, about, isLong } of benches) {
-    process.stderr.write(`${name.padEnd(8)}${about}${isLong ? ' (only where it is named)' : ''}\n`);
+    process.stderr.write(`${name.padEnd(9)}${about}${isLong ? ' (only where it is named)' : ''}\n`);
   }
   process.exit(unknown.length > 0 ? 2 : 0);
 }
@@ -65,10 +67,15 @@ async function measure(): Promise<Figure[]> {
 
 function table(figures: readonly Figure[]): string {
   return figures
-    .map(({ bench, measured, value, unit, target }) => {
+    .map(({ bench, measured, value, unit, target, least }) => {
       const shown = `${value.toFixed(unit === 'x' || unit === 's' || unit === 'alarms' ? 2 : 0)} ${unit}`;
-      const wanted = target === undefined ? '' : `at most ${target} ${unit}`;
-      return `${bench.padEnd(8)}${shown.padStart(11)}  ${wanted.padEnd(15)}${measured}`;
+      const bounds = [
+        ...(least === undefined ? [] : [`at least ${least}`]),
+        ...(target === undefined ? [] : [`at most ${target}`]),
+      ];
+      const wanted =
+        bounds.length === 2 ? `${least} to ${target} ${unit}` : bounds.map((bound) => `${bound} ${unit}`).join('');
+      return `${bench.padEnd(9)}${shown.padStart(11)}  ${wanted.padEnd(17)}${measured}`;
     })
     .join('\n');
 }
