@@ -184,6 +184,8 @@ describe.concurrent('rebuild', () => {
       'listings',
       'allocations',
       'alerts',
+      'anomalies',
+      'anomaly_evaluations',
       'acknowledgements',
       'outbox',
       'deliveries',
