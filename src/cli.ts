@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { addAbortSignal } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as sleepFor } from 'node:timers/promises';
 import { Command as Commander, CommanderError, Option } from 'commander';
@@ -30,6 +31,8 @@ const echoMs = 250;
 const secrets = redactor();
 const closing: (() => Promise<void>)[] = [];
 let liveLine = '';
+/** The lines that a person types. */
+let typed: AsyncIterator<string> | undefined;
 
 process.exitCode = await main();
 await Promise.allSettled(closing.map((close) => close()));
@@ -216,6 +219,7 @@ function contextFrom(options: Options, signal: AbortSignal): CommandContext {
       for await (const piece of addAbortSignal(signal, process.stdin)) given += piece;
       return given;
     },
+    ask: process.stdin.isTTY && isTerminal ? (question) => askPerson(question, signal) : undefined,
     tell,
     progress: hasLiveLine ? showLiveLine : undefined,
     keepSecret: (secret) => secrets.keep(secret),
@@ -231,6 +235,25 @@ function contextFrom(options: Options, signal: AbortSignal): CommandContext {
 
 function text(value: Options[string]): string | undefined {
   return typeof value === 'string' ? value : undefined;
+}
+
+/** A line that a person types. Throws UsageError where they end the input instead, and the signal's reason. */
+async function askPerson(question: string, signal: AbortSignal): Promise<string> {
+  if (typed === undefined) {
+    // One for all questions: what is typed ahead is not lost between two.
+    const terminal = createInterface({ input: process.stdin, output: process.stderr });
+    // A terminal that is read line by line keeps Ctrl-C from the process.
+    terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    signal.addEventListener('abort', () => terminal.close(), { once: true });
+    closing.push(async () => terminal.close());
+    typed = terminal[Symbol.asyncIterator]();
+  }
+  clearLiveLine();
+  process.stderr.write(question);
+  const line = await typed.next();
+  signal.throwIfAborted();
+  if (line.done) throw new UsageError('the input ended before the question was answered');
+  return line.value.trim();
 }
 
 function tell(words: string): void {

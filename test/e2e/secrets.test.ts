@@ -236,7 +236,7 @@ const rest: Readonly<Record<string, readonly string[]>> = {
   run: ['nightly'],
 };
 /** How those end that find nothing to do in these books, where nothing is wrong. */
-const refused: Readonly<Record<string, readonly number[]>> = { close: [4], reopen: [2] };
+const refused: Readonly<Record<string, readonly number[]>> = { close: [4], reopen: [2], doctor: [0, 4] };
 /** They do not end by themselves, or not soon: they are ended when they have said something. */
 const endless = ['demo', 'emulator', 'schedule'];
 
