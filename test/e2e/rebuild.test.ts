@@ -192,6 +192,7 @@ describe.concurrent('rebuild', () => {
       'forecasts',
       'job_runs',
       'steps',
+      'forecasts',
     ];
     expect(answer?.tables.filter(({ table, rows }) => rows === 0 && !empty.includes(table))).toEqual([]);
     expect(exitCodes).toEqual([4, 0, 0, 0, 0, 0, 0]);
