@@ -9,13 +9,14 @@ import { type Command, type CommandContext, type CommandInput, commandsFor, comm
 import type { Log } from './effects.ts';
 import {
   ClosedPipeError,
-  CostbookError,
+  type CostbookError,
   exitCodeOf,
   exitCodes,
   InterruptedError,
   MachineError,
   messageOf,
   UsageError,
+  wordsOf,
 } from './errors.ts';
 import { redactor } from './secrets.ts';
 import { formatInstant, type Instant, parseInstant } from './time.ts';
@@ -25,8 +26,6 @@ import { version } from './version.ts';
 const graceMs = 25_000;
 /** A second signal this soon is the first one again: `npm run` passes on the Ctrl-C that its child has had already. */
 const echoMs = 250;
-/** In the words of Node and of DuckDB. */
-const diskFull = /ENOSPC|No space left on device/;
 
 const secrets = redactor();
 const closing: (() => Promise<void>)[] = [];
@@ -114,11 +113,7 @@ function report(error: unknown): number {
       `costbook: this is a bug in Costbook ${version}; please report it with these lines\n${error instanceof Error ? error.stack : String(error)}`,
     );
   } else if (!(error instanceof ClosedPipeError)) {
-    const words = error instanceof CostbookError ? error.message : `this machine failed: ${messageOf(error)}`;
-    // Each line can be told from what else a log holds, and by itself.
-    for (const line of words.split('\n')) if (line.trim() !== '') tell(`costbook: ${line}`);
-    if (diskFull.test(words))
-      tell('costbook: the disk is full: make room on it and run this again; what was loaded before stands');
+    for (const line of wordsOf(error)) tell(line);
   }
   return exitCode;
 }

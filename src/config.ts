@@ -2,6 +2,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { nearest } from './did-you-mean.ts';
 import { UsageError } from './errors.ts';
 import { accountIdFault, earliestVersion } from './platform/index.ts';
+import { expand, variableValue } from './references.ts';
 import { type TokenSource, tokenFault } from './secrets.ts';
 import { readSinkNames, readSinks, type Sink, secretKeys } from './sink-settings.ts';
 import { floorHour, formatInstant, hourMs, type Instant, parseDuration, parseInstant, parseRfc3339 } from './time.ts';
@@ -152,6 +153,17 @@ const settingKeys = [...plainSettings, ...groupedSettings];
 const topKeys = ['accounts', 'account', ...sharedKeys, ...plainSettings, ...groups.map(({ name }) => name), 'sinks'];
 const entryKeys = ['id', 'name', 'inventory', ...sharedKeys];
 
+/** The keys of costbook.yaml, by where they stand: what its schema is made of. */
+export const configKeys = {
+  top: topKeys,
+  account: entryKeys,
+  workspaceToken: tokenKeys,
+  proof: groups[0].keys,
+  landing: groups[1].keys,
+  focus: groups[2].keys,
+  alerts: groups[3].keys,
+} as const;
+
 const topPlace = { keys: topKeys, place: 'the top level' };
 const entryPlace = { keys: entryKeys, place: 'an entry of accounts' };
 const groupPlaces = groups.map(({ name, keys }) => ({ keys, place: name }));
@@ -257,11 +269,6 @@ function environmentLayer({ env, text = '', problems }: Reading): Layer {
     problems.report({ where }, `unknown variable; ${hint} rename or unset it`);
   }
   return layer;
-}
-
-function variableValue(env: ConfigInput['env'], name: string): string | undefined {
-  // Own properties only: `${constructor}` must not find what every object has.
-  return (Object.hasOwn(env, name) && env[name]) || undefined;
 }
 
 /** What the file says, or undefined where it cannot be read at all (the reasons are reported). */
@@ -636,26 +643,6 @@ function read<T>(given: Given | undefined, parse: Parse<T>, reading: Reading, ma
   const isLacking = mayLack && !reading.strict && malformed.length === 0;
   if (!isLacking) for (const fault of faults) reading.problems.report(given, fault);
   return undefined;
-}
-
-/** Puts variables in the place of their `${NAME}`; `$${` stands for `${` itself. Also says which it could not. */
-function expand(text: string, env: ConfigInput['env']): { text: string; unset: string[]; malformed: string[] } {
-  const unset: string[] = [];
-  const malformed: string[] = [];
-  const expanded = text.replace(/\$\$\{|\$\{([^}]*)(\}?)/g, (whole, name: string | undefined, closing: string) => {
-    if (name === undefined) return '${';
-    if (closing === '' || !/^[A-Za-z_]\w*$/.test(name)) {
-      const advice = `expected \${NAME}; write $\${ for the text itself`;
-      malformed.push(`found \${ without a variable name and } after it, ${advice}`);
-      return '';
-    }
-    const value = variableValue(env, name);
-    if (value !== undefined) return value;
-    const state = Object.hasOwn(env, name) ? 'empty' : 'not set';
-    unset.push(`found ${whole}, which is ${state}, expected a variable of the environment; set ${name}`);
-    return '';
-  });
-  return { text: expanded, unset, malformed };
 }
 
 /** Refuses a value, saying what was found and what was expected, unless the condition holds. */

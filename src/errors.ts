@@ -124,6 +124,22 @@ function isSystemError(error: unknown): boolean {
   return typeof syscall === 'string' && typeof code === 'string';
 }
 
+/** In the words of Node and of DuckDB. */
+const diskFull = /ENOSPC|No space left on device/;
+
+/**
+ * What a person is told of an expected failure, or of one of the operating system: lines that can be told from what
+ * else a log holds, each by itself.
+ */
+export function wordsOf(error: unknown): readonly string[] {
+  const words = error instanceof CostbookError ? error.message : `this machine failed: ${messageOf(error)}`;
+  const lines = words.split('\n').filter((line) => line.trim() !== '');
+  if (diskFull.test(words)) {
+    lines.push('the disk is full: make room on it and run this again; what was loaded before stands');
+  }
+  return lines.map((line) => `costbook: ${line}`);
+}
+
 /** The text of anything thrown, for a sentence of ours. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -67,7 +67,7 @@ export function secretsOf(settings: SinkSettings): readonly string[] {
 }
 
 /** An address, and what of it comes after the host: either opens the door. */
-function urlSecrets(url: string): string[] {
+export function urlSecrets(url: string): string[] {
   const { pathname, search } = new URL(url);
   return [url, ...[`${pathname}${search}`, pathname].filter((path) => path.length > 8)];
 }
@@ -127,6 +127,9 @@ const types: Readonly<Record<SinkSettings['type'], SinkType>> = {
   },
   log: { keys: [], required: [], read: () => ({}) },
 };
+
+/** The keys of each type of sink, and those that it needs: what the schema of costbook.yaml is made of. */
+export const sinkKeys: Readonly<Record<SinkSettings['type'], Pick<SinkType, 'keys' | 'required'>>> = types;
 
 const typeNames = Object.keys(types) as SinkSettings['type'][];
 const expected = 'sinks by name, such as finops: { type: slack, url: "$' + '{SLACK_WEBHOOK_URL}" }';
@@ -190,7 +193,7 @@ function readTarget(keys: ReadonlyMap<string, Given>, read: ReadText): Partial<P
 }
 
 /** Never shown: what is wrong with it may be the secret in it. */
-const parseTargetUrl: Parse<string> = (value) => {
+export const parseTargetUrl: Parse<string> = (value) => {
   const text = parseText(value, 4096);
   const url = /^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined)

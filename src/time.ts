@@ -256,13 +256,15 @@ function dayWithin(kind: PeriodKind, name: string): LocalDay | undefined {
   return Date.UTC(year, kind === 'quarterly' ? 3 * (second - 1) : second - 1, third);
 }
 
-interface Zone {
+/** A time zone by its name. */
+export interface Zone {
   readonly name: string;
   /** Milliseconds by which the zone's clocks are ahead of UTC. */
   offsetAt(instant: Instant): number;
 }
 
-function zoneOf(name: string): Zone {
+/** Throws UsageError for a name that is no time zone; `UTC` and IANA names are. */
+export function zoneOf(name: string): Zone {
   if (name === 'UTC') return { name, offsetAt: () => 0 };
   let format: Intl.DateTimeFormat;
   try {

@@ -1,5 +1,20 @@
---! about: The last run that is over, of each command that fetches.
+--! about: The last run that is over, of each command that fetches: by itself, or as a step of a job.
 --! grain: command
+with by_themselves as (
+  select command, run_number, 0 as position, outcome, exit_code, error, ended_at
+  from runs
+  where command = 'ingest'
+),
+as_steps as (
+  select step as command, run_number, position, outcome, exit_code, error, ended_at
+  from run_steps
+  where step = 'ingest' and outcome <> 'left_out'
+),
+together as (
+  select command, run_number, position, outcome, exit_code, error, ended_at from by_themselves
+  union all
+  select command, run_number, position, outcome, exit_code, error, ended_at from as_steps
+)
 select
   command,
   run_number,
@@ -7,7 +22,7 @@ select
   exit_code,
   error,
   strftime(ended_at, '%Y-%m-%dT%H:%M:%SZ') as ended_at
-from runs
-where command = 'ingest' and outcome <> 'running'
-qualify row_number() over (partition by command order by run_number desc) = 1
+from together
+where outcome <> 'running'
+qualify row_number() over (partition by command order by run_number desc, position desc) = 1
 order by command

@@ -23,6 +23,8 @@ select
       (select max(began_at) from ledger.deliveries),
       (select max(ended_at) from ledger.deliveries),
       (select max(started_at) from ledger.runs),
-      (select max(ended_at) from ledger.runs)
+      (select max(ended_at) from ledger.runs),
+      (select max(started_at) from ledger.steps),
+      (select max(ended_at) from ledger.steps)
     )
   ) as last_seen

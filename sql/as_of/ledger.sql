@@ -133,6 +133,36 @@ select
 from in_order
 where started_at <= getvariable('as_of');
 
+create view ledger.job_runs as
+select job_runs.run_number, job_runs.job, job_runs.slot
+from present.ledger.job_runs as job_runs
+join ledger.runs as runs using (run_number);
+
+-- A step that was killed is over when its run is.
+create view ledger.steps as
+with in_order as (
+  select
+    steps.run_number, steps.position, steps.step, steps.command_line, steps.outcome, steps.started_at, steps.ended_at,
+    steps.seconds, steps.exit_code, steps.error, steps.figures,
+    case when runs.outcome = 'running' then steps.ended_at else coalesce(steps.ended_at, steps.started_at) end as over_at
+  from present.ledger.steps as steps
+  join ledger.runs as runs using (run_number)
+)
+select
+  run_number,
+  position,
+  step,
+  command_line,
+  case when over_at <= getvariable('as_of') then outcome else 'running' end as outcome,
+  started_at,
+  case when over_at <= getvariable('as_of') then ended_at end as ended_at,
+  case when over_at <= getvariable('as_of') then seconds end as seconds,
+  case when over_at <= getvariable('as_of') then exit_code end as exit_code,
+  case when over_at <= getvariable('as_of') then error end as error,
+  case when over_at <= getvariable('as_of') then figures end as figures
+from in_order
+where started_at <= getvariable('as_of');
+
 -- When an account's part of a run ended is not kept; it is told once the run is over.
 create view ledger.account_runs as
 select

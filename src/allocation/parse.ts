@@ -52,6 +52,15 @@ const whenKeys = [...fields, 'label'] as const;
 const splitKeys = ['by', 'over', 'billing_dimension', 'weights'] as const;
 const labelKeys = ['label', 'otherwise'] as const;
 
+/** The keys of a file of allocation rules, by where they stand: what its schema is made of. */
+export const allocationKeys = {
+  top: topKeys,
+  rule: ruleKeys,
+  when: whenKeys,
+  split: splitKeys,
+  label: labelKeys,
+} as const;
+
 const topRule: MappingRule = {
   keys: topKeys,
   expected: 'keys, such as rules: …',
@@ -397,7 +406,8 @@ const parseBound: Parse<string> = (value) => {
   return formatInstant(instant);
 };
 
-const ways = ['cost', 'evenly', 'weights', 'usage'] as const;
+/** How shared cost can be split. */
+export const ways = ['cost', 'evenly', 'weights', 'usage'] as const;
 
 function readSplit(given: Given, { dimensions, problems }: Reading): Split | null {
   const keys = keysOf(given, splitRule, problems);

@@ -59,6 +59,12 @@ export const alertCommand: Command = {
         context.tell('warning: costbook.yaml has no sinks: alerts are kept (costbook alerts), and nobody is told');
       }
       const deliveries = await deliverAll(warehouse, runNumber, config, context);
+      context.count?.({
+        raised: transitions.raised.length,
+        ended: transitions.ended.length,
+        messages: deliveries.length,
+        delivered: deliveries.filter(({ outcome }) => outcome === 'delivered').length,
+      });
       await answer(transitions, deliveries, said, context);
       const code = worstExitCode([exitCodeOf(deliveries), ...problems.map((error) => error.exitCode)]);
       return { exitCode: code, error: code === exitCodes.done ? undefined : failureOf(deliveries, problems) };

@@ -47,6 +47,13 @@ export const checkCommand: Command = {
         const words = complaint(result);
         if (words !== undefined) context.tell(words);
       }
+      const failed = results.filter((result) => exitCodeOf(result) !== exitCodes.done);
+      context.count?.({
+        checks: results.length,
+        failed: failed.length,
+        warned: results.filter((result) => exitCodeOf(result) === exitCodes.done && result.offenders !== 0).length,
+      });
+      if (failed.length > 0) context.run?.explain(failed.flatMap((result) => complaint(result) ?? []).join('\n'));
       return worstExitCode(results.map(exitCodeOf));
     } finally {
       books.close();

@@ -1,4 +1,5 @@
 import type { Effects, HttpSend } from '../effects.ts';
+import type { Warehouse } from '../warehouse/index.ts';
 
 /** An option as it stands in the command table: usage text, README and completion are made from it. */
 export interface CommandOption {
@@ -46,8 +47,20 @@ export interface CommandContext {
   keepSecret(secret: string): void;
   /** The text with every kept secret replaced; `tell` and the log do so themselves, data that `write` takes stays as it is. */
   redact(text: string): string;
+  /** What the command counted, for whoever runs it as a step of a job. */
+  readonly count?: ((figures: Readonly<Record<string, unknown>>) => void) | undefined;
+  /** Set where the command is a step of a job. */
+  readonly run?: RunUnderWay | undefined;
   /** The outside world's HTTP with this many sockets per origin; closed with the process. */
   openHttp(connections: number): HttpSend;
+}
+
+/** The run of a job that a command is a step of: it holds the warehouse and has the row in `runs`. */
+export interface RunUnderWay {
+  readonly warehouse: Warehouse;
+  readonly runNumber: number;
+  /** Why the step failed, where its command returns an exit code and throws nothing. */
+  explain(error: string): void;
 }
 
 /** One entry of the command table. */

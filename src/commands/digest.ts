@@ -85,6 +85,10 @@ export const digestCommand: Command = {
         const lines = outcomes.map(({ sink, digest, outcome }) => `${outcome}  ${digest ?? 'alerts'}  → ${sink}`);
         await context.write(`${[...lines, ...(left.length > 0 ? [] : [`${name} was told before.`])].join('\n')}\n`);
       }
+      context.count?.({
+        messages: outcomes.length,
+        delivered: outcomes.filter(({ outcome }) => outcome === 'delivered').length,
+      });
       const exitCode = worstExitCode([exitCodeOf(deliveries)]);
       return { exitCode, error: exitCode === exitCodes.done ? undefined : 'messages were not delivered' };
     });

@@ -11,6 +11,8 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   verify: async () => (await import('./verify.ts')).verifyCommand,
   sql: async () => (await import('./sql.ts')).sqlCommand,
   check: async () => (await import('./check.ts')).checkCommand,
+  run: async () => (await import('./run.ts')).runCommand,
+  schedule: async () => (await import('./schedule.ts')).scheduleCommand,
   status: async () => (await import('./status.ts')).statusCommand,
   budgets: async () => (await import('./budgets.ts')).budgetsCommand,
   alert: async () => (await import('./alert.ts')).alertCommand,

@@ -63,6 +63,7 @@ export const ingestCommand: Command = {
         // Only of loads that are in the books: what was seen so long ago is not on its way any more.
         await landing.removeBodies(await warehouse.landingsSeenBefore(effects.now() - config.landing.keepDays * dayMs));
       }
+      context.count?.(figuresOf(summaries));
       // What the platform said stands in these; it may have said our own token.
       const answer = context.json
         ? JSON.stringify({ accounts: summaries.map(toJson) })
@@ -152,6 +153,20 @@ function liveLine(context: CommandContext): { show(progress: IngestProgress): vo
       );
     },
     end: () => progress?.(''),
+  };
+}
+
+/** What all accounts have together. */
+function figuresOf(summaries: readonly AccountSummary[]): Record<string, number> {
+  return {
+    accounts: summaries.length,
+    windows: sumOf(summaries, ({ windows }) => windows),
+    pages: sumOf(summaries, ({ pages }) => pages),
+    rows: sumOf(summaries, ({ rows }) => rows),
+    restated: sumOf(summaries, ({ restated }) => restated),
+    requests: sumOf(summaries, ({ requests }) => sumOf(Object.values(requests), (count) => count)),
+    retries: sumOf(summaries, ({ retries }) => retries),
+    unproven: sumOf(summaries, ({ unproven }) => unproven.filter(({ isYoung }) => !isYoung).length),
   };
 }
 

@@ -178,6 +178,11 @@ export const reportCommand: Command = {
           signal: context.signal,
         });
         const answer = { report, values, state, columns, published };
+        context.count?.({
+          rows: published.manifest.rows,
+          files: published.manifest.files.length,
+          unchanged: published.isUnchanged,
+        });
         await (context.json ? writeJson(context, question, answer) : writeTable(context, question, answer));
         return exitCodes.done;
       });

@@ -1,6 +1,6 @@
 import { exitCodeOf, messageOf } from '../errors.ts';
 import { openWarehouse, type Warehouse } from '../warehouse/index.ts';
-import type { CommandContext } from './command.ts';
+import type { CommandContext, RunUnderWay } from './command.ts';
 import { openWhenFree } from './wait.ts';
 
 /** What a command that writes says of its end. */
@@ -11,8 +11,9 @@ export interface Outcome {
 }
 
 /**
- * Runs a command that writes: holds the warehouse (waiting for it as long as told), keeps a row in `runs`, and publishes the snapshot at the end, also
- * when the work failed: only proven loads are in it, and the failure's own row.
+ * Runs a command that writes: holds the warehouse (waiting for it as long as told), keeps a row in `runs`, and publishes
+ * the snapshot at the end, also when the work failed: only proven loads are in it, and the failure's own row. As a step
+ * of a job it works in the job's run.
  */
 export async function writingRun(
   command: string,
@@ -20,7 +21,8 @@ export async function writingRun(
   context: CommandContext,
   work: (warehouse: Warehouse, runNumber: number) => Promise<Outcome>,
 ): Promise<number> {
-  const { effects } = context;
+  const { effects, run: underWay } = context;
+  if (underWay !== undefined) return stepOf(underWay, context, work);
   const warehouse = await openWhenFree(() => openWarehouse(context.dir, context.signal), waitMs, context);
   try {
     const run = await warehouse.beginRun(command, effects.now());
@@ -42,4 +44,25 @@ export async function writingRun(
   } finally {
     warehouse.close();
   }
+}
+
+async function stepOf(
+  { warehouse, runNumber, explain }: RunUnderWay,
+  { effects }: CommandContext,
+  work: (warehouse: Warehouse, runNumber: number) => Promise<Outcome>,
+): Promise<number> {
+  let outcome: Outcome;
+  try {
+    outcome = await work(warehouse, runNumber);
+  } catch (error) {
+    await warehouse
+      .publish()
+      .catch((further: unknown) =>
+        effects.log.warn('what the failed step loaded could not be published', { because: messageOf(further) }),
+      );
+    throw error;
+  }
+  if (outcome.error !== undefined) explain(outcome.error);
+  await warehouse.publish();
+  return outcome.exitCode;
 }

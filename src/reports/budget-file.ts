@@ -123,6 +123,13 @@ const usualOwners = ['team', 'product', 'environment'];
 const budgetKeys = ['name', 'scope', 'period', 'timeZone', 'amount', 'amounts', 'parent', 'thresholds', 'notify'];
 const scopeKeys = [...scopeTexts, 'owner', 'label'];
 const thresholdKeys = ['at', 'severity', 'notify'];
+/** The keys of a file of budgets, by where they stand: what its schema is made of. */
+export const budgetFileKeys = {
+  top: topRule.keys,
+  budget: budgetKeys,
+  scope: scopeKeys,
+  threshold: thresholdKeys,
+} as const;
 const places = {
   budget: { keys: budgetKeys, place: 'the budget itself' },
   scope: { keys: scopeKeys, place: 'scope' },

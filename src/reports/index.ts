@@ -27,6 +27,7 @@ export {
   amountIn,
   type Budget,
   type BudgetScope,
+  budgetFileKeys,
   budgetsFile,
   loadBudgets,
   parseBudgets,
@@ -77,6 +78,7 @@ export { filesOf, type Published } from './publish.ts';
 export { isPartitioned, publishReport } from './publish-report.ts';
 export * from './report.ts';
 export { openSink } from './sinks/index.ts';
+export { sendPing } from './sinks/ping.ts';
 export type { Attempt, SinkEffects, Tell } from './sinks/sink.ts';
 export { readInSlack, type SlackBlock, type SlackMessage, slackLimits, slackMessage } from './sinks/slack.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';

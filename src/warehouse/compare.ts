@@ -27,6 +27,8 @@ const tables = [
   'deliveries',
   'runs',
   'account_runs',
+  'job_runs',
+  'steps',
 ] as const;
 
 /** How many rows of a difference are shown of either side. */

@@ -40,6 +40,7 @@ export type {
   ListingReading,
   ListingWritten,
 } from './inventory.ts';
+export { type JobHistory, jobHistories, type StepEnd } from './jobs.ts';
 export type {
   DifferingHours,
   LoadedQuery,

@@ -8,6 +8,10 @@ import { readSqlFolder } from './sql-files.ts';
 export type EventName =
   | 'run_began'
   | 'run_ended'
+  | 'job_began'
+  | 'slot_missed'
+  | 'step_began'
+  | 'step_ended'
   | 'account_is'
   | 'accounts_forgotten'
   | 'account_run'

@@ -26,6 +26,15 @@ import {
   openInventoryStage,
   recordListing,
 } from './inventory.ts';
+import {
+  type JobHistory,
+  jobHistories,
+  recordMissed,
+  recordStepBegan,
+  recordStepEnd,
+  type StepBegun,
+  type StepEnd,
+} from './jobs.ts';
 import { journalFolder, openRecorder, type Recorder } from './journal.ts';
 import { allRowsMeet, type LoadedQuery, openStage, type Stage, type TotalDecimals, type TotalsKnown } from './load.ts';
 import { migrate } from './migrate.ts';
@@ -102,6 +111,13 @@ export interface Run {
 /** The writer's warehouse. One process holds it at a time; closing it without `publish` leaves readers as they were. */
 export interface Warehouse {
   beginRun(command: string, startedAt: Instant): Promise<Run>;
+  /** Begins the run of a job: for a slot of its schedule, or for none. */
+  beginJob(job: string, slot: Instant | undefined, startedAt: Instant): Promise<Run>;
+  jobHistories(): Promise<ReadonlyMap<string, JobHistory>>;
+  /** Writes down slots that nobody ran. */
+  missed(job: string, slots: readonly Instant[], because: string, foundAt: Instant): Promise<void>;
+  stepBegan(begun: StepBegun): Promise<void>;
+  stepEnded(end: StepEnd): Promise<void>;
   accountLedger(account: string): Promise<AccountLedger | undefined>;
   /** Keeps an account's facts with the instant since which they are true; does nothing where they are as before. */
   saveAccount(facts: AccountFacts, now: Instant): Promise<void>;
@@ -188,7 +204,12 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
       return lastSeen;
     }
     return {
-      beginRun: (command, startedAt) => beginRun(connection, recorder, command, startedAt),
+      beginRun: (command, startedAt) => beginRun(connection, recorder, { event: 'run_began', command }, startedAt),
+      beginJob: (job, slot, startedAt) => beginRun(connection, recorder, { event: 'job_began', job, slot }, startedAt),
+      jobHistories: () => jobHistories(connection),
+      missed: (job, slots, because, foundAt) => recordMissed(connection, recorder, { job, slots, because, foundAt }),
+      stepBegan: (begun) => recordStepBegan(recorder, begun),
+      stepEnded: (end) => recordStepEnd(recorder, end),
       accountLedger: (account) => accountLedger(connection, account),
       saveAccount: async (facts, now) => saveAccount(connection, recorder, facts, await seenAt(now)),
       forgetAccountsNeverLoaded: (except) => forgetAccountsNeverLoaded(connection, recorder, except),
@@ -274,12 +295,23 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
   }
 }
 
-async function beginRun(connection: Connection, recorder: Recorder, command: string, startedAt: Instant): Promise<Run> {
+async function beginRun(
+  connection: Connection,
+  recorder: Recorder,
+  what:
+    | { readonly event: 'run_began'; readonly command: string }
+    | { readonly event: 'job_began'; readonly job: string; readonly slot: Instant | undefined },
+  startedAt: Instant,
+): Promise<Run> {
   const [row] = await connection.rows('select coalesce(max(run_number), 0) + 1 as number from ledger.runs');
   const number = Number(row?.['number']);
+  const own =
+    what.event === 'run_began'
+      ? { command: what.command }
+      : { job: what.job, slot: what.slot === undefined ? null : formatInstant(what.slot) };
   await recorder.record({
-    event: 'run_began',
-    values: { run_number: number, command, started_at: formatInstant(startedAt) },
+    event: what.event,
+    values: { run_number: number, ...own, started_at: formatInstant(startedAt) },
   });
   return {
     number,

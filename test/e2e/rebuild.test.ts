@@ -187,6 +187,8 @@ describe.concurrent('rebuild', () => {
       'acknowledgements',
       'outbox',
       'deliveries',
+      'job_runs',
+      'steps',
     ];
     expect(answer?.tables.filter(({ table, rows }) => rows === 0 && !empty.includes(table))).toEqual([]);
     expect(exitCodes).toEqual([4, 0, 0, 0, 0, 0, 0]);

@@ -1,0 +1,10 @@
+--! about: A run of a job begins. Only one process writes, so what is still called running was ended from outside.
+update ledger.runs set outcome = 'interrupted' where outcome = 'running';
+
+update ledger.steps set outcome = 'interrupted' where outcome = 'running';
+
+insert into ledger.runs (run_number, command, started_at, outcome)
+values (cast($run_number as bigint), 'run ' || $job, cast($started_at as timestamp), 'running');
+
+insert into ledger.job_runs (run_number, job, slot)
+values (cast($run_number as bigint), $job, cast($slot as timestamp));

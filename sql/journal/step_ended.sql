@@ -1,0 +1,10 @@
+--! about: A step of a job's run ends, well or not.
+update ledger.steps
+set
+  outcome = $outcome,
+  ended_at = cast($ended_at as timestamp),
+  seconds = cast($seconds as decimal(12, 3)),
+  exit_code = cast($exit_code as integer),
+  error = $error,
+  figures = $figures
+where run_number = cast($run_number as bigint) and position = cast($position as integer);

@@ -1,0 +1,351 @@
+import { join } from 'node:path';
+import { nearest } from '../did-you-mean.ts';
+import { exitCodeOf, exitCodes, MachineError, messageOf, UsageError, wordsOf, worstExitCode } from '../errors.ts';
+import {
+  commandLineOf,
+  type Job,
+  lastSlots,
+  loadJob,
+  nextSlot,
+  type Step,
+  stepNames,
+  stepRules,
+} from '../jobs/index.ts';
+import { formatTable, readReports, sendPing } from '../reports/index.ts';
+import { outcomeOf, runSteps, type StepResult, type StepUnderWay } from '../run.ts';
+import { addCalendarMonths, formatInstant, formatMonth, type Instant, parseInstant } from '../time.ts';
+import { openWarehouse, type Warehouse } from '../warehouse/index.ts';
+import { alertCommand } from './alert.ts';
+import { checkCommand } from './check.ts';
+import { closeCommand } from './close.ts';
+import type { Command, CommandContext, CommandInput } from './command.ts';
+import { digestCommand } from './digest.ts';
+import { ingestCommand } from './ingest.ts';
+import { optionReader } from './options.ts';
+import { reportCommand } from './report.ts';
+import { openWhenFree, waitOption } from './wait.ts';
+
+/** The command that each step is. */
+const stepCommands: Readonly<Record<Step['name'], Command>> = {
+  ingest: ingestCommand,
+  check: checkCommand,
+  close: closeCommand,
+  report: reportCommand,
+  digest: digestCommand,
+  alert: alertCommand,
+};
+
+/** Missed slots that get a row each; of more the newest ones do. */
+const maxMissedRows = 100;
+
+export const runCommand: Command = {
+  name: 'run',
+  summary: 'Run a job once: its steps in order, in one process, with a row for each in the books.',
+  arguments: [{ name: '<job>', summary: 'the job: a file of jobs/, or nightly, hourly_watch or month_close' }],
+  options: [
+    { flags: '--only <steps>', summary: `only these steps, with commas between: ${stepNames.join(', ')}` },
+    { flags: '--dry-run', summary: 'only show what would be done' },
+    {
+      flags: '--slot <instant>',
+      summary:
+        'the instant of its schedule that the run is for: it is run for that once, and slots before it that nobody ran are noted',
+    },
+    waitOption,
+  ],
+  examples: [
+    'costbook run nightly',
+    'costbook run nightly --only ingest,alert --wait 10m',
+    'costbook run month_close --dry-run',
+  ],
+  async run(input, context) {
+    const now = context.effects.now();
+    const options = optionReader(input, now);
+    const only = options.choices('only', stepNames);
+    const isDry = options.flag('dryRun');
+    const waitMs = options.duration('wait') ?? 0;
+    const slotText = options.text('slot');
+    let slot: Instant | undefined;
+    try {
+      slot = slotText === undefined ? undefined : parseInstant(slotText, '--slot', now);
+    } catch (error) {
+      options.problem(messageOf(error));
+    }
+    const job = loadJob(input.arguments[0] ?? '', {
+      ...{ dir: context.dir, env: context.env, now, keepSecret: context.keepSecret },
+      requirePing: !isDry,
+    });
+    const lacking = (only ?? []).filter((name) => !job.steps.some((step) => step.name === name));
+    for (const name of lacking) {
+      options.problem(
+        `--only: the job ${job.name} has no step ${name}: ${[...new Set(job.steps.map((step) => step.name))].join(', ')}`,
+      );
+    }
+    options.check();
+    await checkNames([job], context);
+    const steps = job.steps
+      .filter(({ name }) => only === undefined || only.includes(name))
+      .map((step) => withMonth(step, now));
+    if (isDry) return showOnly(job, steps, context);
+    return pinged(job, context, () => runJob({ job, steps, slot, waitMs, context }));
+  },
+};
+
+/** Throws UsageError where a step names a report that is not there: found out before anything is begun. */
+export async function checkNames(jobs: readonly Job[], { dir }: CommandContext): Promise<void> {
+  if (!jobs.some(({ steps }) => steps.some(({ name }) => name === 'report'))) return;
+  const names = (await readReports(join(dir, 'sql'))).map(({ name }) => name);
+  const problems = jobs.flatMap(({ file, steps }) =>
+    steps.flatMap(({ name, options }) => {
+      const report = String(options['name']);
+      if (name !== 'report' || names.includes(report)) return [];
+      const guess = nearest(report, names);
+      return [
+        `${file}: there is no report "${report}"${guess === undefined ? '' : ` (did you mean "${guess}"?)`}: expected one of ${names.join(', ')}`,
+      ];
+    }),
+  );
+  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+}
+
+/** Tells who is to hear that a run begins and how it ended; that they could not be told is only a warning. */
+async function pinged(job: Job, context: CommandContext, run: () => Promise<number>): Promise<number> {
+  async function ping(what: 'start' | 'success' | 'fail', exitCode?: number): Promise<void> {
+    const url = job.ping?.[what];
+    if (url === undefined) return;
+    const because = await sendPing({
+      ...{ url, allowPrivateNetwork: job.ping?.allowPrivateNetwork ?? false },
+      body: { job: job.name, event: what, exitCode: exitCode ?? null },
+    });
+    if (because !== undefined) context.tell(`warning: the ping of ${job.name} (${what}) was not taken: ${because}`);
+  }
+  await ping('start');
+  try {
+    const exitCode = await run();
+    await ping(exitCode === exitCodes.done ? 'success' : 'fail', exitCode);
+    return exitCode;
+  } catch (error) {
+    await ping('fail', exitCodeOf(error));
+    throw error;
+  }
+}
+
+interface JobRun {
+  readonly job: Job;
+  readonly steps: readonly Step[];
+  readonly slot: Instant | undefined;
+  readonly waitMs: number;
+  readonly context: CommandContext;
+}
+
+async function runJob(asked: JobRun): Promise<number> {
+  const { job, waitMs, context } = asked;
+  const timeout = new AbortController();
+  // What a stage or a copy is doing ends with the time of the run as well.
+  const signal = AbortSignal.any([context.signal, timeout.signal]);
+  const warehouse = await openWhenFree(() => openWarehouse(context.dir, signal), waitMs, context);
+  // Waiting for somebody else is no part of it.
+  const timer =
+    job.timeoutMs === undefined ? undefined : setTimeout(() => timeout.abort(tooLong(job)), job.timeoutMs).unref();
+  try {
+    return await runUnderLock(asked, warehouse, timeout.signal);
+  } finally {
+    clearTimeout(timer);
+    warehouse.close();
+  }
+}
+
+function tooLong({ name, timeoutMs = 0, file }: Job): MachineError {
+  return new MachineError(
+    `the run of ${name} took longer than its timeout of ${timeoutMs / 1000} s: what was loaded stands, and the next run goes on from there; ${file} says how long it may take`,
+  );
+}
+
+async function runUnderLock(
+  { job, steps, slot, context }: JobRun,
+  warehouse: Warehouse,
+  timeout: AbortSignal,
+): Promise<number> {
+  const { effects } = context;
+  if (slot !== undefined && !(await claimSlot(job, slot, warehouse, context))) {
+    context.tell(`${job.name} was run for ${formatInstant(slot)} already: nothing is left to do`);
+    if (context.json)
+      await context.write(`${JSON.stringify({ run: null, job: job.name, slot: formatInstant(slot), steps: [] })}\n`);
+    return exitCodes.done;
+  }
+  const run = await warehouse.beginJob(job.name, slot, effects.now());
+  const end = async (exitCode: number, error: string | undefined) => {
+    await run.end(exitCode, error && context.redact(error), effects.now());
+    await warehouse.publish();
+  };
+  let results: readonly StepResult[];
+  try {
+    results = await runSteps({
+      steps,
+      runNumber: run.number,
+      ledger: redactedLedger(warehouse, context),
+      perform: (step, underWay) => perform(step, underWay, { warehouse, runNumber: run.number, context }),
+      signal: context.signal,
+      timeout,
+      now: effects.now,
+      elapsed: () => performance.now(),
+      log: effects.log,
+    });
+  } catch (error) {
+    await end(exitCodeOf(error), messageOf(error)).catch((further: unknown) =>
+      effects.log.warn('the failed run could not be published', { because: messageOf(further) }),
+    );
+    throw error;
+  }
+  const outcome = outcomeOf(results, context.signal);
+  await end(outcome.exitCode, outcome.error);
+  await answer({ job, slot, runNumber: run.number, ...outcome, results }, context);
+  return worstExitCode([outcome.exitCode]);
+}
+
+/** What the platform said stands in errors; it may have said a token. */
+function redactedLedger(warehouse: Warehouse, { redact }: CommandContext): Pick<Warehouse, 'stepBegan' | 'stepEnded'> {
+  return {
+    stepBegan: (begun) => warehouse.stepBegan(begun),
+    stepEnded: (end) => warehouse.stepEnded({ ...end, error: end.error && redact(end.error) }),
+  };
+}
+
+/** Notes the slots before this one that nobody ran; false where this one was run already. */
+async function claimSlot(job: Job, slot: Instant, warehouse: Warehouse, { effects }: CommandContext): Promise<boolean> {
+  const history = (await warehouse.jobHistories()).get(job.name);
+  if (history === undefined) return true;
+  const { doneThrough, interrupted } = history;
+  if (doneThrough !== undefined && doneThrough >= slot) return false;
+  const after = doneThrough ?? interrupted[0];
+  if (after === undefined) return true;
+  const { slots, isCut } = lastSlots(job.timetable, job.zone, { after, through: slot - 1, limit: maxMissedRows });
+  const missed = slots.filter((candidate) => !interrupted.includes(candidate));
+  if (missed.length === 0) return true;
+  const more = isCut ? `, and more before ${formatInstant(missed[0] ?? slot)}, which have no row` : '';
+  effects.log.warn('slots were missed', { job: job.name, slots: missed.map(formatInstant), more: isCut });
+  await warehouse.missed(
+    job.name,
+    missed,
+    `no run for this slot came so far as to be written here${more}; the run for ${formatInstant(slot)} makes up for it`,
+    effects.now(),
+  );
+  return true;
+}
+
+/** Does a step as its command does it, within the run. */
+async function perform(
+  step: Step,
+  { signal, count, explain }: StepUnderWay,
+  { warehouse, runNumber, context }: { warehouse: Warehouse; runNumber: number; context: CommandContext },
+): Promise<number> {
+  const input = inputOf(step);
+  if (!context.json) await context.write(`── ${commandLineOf(step)}\n`);
+  try {
+    return await stepCommands[step.name].run(input, {
+      ...context,
+      signal,
+      // With --json the run's own answer is the only one.
+      json: false,
+      write: context.json ? async () => undefined : context.write,
+      count,
+      run: { warehouse, runNumber, explain },
+    });
+  } catch (error) {
+    if (exitCodeOf(error) !== exitCodes.bug && !context.signal.aborted)
+      for (const line of wordsOf(error)) context.tell(line);
+    throw error;
+  }
+}
+
+/** A step as its command is asked. */
+function inputOf({ name, options }: Step): CommandInput {
+  const { argument } = stepRules[name];
+  if (argument === undefined) return { arguments: [], options };
+  const { [argument]: value, ...others } = options;
+  return { arguments: [String(value)], options: others };
+}
+
+/** The step with the month that `last` stands for. */
+function withMonth(step: Step, now: Instant): Step {
+  if (step.name !== 'close' || step.options['month'] !== 'last') return step;
+  return { ...step, options: { ...step.options, month: formatMonth(addCalendarMonths(now, -1)) } };
+}
+
+interface Answer {
+  readonly job: Job;
+  readonly slot: Instant | undefined;
+  readonly runNumber: number;
+  readonly exitCode: number;
+  readonly error: string | undefined;
+  readonly results: readonly StepResult[];
+}
+
+async function answer(
+  { job, slot, runNumber, exitCode, error, results }: Answer,
+  context: CommandContext,
+): Promise<void> {
+  if (context.json) {
+    const steps = results.map((result) => ({
+      ...result,
+      seconds: result.seconds.toFixed(3),
+      exitCode: result.exitCode ?? null,
+      error: result.error ?? null,
+      figures: result.figures ?? null,
+    }));
+    const value = {
+      ...{ run: runNumber, job: job.name, slot: slot === undefined ? null : formatInstant(slot) },
+      ...{ exitCode, error: error ?? null, steps },
+    };
+    await context.write(`${context.redact(JSON.stringify(value))}\n`);
+    return;
+  }
+  const columns = ['step', 'outcome', 'seconds', ''].map((name) => ({
+    name,
+    type: name === 'seconds' ? 'DECIMAL' : 'VARCHAR',
+  }));
+  const cells = results.map(({ commandLine, outcome, seconds, figures, error: because }) => [
+    commandLine,
+    outcome.replace('_', ' '),
+    outcome === 'left_out' ? '' : seconds.toFixed(1),
+    because?.split('\n')[0] ??
+      Object.entries(figures ?? {})
+        .map(([name, value]) => `${name} ${value}`)
+        .join(', '),
+  ]);
+  const table = formatTable(columns, cells, { maxCellWidth: 120 });
+  const words = exitCode === exitCodes.done ? 'went well' : `ended with ${exitCode}`;
+  await context.write(context.redact(`── run ${runNumber} of ${job.name} ${words}\n${table}\n`));
+}
+
+/** Shows what a run would do; does nothing. */
+async function showOnly(job: Job, steps: readonly Step[], context: CommandContext): Promise<number> {
+  const next = nextSlot(job.timetable, job.zone, context.effects.now());
+  const value = {
+    job: job.name,
+    file: job.file,
+    schedule: job.schedule,
+    timeZone: job.zone.name,
+    enabled: job.isEnabled,
+    next: next === undefined ? null : formatInstant(next),
+    timeoutSeconds: job.timeoutMs === undefined ? null : job.timeoutMs / 1000,
+    catchUp: job.catchUp,
+    steps: steps.map((step, index) => ({
+      step: step.name,
+      commandLine: commandLineOf(step),
+      needs: [...new Set(steps.slice(0, index).map(({ name }) => name))].filter((name) =>
+        stepRules[step.name].needs.includes(name),
+      ),
+    })),
+  };
+  if (context.json) {
+    await context.write(`${JSON.stringify(value)}\n`);
+    return exitCodes.done;
+  }
+  const lines = value.steps.map(
+    ({ commandLine, needs }, index) =>
+      `  ${index + 1}. costbook ${commandLine}${needs.length === 0 ? '' : `   (where ${needs.join(' and ')} went well)`}`,
+  );
+  const when = `${job.schedule} ${value.timeZone}${job.isEnabled ? '' : ', not enabled'}, next ${value.next ?? 'never'}`;
+  await context.write(`${job.name} (${job.file}; ${when})\n${lines.join('\n')}\n`);
+  return exitCodes.done;
+}

@@ -1,0 +1,234 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { exitCodes, messageOf, UsageError } from '../errors.ts';
+import { serveHealth } from '../health.ts';
+import { type Job, loadJobs, nextSlot } from '../jobs/index.ts';
+import { formatTable } from '../reports/index.ts';
+import { doneThroughOf, everyMinute, type JobState, openScheduler, startRun } from '../schedule.ts';
+import { formatInstant, type Instant } from '../time.ts';
+import { type JobHistory, jobHistories, openBooks, SqlError, snapshotFile } from '../warehouse/index.ts';
+import type { Command, CommandContext, CommandInput } from './command.ts';
+import { optionReader } from './options.ts';
+import { checkNames } from './run.ts';
+
+/** How long a run waits for another process that holds the warehouse: one by hand, or one that an earlier scheduler left. */
+const waitForOthers = '30m';
+/** Ticks come every minute; without any for so long something is wrong. */
+const tickOverdueMs = 3 * 60_000;
+
+export const scheduleCommand: Command = {
+  name: 'schedule',
+  summary: 'Run the jobs when they are due, each run in a process of its own, until it is stopped.',
+  options: [
+    { flags: '--health-port <port>', summary: 'answer /healthz, /readyz and /metrics there; 0 takes a free one' },
+    { flags: '--health-host <address>', summary: 'the address for that; 127.0.0.1 by default' },
+    { flags: '--list', summary: 'name the jobs with their schedules' },
+  ],
+  examples: ['costbook schedule', 'costbook schedule --health-port 9464', 'costbook schedule --list'],
+  async run(input, context) {
+    const { effects, dir, env, signal } = context;
+    const options = optionReader(input, effects.now());
+    const portText = options.text('healthPort');
+    const host = options.text('healthHost') ?? '127.0.0.1';
+    const port = portText === undefined ? undefined : Number(portText);
+    if (portText !== undefined && !(/^\d{1,5}$/.test(portText) && Number(portText) < 65_536)) {
+      options.problem(`--health-port: "${portText}" is no port, expected a number from 0 to 65535`);
+    }
+    if (port === undefined && options.text('healthHost') !== undefined) {
+      options.problem('--health-host is given without --health-port: expected both');
+    }
+    options.check();
+    const isList = options.flag('list');
+    const place = { dir, env, now: effects.now(), keepSecret: context.keepSecret, requirePing: !isList };
+    const all = loadJobs(place);
+    await checkNames(all, context);
+    if (isList) return list(all, context);
+    const jobs = all.filter(({ isEnabled }) => isEnabled);
+    if (jobs.length === 0) throw new UsageError('no job is enabled: write enabled: true into one of jobs/');
+
+    const clock = clockOf(input, context);
+    const scheduler = openScheduler({
+      jobs,
+      doneThrough: doneThroughOf(await historiesOf(context)),
+      now: clock.now,
+      log: effects.log,
+      start: (job, slot) =>
+        startRun(runArguments(job, slot, clock, input, context), { env: childEnv(env), isQuiet: context.json }),
+    });
+    let tickedAt = Date.now();
+    let isStopping = false;
+    function tick(): void {
+      tickedAt = Date.now();
+      scheduler.tick();
+    }
+    const health =
+      port === undefined
+        ? undefined
+        : await serveHealth(
+            { host, port },
+            {
+              '/healthz': async () =>
+                Date.now() - tickedAt < tickOverdueMs
+                  ? { status: 200, body: 'ok\n' }
+                  : { status: 503, body: `no tick since ${formatInstant(tickedAt)}\n` },
+              '/readyz': async () => (isStopping ? { status: 503, body: 'stopping\n' } : { status: 200, body: 'ok\n' }),
+              '/metrics': async () => ({
+                status: 200,
+                type: 'text/plain; version=0.0.4; charset=utf-8',
+                body: `${await runMetrics(dir)}${gauges(scheduler.states())}`,
+              }),
+            },
+          );
+    if (health !== undefined) effects.log.info('health is answered', { url: health.url });
+    for (const { job, next } of scheduler.states()) {
+      effects.log.info('a job is scheduled', { job, next: next === undefined ? 'never' : formatInstant(next) });
+    }
+    const minutes = everyMinute(tick);
+    try {
+      tick(); // what was missed does not wait for the next minute
+      await aborted(signal);
+    } finally {
+      isStopping = true;
+      minutes.stop();
+      await scheduler.stop();
+      await health?.close();
+    }
+    throw signal.reason;
+  },
+};
+
+/** What the books call now: real time, or, with --now, time that goes on from there. Its runs are told. */
+function clockOf(input: CommandInput, { effects, env }: CommandContext): { now(): Instant; isShifted: boolean } {
+  const isShifted = typeof input.options['now'] === 'string' || Boolean(env['COSTBOOK_NOW']);
+  const [begun, at] = [performance.now(), effects.now()];
+  return { isShifted, now: isShifted ? () => at + Math.floor(performance.now() - begun) : effects.now };
+}
+
+function runArguments(
+  job: Job,
+  slot: Instant,
+  clock: ReturnType<typeof clockOf>,
+  { options }: CommandInput,
+  { dir }: CommandContext,
+): string[] {
+  const format = options['logFormat'];
+  return [
+    ...[job.name, '--slot', formatInstant(slot), '--wait', waitForOthers, '--dir', dir],
+    ...(clock.isShifted ? ['--now', formatInstant(clock.now())] : []),
+    ...(typeof format === 'string' ? ['--log-format', format] : []),
+  ];
+}
+
+function childEnv(env: CommandContext['env']): Record<string, string | undefined> {
+  const { COSTBOOK_NOW: _, COSTBOOK_JSON: __, ...others } = env;
+  return others;
+}
+
+/** What the books know of each job, as they were published. */
+async function historiesOf({ dir, effects, signal }: CommandContext): Promise<ReadonlyMap<string, JobHistory>> {
+  if (!existsSync(snapshotFile(dir))) return new Map();
+  const books = await openBooks(dir, { lockedDown: true, signal });
+  try {
+    return await jobHistories(books.connection);
+  } catch (error) {
+    if (!(error instanceof SqlError)) throw error;
+    // Books of an earlier version: the next run brings them to this one.
+    effects.log.warn('what was missed is not known', { because: messageOf(error) });
+    return new Map();
+  } finally {
+    books.close();
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    // A timer keeps the process, as an abort handler by itself does not.
+    const stay = setInterval(() => undefined, 60_000);
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearInterval(stay);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}
+
+/** What the last run wrote for machines; nothing where there is nothing yet. */
+async function runMetrics(dir: string): Promise<string> {
+  try {
+    const text = await readFile(join(dir, 'data', 'metrics.prom'), 'utf8');
+    return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+/** The scheduler's own gauges, in the text format of Prometheus. */
+function gauges(states: readonly JobState[]): string {
+  const metrics: readonly { name: string; help: string; value(state: JobState): number | undefined }[] = [
+    {
+      name: 'costbook_schedule_next_run_timestamp_seconds',
+      help: 'When the job is due next.',
+      value: ({ next }) => next && next / 1000,
+    },
+    {
+      name: 'costbook_schedule_running',
+      help: 'Whether a run of the job is under way.',
+      value: ({ isRunning }) => Number(isRunning),
+    },
+    {
+      name: 'costbook_schedule_last_exit_code',
+      help: 'Exit code of the last run that this scheduler started.',
+      value: ({ last }) => last?.exitCode,
+    },
+    {
+      name: 'costbook_schedule_last_end_timestamp_seconds',
+      help: 'When the last run that this scheduler started ended.',
+      value: ({ last }) => last && last.endedAt / 1000,
+    },
+  ];
+  return metrics
+    .map(({ name, help, value }) => {
+      const samples = states.flatMap((state) => {
+        const number = value(state);
+        return number === undefined ? [] : [`${name}{job="${state.job}"} ${number}\n`];
+      });
+      return samples.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${samples.join('')}`;
+    })
+    .join('');
+}
+
+async function list(jobs: readonly Job[], context: CommandContext): Promise<number> {
+  const now = context.effects.now();
+  const rows = jobs.map((job) => {
+    const next = job.isEnabled ? nextSlot(job.timetable, job.zone, now) : undefined;
+    return {
+      job: job.name,
+      schedule: job.schedule,
+      timeZone: job.zone.name,
+      enabled: job.isEnabled,
+      next: next === undefined ? null : formatInstant(next),
+      steps: job.steps.map(({ name }) => name),
+      file: job.isBuiltIn ? '(comes with Costbook)' : job.file,
+    };
+  });
+  if (context.json) await context.write(`${JSON.stringify(rows)}\n`);
+  else {
+    const columns = ['job', 'schedule', 'zone', 'next', 'steps', 'file'].map((name) => ({ name, type: 'VARCHAR' }));
+    const cells = rows.map((row) => [
+      row.job,
+      row.schedule,
+      row.timeZone,
+      row.next ?? (row.enabled ? 'never' : 'not enabled'),
+      row.steps.join(', '),
+      row.file,
+    ]);
+    await context.write(`${formatTable(columns, cells, { maxCellWidth: 120 })}\n`);
+  }
+  return exitCodes.done;
+}

@@ -1,0 +1,14 @@
+export {
+  commandLineOf,
+  type Job,
+  type Ping,
+  type Step,
+  type StepName,
+  type StepOption,
+  stepNames,
+  stepRules,
+} from './definition.ts';
+export { type JobsPlace, jobNames, loadJob, loadJobs, reservedNames } from './load.ts';
+export { catchUps, type JobInput, jobKeys, parseJob, pingKeys } from './parse.ts';
+export { lastSlots, nextSlot, slotsBetween } from './slots.ts';
+export { parseTimetable, type Timetable } from './timetable.ts';

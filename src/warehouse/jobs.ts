@@ -1,0 +1,130 @@
+import { formatInstant, type Instant } from '../time.ts';
+import type { Connection } from './connection.ts';
+import type { Recorder } from './journal.ts';
+
+/** What the books know of a job's slots. */
+export interface JobHistory {
+  /**
+   * The last instant that needs no run any more: the last slot that was run to an end, was missed or was tried too
+   * often, or the last start by hand. Undefined where there is none.
+   */
+  readonly doneThrough: Instant | undefined;
+  /** Later slots whose runs were killed. */
+  readonly interrupted: readonly Instant[];
+}
+
+/** A slot whose runs were all killed is not tried for ever: what kills them may be the run itself. */
+const maxTries = 3;
+
+/** What the books know of each job that ever ran, by name. */
+export async function jobHistories(connection: Connection): Promise<ReadonlyMap<string, JobHistory>> {
+  const rows = await connection.rows(`
+    with tries as (
+      select
+        job, slot, coalesce(slot, min(started_at)) as due_at,
+        -- Whoever asks holds the books, or will ask again when it does: what is called running was killed.
+        bool_or(outcome not in ('interrupted', 'running')) or count(*) >= ${maxTries} as is_over
+      from runs
+      where job is not null
+      group by job, slot, case when slot is null then run_number end
+    ),
+    through as (select job, max(due_at) filter (is_over) as done_through from tries group by job)
+    select
+      job,
+      epoch_ms(any_value(through.done_through)) as done_through,
+      string_agg(epoch_ms(tries.slot), ',' order by tries.slot) filter (
+        not tries.is_over and tries.slot is not null
+        and (through.done_through is null or tries.slot > through.done_through)
+      ) as interrupted
+    from tries
+    join through using (job)
+    group by job
+    order by job
+  `);
+  return new Map(
+    rows.map((row) => [
+      String(row['job']),
+      {
+        doneThrough: row['done_through'] === null ? undefined : Number(row['done_through']),
+        interrupted: row['interrupted'] === null ? [] : String(row['interrupted']).split(',').map(Number),
+      },
+    ]),
+  );
+}
+
+/** A step whose run has begun it. */
+export interface StepBegun {
+  readonly runNumber: number;
+  /** From 1. */
+  readonly position: number;
+  readonly step: string;
+  readonly commandLine: string;
+  readonly startedAt: Instant;
+}
+
+/** How a step ended. */
+export interface StepEnd {
+  readonly runNumber: number;
+  readonly position: number;
+  readonly outcome: 'done' | 'failed' | 'left_out';
+  readonly endedAt: Instant;
+  readonly seconds: number | undefined;
+  readonly exitCode: number | undefined;
+  readonly error: string | undefined;
+  readonly figures: Readonly<Record<string, unknown>> | undefined;
+}
+
+export function recordStepBegan(recorder: Recorder, begun: StepBegun): Promise<void> {
+  return recorder.record({
+    event: 'step_began',
+    values: {
+      run_number: begun.runNumber,
+      position: begun.position,
+      step: begun.step,
+      command_line: begun.commandLine,
+      started_at: formatInstant(begun.startedAt),
+    },
+  });
+}
+
+export function recordStepEnd(recorder: Recorder, end: StepEnd): Promise<void> {
+  return recorder.record({
+    event: 'step_ended',
+    values: {
+      run_number: end.runNumber,
+      position: end.position,
+      outcome: end.outcome,
+      ended_at: formatInstant(end.endedAt),
+      seconds: end.seconds === undefined ? null : end.seconds.toFixed(3),
+      exit_code: end.exitCode ?? null,
+      error: end.error ?? null,
+      figures: end.figures === undefined ? null : JSON.stringify(end.figures),
+    },
+  });
+}
+
+/** Writes down slots that nobody ran, in their order. */
+export async function recordMissed(
+  connection: Connection,
+  recorder: Recorder,
+  missed: {
+    readonly job: string;
+    readonly slots: readonly Instant[];
+    readonly because: string;
+    readonly foundAt: Instant;
+  },
+): Promise<void> {
+  const [row] = await connection.rows('select coalesce(max(run_number), 0) as number from ledger.runs');
+  for (const [index, slot] of missed.slots.entries()) {
+    await recorder.record({
+      event: 'slot_missed',
+      values: {
+        run_number: Number(row?.['number']) + 1 + index,
+        job: missed.job,
+        slot: formatInstant(slot),
+        found_at: formatInstant(missed.foundAt),
+        because: missed.because,
+      },
+    });
+  }
+}

@@ -1,0 +1,399 @@
+import { allocationKeys, fields, ways } from '../../src/allocation/index.ts';
+import { configKeys } from '../../src/config.ts';
+import { catchUps, jobKeys, pingKeys, type StepOption, stepNames, stepRules } from '../../src/jobs/index.ts';
+import { budgetFileKeys, severities } from '../../src/reports/index.ts';
+import { sinkKeys } from '../../src/sink-settings.ts';
+import { periodKinds } from '../../src/time.ts';
+
+// What an editor is told of the YAML files, in docs/schema. Keys and choices are those that the readers in src know:
+// one that is not described here, or described and not known there, throws. A test mutates documents and looks whether
+// schema and reader say the same of them.
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+const text = (description: string, more: Schema = {}): Schema => ({
+  type: 'string',
+  minLength: 1,
+  description,
+  ...more,
+});
+const flag = (description: string): Schema => ({ type: 'boolean', description });
+const choice = (choices: readonly string[], description: string): Schema => ({ enum: choices, description });
+const duration = (description: string, units = 'smhd'): Schema =>
+  text(description, { pattern: `^[0-9]{1,5}[${units}]$` });
+const listOf = (items: Schema, description: string): Schema => ({ type: 'array', minItems: 1, items, description });
+const oneOrMore = (items: Schema, description: string): Schema => ({
+  anyOf: [items, { type: 'array', minItems: 1, items }],
+  description,
+});
+const named = (values: Schema, description: string): Schema => ({
+  type: 'object',
+  additionalProperties: values,
+  description,
+});
+
+/** A whole number as the configuration takes it: also as the text that a reference gives. */
+const count = (description: string, minimum: number, maximum?: number): Schema => ({
+  anyOf: [
+    { type: 'integer', minimum, ...(maximum === undefined ? {} : { maximum }) },
+    { type: 'string', pattern: '^([0-9]{1,16}|.*\\$\\{.*\\}.*)$' },
+  ],
+  description,
+});
+
+/** A mapping of exactly these keys, each of which is described. */
+function mapping(
+  keys: readonly string[],
+  described: Readonly<Record<string, Schema>>,
+  { description, required = [], ...more }: { description?: string; required?: readonly string[] } & Schema = {},
+): Schema {
+  const missing = keys.filter((key) => !Object.hasOwn(described, key));
+  const unknown = Object.keys(described).filter((key) => !keys.includes(key));
+  if (missing.length + unknown.length > 0) {
+    throw new Error(
+      `described and known keys differ: ${missing.join(', ')} not described, ${unknown.join(', ')} not known`,
+    );
+  }
+  return {
+    type: 'object',
+    ...(description === undefined ? {} : { description }),
+    properties: Object.fromEntries(keys.map((key) => [key, described[key]])),
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: false,
+    ...more,
+  };
+}
+
+function titled(title: string, schema: Schema): Schema {
+  return { $schema: 'https://json-schema.org/draft/2020-12/schema', title, ...schema };
+}
+
+function stepOption(option: StepOption, isMonth: boolean): Schema {
+  switch (option.kind) {
+    case 'flag':
+      return flag(option.about);
+    case 'choice':
+      return choice(option.choices, option.about);
+    case 'choices':
+      return oneOrMore({ enum: option.choices }, option.about);
+    case 'names':
+      return oneOrMore(text('a name'), option.about);
+    case 'values':
+      return named({ type: ['string', 'number', 'boolean'] }, option.about);
+    case 'date':
+    case 'text':
+      return text(option.about, isMonth ? { pattern: '^(last|[0-9]{4}-[0-9]{2})$' } : {});
+  }
+}
+
+function jobSchema(): Schema {
+  const alone = stepNames.filter((name) => stepRules[name].required === undefined);
+  const withOptions = stepNames.filter((name) => stepRules[name].options.length > 0);
+  const steps = {
+    anyOf: [
+      { enum: alone },
+      mapping(
+        withOptions,
+        Object.fromEntries(
+          withOptions.map((name) => {
+            const { options, required = [] } = stepRules[name];
+            const described = Object.fromEntries(
+              options.map((option) => [option.key, stepOption(option, name === 'close')]),
+            );
+            return [name, mapping(Object.keys(described), described, { required })];
+          }),
+        ),
+        { minProperties: 1, maxProperties: 1 },
+      ),
+    ],
+  };
+  const address = text('an address, https unless allowPrivateNetwork; $' + '{NAME} stands for a variable');
+  return titled(
+    'A job of Costbook: jobs/<name>.yaml',
+    mapping(
+      jobKeys,
+      {
+        schedule: text('minute, hour, day of the month, month, weekday, such as "15 2 * * *"', {
+          pattern: '^\\s*[^\\s@]\\S*(\\s+\\S+){4}\\s*$',
+        }),
+        timeZone: text('by whose clocks the schedule is: UTC, or a name such as Europe/Berlin'),
+        steps: listOf(steps, 'what is done, in order'),
+        timeout: duration('how long a run may take: 90s, 50m or 6h; without it as long as it takes'),
+        catchUp: choice(catchUps, 'what becomes of missed slots: made up for by one run (once), or left alone'),
+        enabled: flag('whether costbook schedule runs it'),
+        ping: mapping(
+          pingKeys,
+          {
+            start: { ...address, description: `told when a run begins: ${address['description']}` },
+            success: { ...address, description: `told when it went well: ${address['description']}` },
+            fail: { ...address, description: `told when it did not: ${address['description']}` },
+            allowPrivateNetwork: flag('whether the addresses may lie in a private network, and be http there'),
+          },
+          {
+            description: 'who is told of every run',
+            anyOf: [{ required: ['start'] }, { required: ['success'] }, { required: ['fail'] }],
+          },
+        ),
+      },
+      { required: ['schedule', 'steps'] },
+    ),
+  );
+}
+
+function budgetsSchema(): Schema {
+  const usd = text('an amount above 0 such as 5000 USD', { pattern: '^[0-9]{1,15}(\\.[0-9]{1,12})? USD$' });
+  const names = (description: string) => oneOrMore(text('a name'), description);
+  const byName = (description: string) => ({ ...named(names('one or more values'), description), minProperties: 1 });
+  const sinks = names('sinks of costbook.yaml');
+  const scope = mapping(
+    budgetFileKeys.scope,
+    {
+      account: names('accounts'),
+      workspace: names('workspaces'),
+      resource_type: names('resource types'),
+      resource_name: names('resource names; * stands for any characters'),
+      billing_dimension: names('billing dimensions'),
+      owner: byName('owners by dimension of the allocation'),
+      label: byName('labels of the resource'),
+    },
+    { description: 'of what costs the budget is; a cost must fit every key', not: { required: ['owner', 'label'] } },
+  );
+  const threshold = mapping(
+    budgetFileKeys.threshold,
+    {
+      at: text('a share of the amount or USD: 80% or 4500 USD', {
+        pattern: '^([0-9]{1,4}(\\.[0-9]{1,4})?%|[0-9]{1,15}(\\.[0-9]{1,12})? USD)$',
+      }),
+      severity: choice(severities, 'warning without it'),
+      notify: sinks,
+    },
+    { required: ['at'] },
+  );
+  const budget = mapping(
+    budgetFileKeys.budget,
+    {
+      name: text('letters, digits and . _ -', { maxLength: 100 }),
+      scope,
+      period: choice(periodKinds, 'weeks begin on Monday'),
+      timeZone: text('whose clocks tell where a period begins'),
+      amount: usd,
+      amounts: named(usd, 'amounts of single periods: 2026-12-24, 2026-W52, 2026-12, 2026-Q4, 2026'),
+      parent: text('the budget that this one is a part of'),
+      thresholds: listOf(threshold, '100%, critical, without any'),
+      notify: sinks,
+    },
+    { required: ['name', 'period', 'amount'] },
+  );
+  return titled(
+    'Budgets of Costbook: jobs/budgets.yaml',
+    mapping(budgetFileKeys.top, { budgets: listOf(budget, 'what may be spent') }),
+  );
+}
+
+function allocationSchema(): Schema {
+  const value = { type: ['string', 'null'] };
+  const patterns = (description: string) => oneOrMore(value, description);
+  const owner = {
+    type: 'object',
+    minProperties: 1,
+    description: 'the owner along each dimension, or from a label',
+    additionalProperties: {
+      anyOf: [
+        text('the owner'),
+        mapping(
+          allocationKeys.label,
+          { label: text('the key of a label'), otherwise: { ...value, description: 'where it is missing' } },
+          {
+            required: ['label'],
+          },
+        ),
+      ],
+    },
+  };
+  const split = mapping(
+    allocationKeys.split,
+    {
+      by: choice(ways, 'by what it is shared'),
+      over: listOf(text('a dimension'), 'the dimensions by which owners are told apart'),
+      billing_dimension: text('whose usage counts, where by is usage'),
+      weights: listOf(
+        {
+          type: 'object',
+          properties: { weight: { type: ['number', 'string'], description: 'from 0, such as 2 or 0.5' } },
+          required: ['weight'],
+          minProperties: 2,
+          additionalProperties: text('the owner'),
+        },
+        'owners with their weights, where by is weights',
+      ),
+    },
+    { required: ['by'], description: 'shared over owners' },
+  );
+  const instant = text('2026-10-01, 2026-10 or 2026-10-01T06:00:00Z');
+  const rule = mapping(
+    allocationKeys.rule,
+    {
+      name: text('what the rule is called', { maxLength: 100 }),
+      when: mapping(
+        allocationKeys.when,
+        {
+          ...Object.fromEntries(
+            fields.map((field) => [field, patterns('* stands for any characters, null for "has none"')]),
+          ),
+          label: named(patterns('values'), 'labels of the resource'),
+        },
+        { description: 'what a cost must fit, every key of it' },
+      ),
+      table: text('a CSV file beside this one', { pattern: '^[A-Za-z0-9_.-]+\\.csv$' }),
+      from: { ...instant, description: `valid from here on: ${instant['description']}` },
+      until: { ...instant, description: `valid until here (exclusive): ${instant['description']}` },
+      owner,
+      split,
+    },
+    { required: ['name'], anyOf: [{ required: ['owner'] }, { required: ['table'] }, { required: ['split'] }] },
+  );
+  return titled(
+    'Whom costs are for: jobs/allocation.yaml',
+    mapping(
+      allocationKeys.top,
+      {
+        dimensions: listOf(
+          text('lower case letters, digits and _', { pattern: '^[a-z][a-z0-9_]*$' }),
+          'what an owner is told along',
+        ),
+        aliases: named(
+          named(patterns('other spellings'), 'values'),
+          'labels, their values and other spellings of these',
+        ),
+        rules: listOf(rule, 'the first that matches decides'),
+        default: { ...owner, description: 'the owner of what no rule catches' },
+      },
+      { required: ['rules'] },
+    ),
+  );
+}
+
+function configSchema(): Schema {
+  const names = oneOrMore(text('a sink'), 'sinks, or one text with commas between their names');
+  const token = {
+    token: text('the bearer token; keep it out of this file: $' + '{PLATFORM_TOKEN}'),
+    tokenFile: text('a file with the token'),
+    tokenCommand: text('a command that prints the token'),
+  };
+  const onlyOneToken = {
+    not: {
+      anyOf: [
+        { required: ['token', 'tokenFile'] },
+        { required: ['token', 'tokenCommand'] },
+        { required: ['tokenFile', 'tokenCommand'] },
+      ],
+    },
+  };
+  const inventory = {
+    description: 'whether the listings of resources are read, and with whose tokens',
+    anyOf: [
+      { type: 'boolean' },
+      { type: 'string', pattern: '^(true|false|.*\\$\\{.*\\}.*)$' },
+      {
+        type: 'object',
+        additionalProperties: false,
+        properties: {
+          tokens: {
+            type: 'object',
+            minProperties: 1,
+            additionalProperties: {
+              anyOf: [token.token, mapping(configKeys.workspaceToken, token, { minProperties: 1, maxProperties: 1 })],
+            },
+          },
+        },
+      },
+    ],
+  };
+  const url = text('http or https, without credentials, query or fragment');
+  const shared = { url, ...token, since: text('the first hour to keep: 2026-10-01, 2026-10 or -90d') };
+  const targets: Readonly<Record<string, Schema>> = {
+    url: text('an address, which is a secret: $' + '{SLACK_WEBHOOK_URL}'),
+    secret: text('the key of the signature'),
+    allowPrivateNetwork: flag('whether it may lie in a private network'),
+    host: text('the name of the mail server'),
+    port: count('587, or 465 with tls: implicit', 1, 65_535),
+    tls: text('starttls without it', { enum: ['starttls', 'implicit', 'none'] }),
+    user: text('together with password'),
+    password: text('together with user'),
+    from: text('who it is from'),
+    to: oneOrMore(text('an address'), 'who it is for'),
+  };
+  const sinks = Object.entries(sinkKeys).map(([type, { keys, required }]) =>
+    mapping(
+      ['type', ...keys],
+      { type: { const: type }, ...Object.fromEntries(keys.map((key) => [key, targets[key] ?? {}])) },
+      {
+        required: ['type', ...required],
+        ...(type === 'email' ? { dependentRequired: { user: ['password'], password: ['user'] } } : {}),
+      },
+    ),
+  );
+  return titled(
+    'The configuration of Costbook: costbook.yaml',
+    mapping(
+      configKeys.top,
+      {
+        accounts: listOf(
+          mapping(
+            configKeys.account,
+            { id: text('the account'), name: text('what people call it'), inventory, ...shared },
+            onlyOneToken,
+          ),
+          'who pays',
+        ),
+        account: text('who pays, where it is only one'),
+        ...shared,
+        concurrency: count('requests at a time, 4 without it', 1, 32),
+        maxRequestsPerMinute: count('no limit without it', 1),
+        settleDays: count('days after which hours do not change any more, 3 without it', 0, 90),
+        closeAfterDays: count('days after its end before which a month is not closed, 3 without it', 0, 90),
+        lagHours: count('hours that are too young to be claimed, 2 without it', 0, 72),
+        freshness: {
+          description: 'how old complete books may be, 26h without it',
+          type: 'string',
+          pattern: '^([0-9]{1,5}[smhd]|.*\\$\\{.*\\}.*)$',
+        },
+        verifyDays: count('days of the past that are looked at every night, 400 without it', 0, 36_500),
+        deepVerifyPages: count('pages of totals by series in a night, 2 without it', 0),
+        inventory,
+        apiVersion: text('a version of the platform such as 2026-04-16'),
+        authorizationHeader: text('the header of the token'),
+        versionHeader: text('the header of the version'),
+        proof: mapping(configKeys.proof, {
+          tolerance: { type: ['number', 'string'], description: 'USD by which sums may differ' },
+        }),
+        landing: mapping(configKeys.landing, {
+          keep: text('changed without it', { pattern: '^(changed|all|.*\\$\\{.*\\}.*)$' }),
+          keepDays: count('for ever without it', 1, 36_500),
+        }),
+        focus: mapping(configKeys.focus, {
+          provider: text('who bills'),
+          accountName: text('the name of the only account'),
+        }),
+        alerts: mapping(configKeys.alerts, {
+          notify: { ...names, description: 'who is told where nobody else is named; all without it' },
+          giveUpDays: count('days after which a message is given up, 7 without it', 1, 365),
+        }),
+        sinks: {
+          type: 'object',
+          additionalProperties: { oneOf: sinks },
+          description: 'where alerts are told, by name',
+        },
+      },
+      onlyOneToken,
+    ),
+  );
+}
+
+/** Every schema by the name of its file in docs/schema, without `.schema.json`. */
+export const yamlSchemas: Readonly<Record<'costbook' | 'job' | 'budgets' | 'allocation', Schema>> = {
+  costbook: configSchema(),
+  job: jobSchema(),
+  budgets: budgetsSchema(),
+  allocation: allocationSchema(),
+};

@@ -1,0 +1,341 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { parse as parseYamlText } from 'yaml';
+import { parseAllocation } from '../../src/allocation/index.ts';
+import { parseConfig } from '../../src/config.ts';
+import { parseJob } from '../../src/jobs/index.ts';
+import { parseBudgets } from '../../src/reports/index.ts';
+import { violations } from '../support/json-schema.ts';
+import { newProject } from '../support/project.ts';
+import { type Schema, yamlSchemas } from '../support/yaml-schemas.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const now = Date.UTC(2026, 10, 21);
+const folder = await newProject();
+await mkdir(join(folder, 'jobs'));
+await writeFile(join(folder, 'jobs', 'owners.csv'), 'workspace,product\nnorth,search\n');
+
+type Name = keyof typeof yamlSchemas;
+
+/** What reads each kind of file in the product; JSON is YAML. */
+const readers: Readonly<Record<Name, (text: string) => unknown>> = {
+  costbook: (text) => parseConfig({ text, file: 'costbook.yaml', env: {}, now, requireAccounts: false }),
+  job: (text) =>
+    parseJob({
+      text,
+      file: 'jobs/x.yaml',
+      isBuiltIn: false,
+      env: {},
+      now,
+      keepSecret: () => undefined,
+      requirePing: false,
+    }),
+  budgets: (text) => parseBudgets({ text, file: 'jobs/budgets.yaml', now }),
+  allocation: (text) => parseAllocation({ text, file: join(folder, 'jobs', 'allocation.yaml') }),
+};
+
+const token = { token: 'abcdefgh' };
+const hook = 'https://hooks.example.com/services/x';
+/** Documents that together use every key. */
+const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
+  costbook: [
+    {
+      ...{ url: 'https://api.example.com', account: 'acc_one', tokenFile: 'token', since: '2026-10' },
+      ...{ concurrency: 4, maxRequestsPerMinute: 120, settleDays: 3, closeAfterDays: 3, lagHours: 2, freshness: '26h' },
+      ...{
+        verifyDays: 400,
+        deepVerifyPages: 2,
+        inventory: { tokens: { north: 'abcdefgh', south: { tokenFile: 'south' } } },
+      },
+      ...{ apiVersion: '2026-04-16', authorizationHeader: 'Authorization', versionHeader: 'Service-Version' },
+      ...{ proof: { tolerance: '0.01' }, landing: { keep: 'all', keepDays: 30 } },
+      focus: { provider: 'Platform', accountName: 'Main' },
+      alerts: { notify: ['finops', 'mail'], giveUpDays: 7 },
+      sinks: {
+        finops: { type: 'slack', url: hook, allowPrivateNetwork: false },
+        pager: { type: 'webhook', url: hook, secret: 'sixteen-letters-or-more', allowPrivateNetwork: true },
+        mail: {
+          ...{
+            type: 'email',
+            host: 'smtp.example.com',
+            port: 587,
+            tls: 'implicit',
+            user: 'me',
+            password: 'secret-word',
+          },
+          ...{ from: 'a@example.com', to: ['b@example.com'], allowPrivateNetwork: true },
+        },
+        out: { type: 'log' },
+      },
+    },
+    {
+      ...{ url: 'https://api.example.com', ...token, inventory: false, since: '-90d' },
+      accounts: [
+        {
+          id: 'acc_a',
+          name: 'A',
+          url: 'https://a.example.com',
+          tokenCommand: 'pass show a',
+          since: '2026-10-01',
+          inventory: true,
+        },
+        { id: 'acc_b', token: 'abcdefgh' },
+        { id: 'acc_c', tokenFile: 'c' },
+      ],
+    },
+    { tokenCommand: 'pass show' },
+  ],
+  job: [
+    {
+      ...{ schedule: '15 2 * * *', timeZone: 'Europe/Berlin', timeout: '6h', catchUp: 'skip', enabled: true },
+      ping: { start: hook, success: hook, fail: hook, allowPrivateNetwork: false },
+      steps: [
+        'ingest',
+        { ingest: { from: '-1d', to: '2026-11-21', refetch: true } },
+        'check',
+        { close: { month: 'last' } },
+        {
+          report: {
+            ...{
+              name: 'focus',
+              month: '2026-10',
+              from: '2026-10-01',
+              to: '2026-10-02',
+              param: { workspace: 'north', n: 5 },
+            },
+            ...{ format: ['csv', 'parquet'], out: 'there', raw: true, parquetDecimals: 'double', focusVersion: '1.4' },
+            ...{ withDeprecatedColumns: true, requireComplete: true },
+          },
+        },
+        { digest: { period: 'weekly', sink: ['finops'] } },
+        'digest',
+        'alert',
+      ],
+    },
+  ],
+  budgets: [
+    {
+      budgets: [
+        {
+          ...{
+            name: 'all',
+            period: 'monthly',
+            timeZone: 'Europe/Berlin',
+            amount: '500 USD',
+            amounts: { '2026-12': '600 USD' },
+          },
+          thresholds: [{ at: '80%', severity: 'info', notify: ['finops'] }, { at: '400 USD' }],
+          notify: 'finops',
+        },
+        {
+          ...{ name: 'part', parent: 'all', period: 'monthly', timeZone: 'Europe/Berlin', amount: '5 USD' },
+          scope: {
+            ...{ account: 'a', workspace: ['b'], resource_type: 'c', resource_name: 'd*', billing_dimension: 'e' },
+            owner: { team: ['search'] },
+          },
+        },
+        { name: 'labels', period: 'yearly', amount: '5 USD', scope: { label: { tier: 'gold' } } },
+      ],
+    },
+  ],
+  allocation: [
+    {
+      dimensions: ['team', 'product'],
+      aliases: { team: { checkout: ['chekout'] } },
+      rules: [
+        {
+          ...{
+            name: 'shared',
+            from: '2026-01',
+            until: '2026-10',
+            split: { by: 'usage', over: ['team'], billing_dimension: 'x' },
+          },
+          when: {
+            ...{ account: 'a', workspace: ['b', null], resource_type: 'c', resource_name: 'd*', resource_uuid: 'e' },
+            ...{ billing_dimension: 'f', external_id: 'g', display_name: 'h', region: 'i', label: { app: 'x' } },
+          },
+        },
+        { name: 'weights', when: { region: 'j' }, split: { by: 'weights', weights: [{ team: 'a', weight: 2 }] } },
+        { name: 'even', when: { region: 'k' }, split: { by: 'evenly' } },
+        { name: 'label', owner: { team: { label: 'team' }, product: { label: 'app', otherwise: 'other' } } },
+        { name: 'table', when: { region: 'l' }, table: 'owners.csv' },
+      ],
+      default: { team: 'platform' },
+    },
+  ],
+};
+
+function isRefused(name: Name, document: unknown): boolean {
+  try {
+    readers[name](JSON.stringify(document));
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+type Path = readonly (string | number)[];
+
+function* pathsIn(value: unknown, path: Path = []): Generator<Path> {
+  yield path;
+  if (Array.isArray(value)) for (const [index, item] of value.entries()) yield* pathsIn(item, [...path, index]);
+  else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) yield* pathsIn(item, [...path, key]);
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a document of any shape
+function changed(document: unknown, path: Path, change: (parent: any, key: string | number) => void): unknown {
+  const copy = structuredClone({ root: document });
+  // biome-ignore lint/suspicious/noExplicitAny: a document of any shape
+  let parent: any = copy;
+  let key: string | number = 'root';
+  for (const next of path) {
+    parent = parent[key];
+    key = next;
+  }
+  change(parent, key);
+  return copy.root;
+}
+
+const strangers: readonly unknown[] = [
+  'nonsense-nobody-means',
+  -7,
+  1.5,
+  true,
+  null,
+  [],
+  {},
+  [[]],
+  { key_of_nobody: 1 },
+  [''],
+];
+
+describe.each(Object.keys(yamlSchemas) as Name[])('the schema of %s', (name) => {
+  const file = join(root, 'docs', 'schema', `${name}.schema.json`);
+  const schema: Schema = yamlSchemas[name];
+
+  test('is written down as it is; `npm run docs` writes it', () => {
+    const text = `${JSON.stringify(schema, null, 2)}\n`;
+    if (process.env['UPDATE_README']) writeFileSync(file, text);
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  test('takes what the reader takes, and every key of it is in some document here', () => {
+    for (const document of documents[name]) {
+      readers[name](JSON.stringify(document));
+      expect(violations(schema, document)).toEqual([]);
+    }
+    const used = new Set(documents[name].flatMap((document) => [...pathsIn(document)].map((path) => path.at(-1))));
+    const keys = [...JSON.stringify(schema).matchAll(/"properties":\{/g)].length;
+    expect(keys).toBeGreaterThan(0);
+    expect(keysOf(schema).filter((key) => !used.has(key))).toEqual([]);
+  });
+
+  test('says the same as the reader of a key that nobody knows, wherever it stands', () => {
+    const differing = documents[name].flatMap((document) =>
+      [...pathsIn(document)].flatMap((path) => {
+        const mutant = changed(document, path, (parent, key) => {
+          const value = parent[key];
+          if (typeof value === 'object' && value !== null && !Array.isArray(value)) value['key_of_nobody'] = 'x';
+        });
+        const [byReader, bySchema] = [isRefused(name, mutant), violations(schema, mutant).length > 0];
+        return byReader === bySchema || isFree(name, path)
+          ? []
+          : [`${path.join('/')}: reader ${byReader}, schema ${bySchema}`];
+      }),
+    );
+    expect(differing).toEqual([]);
+  });
+
+  test('takes every document that the reader takes: with any key left out, and with strange values anywhere', () => {
+    let refused = 0;
+    const differing = documents[name].flatMap((document) =>
+      [...pathsIn(document)].flatMap((path) =>
+        [undefined, ...strangers].flatMap((stranger) => {
+          const mutant = changed(document, path, (parent, key) => {
+            if (stranger === undefined && Array.isArray(parent)) parent.splice(Number(key), 1);
+            else if (stranger === undefined) delete parent[key];
+            else parent[key] = stranger;
+          });
+          // A file without anything in it is as good as none.
+          if (mutant === undefined || mutant === null) return [];
+          if (isRefused(name, mutant)) {
+            refused += 1;
+            return [];
+          }
+          return violations(schema, mutant).map((fault) => `${path.join('/')} = ${JSON.stringify(stranger)}: ${fault}`);
+        }),
+      ),
+    );
+    expect(refused).toBeGreaterThan(20);
+    expect(differing).toEqual([]);
+  });
+
+  test('refuses what the reader refuses for its kind, its choices or what is missing', () => {
+    const differing = documents[name].flatMap((document) =>
+      [...pathsIn(document)].flatMap((path) =>
+        [undefined, [[]], { key_of_nobody: 1 }, 'nonsense-nobody-means'].flatMap((stranger) => {
+          const parentPath = path.slice(0, -1);
+          const mutant = changed(document, path, (parent, key) => {
+            if (stranger === undefined && Array.isArray(parent)) return;
+            if (stranger === undefined) delete parent[key];
+            else parent[key] = stranger;
+          });
+          if (mutant === undefined || !isRefused(name, mutant) || violations(schema, mutant).length > 0) return [];
+          return [`${[...parentPath, path.at(-1)].join('/')} = ${JSON.stringify(stranger)}`];
+        }),
+      ),
+    );
+    // What a schema cannot say: names that must be others' names, texts of a form of their own.
+    expect(differing.filter((one) => !beyond[name].some((pattern) => pattern.test(one)))).toEqual([]);
+  });
+});
+
+/** Mappings whose keys are names of the user's own. */
+function isFree(name: Name, path: Path): boolean {
+  const at = path.join('/');
+  return name === 'allocation' && /^(default|rules\/\d+\/owner|rules\/\d+\/split\/weights\/\d+)$/.test(at);
+}
+
+/** What only the reader knows: forms of texts, names that must be those of others, what one value asks of another. */
+const beyond: Readonly<Record<Name, readonly RegExp[]>> = {
+  costbook: [
+    /(^|\/)(url|since|apiVersion|tolerance|from|to(\/\d)?) = "nonsense/,
+    /^alerts\/notify(\/\d)? = "nonsense/,
+    /^sinks(\/\w+)? = undefined$/, // alerts.notify names them
+  ],
+  job: [/^(timeZone|ping\/\w+|steps\/1\/ingest\/(from|to)) = "nonsense/],
+  budgets: [/(name|parent|timeZone) = "nonsense/, /timeZone = undefined/], // a child has its parent's periods
+  allocation: [/(from|until|over\/0|weight) = "nonsense/, /split\/(billing_dimension|weights) = undefined/], // as by says
+};
+
+/** Every key that the schema names. */
+function keysOf(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const own = (schema as { properties?: object }).properties;
+  return [...(own === undefined ? [] : Object.keys(own)), ...Object.values(schema).flatMap(keysOf)];
+}
+
+describe('files that come with Costbook', () => {
+  const files: readonly (readonly [string, Name])[] = [
+    ['costbook.example.yaml', 'costbook'],
+    ['budgets.example.yaml', 'budgets'],
+    ['allocation.example.yaml', 'allocation'],
+    ['jobs/demo/budgets.yaml', 'budgets'],
+    ['jobs/demo/allocation.yaml', 'allocation'],
+    ...readdirSync(join(root, 'jobs'))
+      .filter((file) => file.endsWith('.yaml'))
+      .map((file) => [`jobs/${file}`, 'job'] as const),
+  ];
+
+  test.each(files)('%s fits its schema and names it', (file, name) => {
+    const text = readFileSync(join(root, file), 'utf8');
+    expect(violations(yamlSchemas[name], parseYamlText(text))).toEqual([]);
+    const named = /^# yaml-language-server: \$schema=(\S+)$/m.exec(text)?.[1] ?? '';
+    expect(join(file, '..', named)).toBe(`docs/schema/${name}.schema.json`);
+  });
+});
