@@ -29,6 +29,9 @@ const echoMs = 250;
 
 const secrets = redactor();
 const closing: (() => Promise<void>)[] = [];
+const httpAnswers = new Map<string, number>();
+/** The run that this process is, once it is one. */
+let runNumber: number | undefined;
 let liveLine = '';
 
 process.exitCode = await main();
@@ -218,15 +221,33 @@ function contextFrom(options: Options, signal: AbortSignal): CommandContext {
     },
     tell,
     progress: hasLiveLine ? showLiveLine : undefined,
+    nameRun: (number) => {
+      runNumber = number;
+    },
     keepSecret: (secret) => secrets.keep(secret),
     redact: (words) => secrets.redact(words),
+    httpAnswers: () => httpAnswers,
     openHttp(connections) {
       // Loaded where somebody is asked: most commands only read.
       const opened = import('./platform/index.ts').then(({ openHttp }) => openHttp({ connections, env }));
       closing.push(async () => (await opened).close());
-      return async (request) => (await opened).send(request);
+      return async (request) => {
+        const { send } = await opened;
+        try {
+          const response = await send(request);
+          countAnswer(String(response.status));
+          return response;
+        } catch (error) {
+          if (!signal.aborted) countAnswer('none');
+          throw error;
+        }
+      };
     },
   };
+}
+
+function countAnswer(status: string): void {
+  httpAnswers.set(status, (httpAnswers.get(status) ?? 0) + 1);
 }
 
 function text(value: Options[string]): string | undefined {
@@ -253,7 +274,8 @@ function clearLiveLine(): void {
 /** One JSON object a line, for machines. */
 function jsonLog(): Log {
   function line(level: string, event: string, fields: Record<string, unknown> = {}): void {
-    tell(JSON.stringify({ at: formatInstant(Date.now()), level, event, ...fields }));
+    const run = runNumber === undefined ? {} : { run: runNumber };
+    tell(JSON.stringify({ at: formatInstant(Date.now()), level, ...run, event, ...fields }));
   }
   return {
     info: (event, fields) => line('info', event, fields),

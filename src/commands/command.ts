@@ -43,6 +43,8 @@ export interface CommandContext {
   tell(text: string): void;
   /** One live line on stderr, replaced by the next; does nothing where stderr is no terminal. */
   readonly progress: ((line: string) => void) | undefined;
+  /** From here on every line of the log names this run. */
+  nameRun(number: number): void;
   /** Makes this text unprintable: wherever it would appear in words, logs or errors, `***` stands instead. */
   keepSecret(secret: string): void;
   /** The text with every kept secret replaced; `tell` and the log do so themselves, data that `write` takes stays as it is. */
@@ -51,6 +53,8 @@ export interface CommandContext {
   readonly count?: ((figures: Readonly<Record<string, unknown>>) => void) | undefined;
   /** Set where the command is a step of a job. */
   readonly run?: RunUnderWay | undefined;
+  /** How often the process was answered over HTTP with each status; `none` where no whole answer came. */
+  httpAnswers(): ReadonlyMap<string, number>;
   /** The outside world's HTTP with this many sockets per origin; closed with the process. */
   openHttp(connections: number): HttpSend;
 }

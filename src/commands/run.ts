@@ -24,6 +24,7 @@ import { ingestCommand } from './ingest.ts';
 import { optionReader } from './options.ts';
 import { reportCommand } from './report.ts';
 import { openWhenFree, waitOption } from './wait.ts';
+import { openEnd } from './writing-run.ts';
 
 /** The command that each step is. */
 const stepCommands: Readonly<Record<Step['name'], Command>> = {
@@ -173,10 +174,7 @@ async function runUnderLock(
     return exitCodes.done;
   }
   const run = await warehouse.beginJob(job.name, slot, effects.now());
-  const end = async (exitCode: number, error: string | undefined) => {
-    await run.end(exitCode, error && context.redact(error), effects.now());
-    await warehouse.publish();
-  };
+  const end = openEnd(run, { command: 'run', job: job.name }, warehouse, context);
   let results: readonly StepResult[];
   try {
     results = await runSteps({
@@ -191,13 +189,13 @@ async function runUnderLock(
       log: effects.log,
     });
   } catch (error) {
-    await end(exitCodeOf(error), messageOf(error)).catch((further: unknown) =>
+    await end({ exitCode: exitCodeOf(error), error: messageOf(error) }).catch((further: unknown) =>
       effects.log.warn('the failed run could not be published', { because: messageOf(further) }),
     );
     throw error;
   }
   const outcome = outcomeOf(results, context.signal);
-  await end(outcome.exitCode, outcome.error);
+  await end(outcome);
   await answer({ job, slot, runNumber: run.number, ...outcome, results }, context);
   return worstExitCode([outcome.exitCode]);
 }

@@ -1,6 +1,8 @@
 import { exitCodeOf, messageOf } from '../errors.ts';
-import { openWarehouse, type Warehouse } from '../warehouse/index.ts';
+import type { EndedRun } from '../reports/index.ts';
+import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';
+import { writeMetrics } from './metrics-file.ts';
 import { openWhenFree } from './wait.ts';
 
 /** What a command that writes says of its end. */
@@ -26,10 +28,7 @@ export async function writingRun(
   const warehouse = await openWhenFree(() => openWarehouse(context.dir, context.signal), waitMs, context);
   try {
     const run = await warehouse.beginRun(command, effects.now());
-    async function finish({ exitCode, error }: Outcome): Promise<void> {
-      await run.end(exitCode, error && context.redact(error), effects.now());
-      await warehouse.publish();
-    }
+    const finish = openEnd(run, { command }, warehouse, context);
     try {
       const outcome = await work(warehouse, run.number);
       await finish(outcome);
@@ -44,6 +43,25 @@ export async function writingRun(
   } finally {
     warehouse.close();
   }
+}
+
+/**
+ * From here on every line of the log names the run. Returns what ends it: with its row, the snapshot, and what machines
+ * are told.
+ */
+export function openEnd(
+  run: Run,
+  what: Pick<EndedRun, 'command' | 'job'>,
+  warehouse: Warehouse,
+  context: CommandContext,
+): (outcome: Outcome) => Promise<void> {
+  const begun = performance.now(); // real time: the books' own may be fixed
+  context.nameRun(run.number);
+  return async ({ exitCode, error }) => {
+    await run.end(exitCode, error && context.redact(error), context.effects.now());
+    await warehouse.publish();
+    await writeMetrics({ ...what, seconds: (performance.now() - begun) / 1000 }, context);
+  };
 }
 
 async function stepOf(

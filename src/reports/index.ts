@@ -82,3 +82,4 @@ export { sendPing } from './sinks/ping.ts';
 export type { Attempt, SinkEffects, Tell } from './sinks/sink.ts';
 export { readInSlack, type SlackBlock, type SlackMessage, slackLimits, slackMessage } from './sinks/slack.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';
+export { answersMetric, type EndedRun, type MetricsAsked, metricNames, readMetrics } from './metrics.ts';

@@ -15,7 +15,8 @@ export type SqlFolder =
   | 'views'
   | 'reports'
   | 'checks'
-  | 'budgets';
+  | 'budgets'
+  | 'metrics';
 
 /** One SQL file: its header and its text. */
 export interface SqlFile {
