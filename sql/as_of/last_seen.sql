@@ -22,6 +22,7 @@ select
       (select max(ended_at) from ledger.outbox),
       (select max(began_at) from ledger.deliveries),
       (select max(ended_at) from ledger.deliveries),
+      (select max(made_at) from ledger.forecasts),
       (select max(started_at) from ledger.runs),
       (select max(ended_at) from ledger.runs),
       (select max(started_at) from ledger.steps),

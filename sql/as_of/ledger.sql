@@ -1,5 +1,5 @@
 --! about: The ledger as it was at the moment of moment.sql, over the file attached as present: the tables of
---! about: 0001_ledger.sql by their own names, so that the public views and reports are made of it unchanged.
+--! about: the migrations by their own names, so that the public views and reports are made of it unchanged.
 create schema ledger;
 
 -- A row is written when its value changes and then only; so the rows of later loads are left out, and what they put
@@ -113,6 +113,14 @@ select
   case when ended_at <= getvariable('as_of') then ended_at end as ended_at
 from present.ledger.deliveries
 where began_at <= getvariable('as_of');
+
+create view ledger.forecasts as
+select
+  run_number, made_at, load_number, scope_kind, budget, account, workspace, resource_type, scope, period_kind, period,
+  period_start, period_end, complete_through, step, history_start, history_end, observations, model, transform, seasons,
+  spent, forecast, low, high, level, folds, mase, smape, coverage, amount, exceeds_on, reason
+from present.ledger.forecasts
+where made_at <= getvariable('as_of');
 
 -- A run that was killed is found out by the next one: until that began it looked as if it were running.
 create view ledger.runs as

@@ -48,7 +48,7 @@ comment on column alerts.severity is 'info, warning or critical';
 comment on column alerts.is_open is 'Whether what it says still holds';
 comment on column alerts.raised_at is 'When it was raised, UTC';
 comment on column alerts.ended_at is 'When it ended, UTC; null while it is open';
-comment on column alerts.ending is 'resolved: it is over. superseded: raised again with other numbers. withdrawn: nobody asks for it any more. lapsed: its period is long over';
+comment on column alerts.ending is 'resolved: it is over. superseded: raised again with other numbers. withdrawn: nobody asks for it any more. lapsed: its period is long over. reached: what was forecast was spent, which another alert tells';
 comment on column alerts.acknowledged_until is 'Until when nothing is told of it, UTC; null where nobody acknowledged it';
 comment on column alerts.last_delivered_at is 'When a sink last took a message about it, UTC; null where none has yet';
 comment on column alerts.pending_messages is 'Messages about it that no sink took yet';

@@ -3,6 +3,8 @@ import {
   completenessOf,
   type Delivery,
   describeCompleteness,
+  forecastLevel,
+  forecastRow,
   type Message,
   messagesOf,
   type OutgoingMessage,
@@ -13,7 +15,7 @@ import {
   transitionsOf,
 } from '../reports/index.ts';
 import { formatSecond } from '../time.ts';
-import { knownAlerts, type NewMessage, openBooks } from '../warehouse/index.ts';
+import { expectBooks, knownAlerts, type NewMessage, openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig } from './telling.ts';
@@ -32,7 +34,7 @@ export const alertCommand: Command = {
     if (options.flag('dryRun')) return showOnly(context);
     const config = loadTellingConfig(context);
     const { problem, ...asked } = factsAsked(config, context);
-    (await openBooks(context.dir, { lockedDown: true })).close(); // nothing published: nothing to tell, no file to make
+    await expectBooks(context.dir); // nothing published: nothing to tell, no file to make
     let problems = problem === undefined ? [] : [problem];
     const exitCode = await writingRun('alert', waitMs, context, async (warehouse, runNumber) => {
       // Facts are read from what readers see: checks are SQL that somebody wrote, and must not reach the writer's file.
@@ -43,7 +45,15 @@ export const alertCommand: Command = {
       let messages: NewMessage[];
       let said: string;
       try {
-        const { facts, problem: further, missing } = await readFacts(books.connection, known, asked);
+        const {
+          facts,
+          problem: further,
+          missing,
+          forecasts,
+        } = await readFacts(books.connection, known, {
+          ...asked,
+          isForecastKept: true,
+        });
         for (const sentence of missing) context.tell(`warning: nothing is known of ${sentence}`);
         problems = [...problems, ...(further === undefined ? [] : [further])];
         const state = await completenessOf(books.connection);
@@ -51,6 +61,14 @@ export const alertCommand: Command = {
         const at = await warehouse.seenAt(asked.now);
         transitions = transitionsOf(known, facts, { now: at, everybody: config.alerts.notify });
         messages = messagesOf(transitions.entries, { ...state, at: formatSecond(at) });
+        // Before what is told of them, so that nobody is told of a forecast that is not kept.
+        await warehouse.recordForecasts({
+          runNumber,
+          at,
+          loadNumber: await warehouse.lastLoadNumber(),
+          level: forecastLevel,
+          forecasts: forecasts.flatMap((forecast) => forecastRow(forecast) ?? []),
+        });
         await warehouse.recordEvaluation({ runNumber, at, ...transitions, messages });
       } finally {
         books.close();

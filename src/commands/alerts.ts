@@ -15,7 +15,7 @@ import {
   readSpends,
 } from '../reports/index.ts';
 import { formatInstant, formatSecond, parseInstant } from '../time.ts';
-import { type Connection, openBooks, type SqlRow } from '../warehouse/index.ts';
+import { type Connection, expectBooks, openBooks, type SqlRow } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig } from './telling.ts';
@@ -155,7 +155,7 @@ async function acknowledge(key: string, untilText: string, waitMs: number, conte
   if (until <= now) {
     throw new UsageError(`--until: ${formatInstant(until)} is over; expected an instant after ${formatInstant(now)}`);
   }
-  (await openBooks(context.dir, { lockedDown: true })).close();
+  await expectBooks(context.dir);
   return writingRun('alerts', waitMs, context, async (warehouse, runNumber) => {
     const known = await warehouse.knownAlerts();
     const alert = known.find((candidate) => candidate.key === key);
@@ -187,7 +187,7 @@ function noSuchKey(key: string, isOver: boolean, among: readonly { readonly key:
 
 async function resend(key: string, waitMs: number, context: CommandContext): Promise<number> {
   const config = loadTellingConfig(context);
-  (await openBooks(context.dir, { lockedDown: true })).close();
+  await expectBooks(context.dir);
   return writingRun('alerts', waitMs, context, async (warehouse, runNumber) => {
     const kept = await warehouse.lastMessagesAbout(key);
     const known = await warehouse.knownAlerts();

@@ -13,7 +13,7 @@ import {
   testAllocation,
 } from '../reports/index.ts';
 import { formatInstant } from '../time.ts';
-import { allocationInForce, type Connection, openBooks } from '../warehouse/index.ts';
+import { allocationInForce, type Connection, expectBooks, openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 import { waitOption } from './wait.ts';
@@ -92,7 +92,7 @@ async function apply(
   waitMs: number,
   context: CommandContext,
 ): Promise<number> {
-  (await openBooks(context.dir, { lockedDown: true })).close(); // nothing published: nothing to allocate, no file to make
+  await expectBooks(context.dir); // nothing published: nothing to allocate, no file to make
   return writingRun('allocation', waitMs, context, async (warehouse, runNumber) => {
     const definition = allocation && JSON.stringify(allocation.definition);
     const isNew = await warehouse.saveAllocation(definition, runNumber, context.effects.now());

@@ -4,6 +4,7 @@ import { decimalOfWhole } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
 import {
+  aboutDay,
   amountIn,
   type Budget,
   type BudgetState,
@@ -12,20 +13,28 @@ import {
   type CompletenessState,
   completenessOf,
   describeCompleteness,
-  evaluateBudgets,
+  exceedsOnOf,
+  forecastLevel,
   formatTable,
+  isForecastAsked,
+  isReached,
+  limitOf,
   loadBudgets,
   namesNotFound,
   type Replay,
+  readForecasts,
   readSpends,
   replayBudget,
   rounded,
+  type ScopeForecast,
   type SpendNow,
   shareOf,
   stateOf,
+  type Threshold,
+  thresholdKey,
   usdDecimals,
 } from '../reports/index.ts';
-import { dayMs, formatInstant, formatWindow, hoursIn, type Instant } from '../time.ts';
+import { type CalendarPeriod, dayMs, formatInstant, formatWindow, hoursIn, type Instant } from '../time.ts';
 import { openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
@@ -75,6 +84,9 @@ function budgetsAsked(
 interface BudgetNow {
   readonly budget: Budget;
   readonly spend: SpendNow;
+  readonly forecast: ScopeForecast['forecast'];
+  /** The day on which the amount is expected to be reached; undefined where it is not, or was already. */
+  readonly exceedsOn: string | undefined;
   readonly state: BudgetState | undefined;
 }
 
@@ -89,14 +101,17 @@ async function tellAll(input: CommandInput, context: CommandContext): Promise<nu
   try {
     const { connection } = books;
     const asked = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
-    const spends = await readSpends(connection, asked, {
-      now,
-      freshnessHours: config.freshnessHours,
-      configured: config.accounts.flatMap(({ id }) => id ?? []),
-    });
+    const configured = config.accounts.flatMap(({ id }) => id ?? []);
+    const spends = await readSpends(connection, asked, { now, freshnessHours: config.freshnessHours, configured });
+    const { signal } = context;
+    const forecasts = await readForecasts(connection, { now, configured, budgets, withWorkspaces: false, signal });
     const lines = asked.flatMap(({ budget, period }, index): BudgetNow[] => {
-      const spend = spends[index];
-      return spend === undefined ? [] : [{ budget, spend, state: stateOf(budget, period, spend.spent) }];
+      const [spend, made] = [spends[index], forecasts[index]];
+      if (spend === undefined || made === undefined) return [];
+      const isOfPeriod = made.period.start === period.start;
+      const forecast = isOfPeriod ? made.forecast : notBegun(period, made.completeThrough);
+      const exceedsOn = isOfPeriod ? exceedsOnOf(made) : undefined;
+      return [{ budget, spend, forecast, exceedsOn, state: stateOf(budget, period, spend.spent, forecast) }];
     });
     const state = await completenessOf(connection);
     if (context.json) await context.write(`${JSON.stringify(toJson(lines, state, now))}\n`);
@@ -113,6 +128,11 @@ async function tellAll(input: CommandInput, context: CommandContext): Promise<nu
   }
 }
 
+function notBegun({ name }: CalendarPeriod, completeThrough: Instant | undefined): ScopeForecast['forecast'] {
+  const through = completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough);
+  return { kind: 'none', reason: `the books are complete through ${through}, before ${name} begins` };
+}
+
 function exitCodeOf({ state }: BudgetNow): number {
   if (state === undefined) return exitCodes.unproven;
   return state === 'EXCEEDED' ? exitCodes.overBudget : exitCodes.done;
@@ -123,9 +143,8 @@ function toJson(lines: readonly BudgetNow[], state: CompletenessState, now: Inst
     now: formatInstant(now),
     completeThrough: state.completeThrough,
     settledThrough: state.settledThrough,
-    budgets: lines.map(({ budget, spend, state: ofBudget }) => {
+    budgets: lines.map(({ budget, spend, forecast, exceedsOn, state: ofBudget }) => {
       const { period, spent, burnRate, completeThrough, lacking, drivers } = spend;
-      const facts = evaluateBudgets([budget], [{ ...spend, spent: spent ?? 0n }]);
       return {
         name: budget.name,
         parent: budget.parent ?? null,
@@ -149,21 +168,49 @@ function toJson(lines: readonly BudgetNow[], state: CompletenessState, now: Inst
                 hours: hoursIn(burnRate),
               },
         state: ofBudget ?? null,
+        forecast:
+          forecast.kind === 'none'
+            ? null
+            : {
+                value: decimalOfWhole(forecast.mean, usdDecimals),
+                low: decimalOfWhole(forecast.low, usdDecimals),
+                high: decimalOfWhole(forecast.high, usdDecimals),
+                level: forecastLevel,
+                /** Day on which the amount is expected to be reached, by the budget's clocks. */
+                exceedsOn: exceedsOn ?? null,
+                model: forecast.model,
+              },
+        noForecastBecause: forecast.kind === 'none' ? forecast.reason : null,
         completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
         lacking,
         /** The resources that cost most of it. */
         drivers,
-        thresholds: facts.map(({ key, threshold, severity, limit, state: ofThreshold, notify }) => ({
-          key,
-          threshold,
-          severity,
-          limit,
-          isReached: spent === undefined ? null : ofThreshold === 'raised',
-          notify,
+        thresholds: budget.thresholds.map((threshold) => ({
+          key: thresholdKey(budget, period.name, threshold),
+          threshold: threshold.code,
+          of: threshold.of,
+          severity: threshold.severity,
+          limit: decimalOfWhole(limitOf(budget, threshold, period), usdDecimals),
+          isReached: isThresholdReached(budget, threshold, spend, forecast),
+          notify: threshold.notify,
         })),
       };
     }),
   };
+}
+
+/** Whether a threshold is reached; null where it is not known. */
+function isThresholdReached(
+  budget: Budget,
+  threshold: Threshold,
+  { period, spent }: SpendNow,
+  forecast: ScopeForecast['forecast'],
+): boolean | null {
+  if (spent === undefined) return null;
+  if (threshold.of === 'spent' || isReached(budget, threshold, period, spent)) {
+    return isReached(budget, threshold, period, spent);
+  }
+  return forecast.kind === 'none' ? null : isReached(budget, threshold, period, forecast.mean);
 }
 
 /** Days until a period ends, to a tenth. */
@@ -185,6 +232,7 @@ function describe(lines: readonly BudgetNow[], now: Instant): string {
     '%',
     'days left',
     'USD a day',
+    'USD forecast',
     'state',
     'complete through',
   ];
@@ -193,7 +241,7 @@ function describe(lines: readonly BudgetNow[], now: Instant): string {
       name,
       type: ['budget', 'period', 'state', 'complete through'].includes(name) ? 'VARCHAR' : 'DECIMAL',
     })),
-    lines.map(({ budget, spend: { period, spent, burnRate, completeThrough }, state }) => [
+    lines.map(({ budget, spend: { period, spent, burnRate, completeThrough }, forecast, state }) => [
       budget.name,
       period.name,
       spent === undefined ? 'not known' : cents(spent),
@@ -201,6 +249,7 @@ function describe(lines: readonly BudgetNow[], now: Instant): string {
       spent === undefined ? undefined : shareOf(budget, period, spent),
       daysLeft(period.end, now).toFixed(1),
       burnRate === undefined ? 'not known' : cents(burnRate.perDay),
+      forecast.kind === 'none' ? 'none' : cents(forecast.mean),
       state ?? 'not known',
       completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough),
     ]),
@@ -215,7 +264,27 @@ function describe(lines: readonly BudgetNow[], now: Instant): string {
     const names = [...burning].filter(([, own]) => own === hours).map(([name]) => name);
     return `USD a day${names.length === lines.length ? '' : ` of ${names.join(', ')}`}: of the last ${hours}`;
   });
-  return [table, ...computed].join('\n');
+  return [table, ...computed, ...describeForecasts(lines)].join('\n');
+}
+
+/** What is worth saying of forecasts: of budgets that will be exceeded when, and why there is none. */
+function describeForecasts(lines: readonly BudgetNow[]): string[] {
+  const sentences = lines.flatMap(({ budget, spend: { period }, forecast, exceedsOn }) => {
+    if (forecast.kind === 'none' || exceedsOn === undefined) return [];
+    const interval = `${forecastLevel} %: ${cents(forecast.low)} to ${cents(forecast.high)}`;
+    return [
+      `${budget.name} is forecast to come to ${cents(forecast.mean)} USD in ${period.name} (${interval}): it exceeds ` +
+        `${cents(amountIn(budget, period.name))} USD ${aboutDay(exceedsOn, period.end - period.start)}`,
+    ];
+  });
+  const reasons = lines.flatMap(({ forecast }) => (forecast.kind === 'none' ? [forecast.reason] : []));
+  const none = [...new Set(reasons)].map((reason) => {
+    const names = lines.flatMap(({ budget, forecast }) =>
+      forecast.kind === 'none' && forecast.reason === reason ? [budget.name] : [],
+    );
+    return `no forecast of ${names.join(', ')}: ${reason}`;
+  });
+  return [...sentences, ...none];
 }
 
 const usualDays = 400;
@@ -232,7 +301,7 @@ async function tryOne(input: CommandInput, context: CommandContext): Promise<num
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
     const { connection } = books;
-    const asked = { from: now - overMs, now, lagHours: config.lagHours };
+    const asked = { from: now - overMs, now, lagHours: config.lagHours, signal: context.signal };
     const replay = await replayBudget(connection, budget, asked);
     const state = await completenessOf(connection);
     if (context.json) await context.write(`${JSON.stringify(replayToJson(budget, replay, state, now))}\n`);
@@ -307,13 +376,13 @@ function describeReplay(budget: Budget, { from, keptSince, periods, events }: Re
       ...[text('day'), text('threshold'), text('severity'), text('what'), text('period')],
       ...[number('USD then'), number('limit'), text('complete through')],
     ],
-    events.map(({ at, threshold, severity, state, period, value, limit, completeThrough }) => [
+    events.map(({ at, threshold, of, severity, state, period, value, forecast, limit, completeThrough }) => [
       `${dayOf(at)}${wasKept(at, keptSince) ? '' : ' *'}`,
-      threshold,
+      of === undefined ? threshold : `${threshold} of ${of}`,
       severity,
-      state === 'raised' ? 'fires' : 'resolves',
+      whatHappens[state],
       period,
-      shortUsd(value),
+      shortUsd(forecast?.value ?? value),
       shortUsd(limit),
       completeThrough ?? 'nothing yet',
     ]),
@@ -332,6 +401,9 @@ function describeReplay(budget: Budget, { from, keptSince, periods, events }: Re
     );
   }
   const { owner, label } = budget.scope;
+  if (isForecastAsked(budget)) {
+    sentences.push('A forecast is what would have been forecast then; its USD are those of the whole period.');
+  }
   if (owner !== undefined || label !== undefined) {
     sentences.push(
       `${owner === undefined ? 'Labels' : 'Owners'} are those that the books now have for each hour${owner === undefined ? '' : '; of shared cost an owner has its share of the whole month'}.`,
@@ -343,6 +415,8 @@ function describeReplay(budget: Budget, { from, keptSince, periods, events }: Re
   }
   return [...(events.length === 0 ? [] : [table]), ...sentences].join('\n');
 }
+
+const whatHappens = { raised: 'fires', resolved: 'resolves', reached: 'comes true' } as const;
 
 function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`;

@@ -21,6 +21,7 @@ import {
   contradictions,
   coveredPieces,
   dueMonths,
+  expectBooks,
   knownUnits,
   openBooks,
   unprovenWindows,
@@ -53,7 +54,7 @@ export const closeCommand: Command = {
     const { dir, effects } = context;
     const config = loadConfig({ dir, env: context.env, now: effects.now(), requireAccounts: false });
     // Where nothing was ever published there is nothing to close, and no file is to be made.
-    (await openBooks(dir, { lockedDown: true })).close();
+    await expectBooks(dir);
     return writingRun('close', waitMs, context, (warehouse, runNumber) =>
       closeUnderLock({ month, invoices, config, warehouse, runNumber, context }),
     );

@@ -10,7 +10,7 @@ import {
   slackMessage,
 } from '../reports/index.ts';
 import { formatSecond } from '../time.ts';
-import { type Connection, openBooks } from '../warehouse/index.ts';
+import { type Connection, expectBooks, openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig } from './telling.ts';
@@ -48,7 +48,7 @@ export const digestCommand: Command = {
       return { kind: 'digest', at: formatSecond(asked.now), ...state, entries: [], digest };
     };
     if (isDry) return show(message, context);
-    (await openBooks(context.dir, { lockedDown: true })).close();
+    await expectBooks(context.dir);
     return writingRun('digest', waitMs, context, async (warehouse, runNumber) => {
       const { name } = digestWindows(period satisfies DigestPeriod, asked.now);
       const told = await warehouse.sinksOfDigest(name);

@@ -15,6 +15,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   schedule: async () => (await import('./schedule.ts')).scheduleCommand,
   status: async () => (await import('./status.ts')).statusCommand,
   budgets: async () => (await import('./budgets.ts')).budgetsCommand,
+  forecast: async () => (await import('./forecast.ts')).forecastCommand,
   alert: async () => (await import('./alert.ts')).alertCommand,
   alerts: async () => (await import('./alerts.ts')).alertsCommand,
   digest: async () => (await import('./digest.ts')).digestCommand,

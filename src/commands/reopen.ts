@@ -1,6 +1,6 @@
 import { exitCodes, UsageError } from '../errors.ts';
 import { formatInstant, formatMonth, parseMonth } from '../time.ts';
-import { openBooks } from '../warehouse/index.ts';
+import { expectBooks } from '../warehouse/index.ts';
 import type { Command } from './command.ts';
 import { optionReader } from './options.ts';
 import { waitOption } from './wait.ts';
@@ -19,7 +19,7 @@ export const reopenCommand: Command = {
     if (reason === '') options.problem('--reason is missing: say why the month is opened again; it is kept');
     const waitMs = options.duration('wait') ?? 0;
     options.check();
-    (await openBooks(context.dir, { lockedDown: true })).close(); // nothing published: nothing to reopen, no file to make
+    await expectBooks(context.dir); // nothing published: nothing to reopen, no file to make
     return writingRun('reopen', waitMs, context, async (warehouse) => {
       const closed = await warehouse.closedMonths();
       const last = closed.at(-1);

@@ -143,7 +143,7 @@ async function runJob(asked: JobRun): Promise<number> {
   const timeout = new AbortController();
   // What a stage or a copy is doing ends with the time of the run as well.
   const signal = AbortSignal.any([context.signal, timeout.signal]);
-  const warehouse = await openWhenFree(() => openWarehouse(context.dir, signal), waitMs, context);
+  const warehouse = await openWhenFree(() => openWarehouse(context.dir, signal, context.effects.log), waitMs, context);
   // Waiting for somebody else is no part of it.
   const timer =
     job.timeoutMs === undefined ? undefined : setTimeout(() => timeout.abort(tooLong(job)), job.timeoutMs).unref();

@@ -25,7 +25,7 @@ export async function writingRun(
 ): Promise<number> {
   const { effects, run: underWay } = context;
   if (underWay !== undefined) return stepOf(underWay, context, work);
-  const warehouse = await openWhenFree(() => openWarehouse(context.dir, context.signal), waitMs, context);
+  const warehouse = await openWhenFree(() => openWarehouse(context.dir, context.signal, effects.log), waitMs, context);
   try {
     const run = await warehouse.beginRun(command, effects.now());
     const finish = openEnd(run, { command }, warehouse, context);

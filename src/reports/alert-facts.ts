@@ -12,9 +12,10 @@ import { alertRows } from './alert-rows.ts';
 import { type AlertFact, type BudgetAlertFact, type DataState, dataFacts, parseFact, withWithdrawn } from './alerts.ts';
 import type { Budget } from './budget-file.ts';
 import { watchedSpends } from './budget-spends.ts';
-import { type Driver, evaluateBudgets, isAskedBy } from './budgets.ts';
+import { type Driver, evaluateBudgets, isAskedBy, isForecastAsked } from './budgets.ts';
 import { readChecks, runCheck } from './check.ts';
 import { completenessOf } from './completeness.ts';
+import { readForecasts, type ScopeForecast, withForecasts } from './scope-forecasts.ts';
 
 /** What facts are made of besides the books. */
 export interface FactsAsked {
@@ -24,6 +25,8 @@ export interface FactsAsked {
   readonly configured: readonly string[];
   /** Undefined where nothing is known of them: alerts of budgets stay as they are. */
   readonly budgets: readonly Budget[] | undefined;
+  /** Whether all is forecast, to be kept; otherwise only budgets that have a threshold of it. */
+  readonly isForecastKept?: boolean;
   /** The user's own `sql` folder. */
   readonly overlay: string;
   readonly signal: AbortSignal;
@@ -35,6 +38,7 @@ export interface Facts {
   readonly problem: UsageError | undefined;
   /** Budgets of which nothing is known in a period, a sentence each: there is no fact of them. */
   readonly missing: readonly string[];
+  readonly forecasts: readonly ScopeForecast[];
 }
 
 /** Reads from the books every fact that alerts are made of, beside the alerts that are known. */
@@ -45,21 +49,21 @@ export async function readFacts(
 ): Promise<Facts> {
   const data = dataFacts(await readDataState(connection, asked), known);
   try {
-    const { facts, missing } = await readBudgetFacts(connection, known, asked);
-    return { facts: [...facts, ...data], problem: undefined, missing };
+    const { facts, missing, forecasts } = await readBudgetFacts(connection, known, asked);
+    return { facts: [...facts, ...data], problem: undefined, missing, forecasts };
   } catch (error) {
     // A budget that these books cannot answer must not keep what is wrong with the data from being told.
     if (!(error instanceof UsageError)) throw error;
-    return { facts: data, problem: error, missing: [] };
+    return { facts: data, problem: error, missing: [], forecasts: [] };
   }
 }
 
 async function readBudgetFacts(
   connection: Connection,
   known: readonly KnownAlert[],
-  { budgets, now, freshnessHours, configured }: FactsAsked,
-): Promise<{ facts: BudgetAlertFact[]; missing: string[] }> {
-  if (budgets === undefined) return { facts: [], missing: [] };
+  { budgets, now, freshnessHours, configured, isForecastKept = false, signal }: FactsAsked,
+): Promise<{ facts: BudgetAlertFact[]; missing: string[]; forecasts: ScopeForecast[] }> {
+  if (budgets === undefined) return { facts: [], missing: [], forecasts: [] };
   const open = known.flatMap((alert) => {
     const fact = alert.isOpen ? parseFact(alert.fact) : undefined;
     return fact?.kind === 'budget' ? [fact] : [];
@@ -67,13 +71,21 @@ async function readBudgetFacts(
   const openPeriods = new Map<string, string[]>();
   for (const { budget, period } of open) openPeriods.set(budget, [...(openPeriods.get(budget) ?? []), period]);
   const spends = await watchedSpends(connection, budgets, { now, freshnessHours, configured, open: openPeriods });
-  const facts = withWithdrawn(evaluateBudgets(budgets, spends), known, (fact) =>
+  const forecasts = await readForecasts(connection, {
+    now,
+    configured,
+    budgets: isForecastKept ? budgets : budgets.filter(isForecastAsked),
+    withWorkspaces: isForecastKept,
+    signal,
+  });
+  const held = new Set(open.map(({ key }) => key));
+  const facts = withWithdrawn(evaluateBudgets(budgets, withForecasts(spends, forecasts), held), known, (fact) =>
     budgets.some((budget) => isAskedBy(budget, fact)),
   );
   const missing = spends.flatMap(({ budget, period, spent, lacking }) =>
     spent === undefined && lacking.length > 0 ? [`budget ${budget}, ${period.name}: ${lacking.join('; ')}`] : [],
   );
-  return { facts, missing };
+  return { facts, missing, forecasts };
 }
 
 async function readDataState(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { NewMessage } from '../warehouse/index.ts';
 import type { AlertEntry, AlertFact, Transitions } from './alerts.ts';
-import type { Driver } from './budgets.ts';
+import type { BudgetFact, Driver } from './budgets.ts';
 import type { Digest } from './digest.ts';
 import { percentOf, usd } from './money.ts';
 
@@ -127,6 +127,7 @@ interface Words {
 function heldWords(fact: AlertFact): Words {
   switch (fact.kind) {
     case 'budget':
+      if (fact.of === 'forecast' && fact.forecast) return forecastWords(fact, fact.forecast);
       return {
         title: `Budget ${fact.budget} has reached ${fact.threshold} in ${fact.period}`,
         share: percentOf(fact.value, fact.amount),
@@ -195,6 +196,7 @@ function heldWords(fact: AlertFact): Words {
 function overWords(fact: AlertFact): Words {
   switch (fact.kind) {
     case 'budget':
+      if (fact.of === 'forecast') return forecastOverWords(fact);
       return {
         title: `budget ${fact.budget} is below ${fact.threshold} in ${fact.period} again`,
         share: percentOf(fact.value, fact.amount),
@@ -216,7 +218,65 @@ function overWords(fact: AlertFact): Words {
   }
 }
 
-function budgetFields(fact: AlertFact & { readonly kind: 'budget' }): Card['fields'] {
+type BudgetWords = Omit<BudgetFact, 'state'>;
+type Forecast = NonNullable<BudgetFact['forecast']>;
+
+function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
+  const { step, observations, historyStart, historyEnd, exceedsOn } = forecast;
+  return {
+    title: `Budget ${fact.budget} is forecast to reach ${fact.threshold} in ${fact.period}`,
+    share: percentOf(fact.value, fact.amount),
+    sentences: [
+      forecastSentence(forecast),
+      ...(exceedsOn === null ? [] : [`It reaches ${usd(fact.limit)} ${aboutWhen(fact, forecast)}.`]),
+      `${usd(fact.value)} of ${usd(fact.amount)} are spent. The forecast is made of the ${counted(observations, `complete ${step}`)} ` +
+        `${historyStart}/${historyEnd}.`,
+    ],
+    fields: [
+      { label: 'Forecast', value: usd(forecast.value) },
+      { label: `${forecast.level} % interval`, value: `${usd(forecast.low)} to ${usd(forecast.high)}` },
+      ...budgetFields(fact),
+    ],
+    list: driverList('Spent most', fact.drivers),
+  };
+}
+
+function forecastSentence({ value, low, high, level }: Forecast): string {
+  return `${usd(value)} are expected at its end: with ${level} % probability between ${usd(low)} and ${usd(high)}.`;
+}
+
+/** `on about the 23rd`; of hours, `at about 2026-10-23T17:00:00Z`. */
+function aboutWhen({ periodStart, periodEnd }: BudgetWords, { step, exceedsAt, exceedsOn }: Forecast): string {
+  if (step === 'hour' || exceedsOn === null) return `at about ${exceedsAt}`;
+  return aboutDay(exceedsOn, Date.parse(periodEnd) - Date.parse(periodStart));
+}
+
+const longestMonthMs = 31.5 * 86_400_000;
+
+/** A day of a period of such a length, in words: `on about the 23rd`, of longer ones `on about 2026-10-23`. */
+export function aboutDay(day: string, lengthMs: number): string {
+  return lengthMs <= longestMonthMs ? `on about the ${ordinal(Number(day.slice(8)))}` : `on about ${day}`;
+}
+
+function forecastOverWords(fact: BudgetWords): Words {
+  const { forecast } = fact;
+  const head = { share: percentOf(fact.value, fact.amount), fields: budgetFields(fact) };
+  const spent = `${usd(fact.value)} of ${usd(fact.amount)} are spent.`;
+  if (!forecast) {
+    return {
+      ...head,
+      title: `budget ${fact.budget} ended ${fact.period} below ${fact.threshold}, which it was forecast to reach`,
+      sentences: [spent],
+    };
+  }
+  return {
+    ...head,
+    title: `budget ${fact.budget} is no longer forecast to reach ${fact.threshold} in ${fact.period}`,
+    sentences: [forecastSentence(forecast), spent],
+  };
+}
+
+function budgetFields(fact: BudgetWords): Card['fields'] {
   return [
     { label: 'Spent', value: usd(fact.value) },
     { label: 'Budget', value: usd(fact.amount) },

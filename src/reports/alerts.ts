@@ -79,7 +79,7 @@ export interface DimensionFact extends DataFactHead {
 
 /** A threshold of a budget. */
 export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
-  readonly state: 'raised' | 'resolved' | 'withdrawn';
+  readonly state: BudgetFact['state'] | 'withdrawn';
   readonly revision?: string | undefined;
 };
 

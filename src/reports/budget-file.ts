@@ -29,8 +29,12 @@ export const percentDecimals = 4;
 export const severities = ['info', 'warning', 'critical'] as const;
 export type Severity = (typeof severities)[number];
 
-/** A point on a budget: reached where at least so much is spent. */
+export const thresholdSubjects = ['spent', 'forecast'] as const;
+
+/** A point on a budget: reached where at least so much is spent, or is forecast to be spent at the period's end. */
 export interface Threshold {
+  /** What is compared with it: what is spent, or what the period is forecast to come to. */
+  readonly of: (typeof thresholdSubjects)[number];
   /** `80%` or `4500 USD`: what tells it from the others of its budget, in the key of its alert too. */
   readonly code: string;
   /** Ten-thousandths of a percent of the budget's amount, or trillionths of a USD. */
@@ -122,7 +126,7 @@ const scopeTexts = ['account', 'workspace', 'resource_type', 'resource_name', 'b
 const usualOwners = ['team', 'product', 'environment'];
 const budgetKeys = ['name', 'scope', 'period', 'timeZone', 'amount', 'amounts', 'parent', 'thresholds', 'notify'];
 const scopeKeys = [...scopeTexts, 'owner', 'label'];
-const thresholdKeys = ['at', 'severity', 'notify'];
+const thresholdKeys = ['at', 'of', 'severity', 'notify'];
 /** The keys of a file of budgets, by where they stand: what its schema is made of. */
 export const budgetFileKeys = {
   top: topRule.keys,
@@ -235,6 +239,7 @@ function choiceParser<T extends string>(choices: readonly T[]): Parse<T> {
 
 const parsePeriod = choiceParser(periodKinds);
 const parseSeverity = choiceParser(severities);
+const parseSubject = choiceParser(thresholdSubjects);
 
 /** `5000 USD` in trillionths of a USD. */
 const parseUsd: Parse<bigint> = (value) => {
@@ -303,7 +308,7 @@ function readThresholds(
   sinks: readonly string[] | undefined,
   problems: Problems,
 ): readonly Threshold[] {
-  if (given === undefined) return [{ ...parseAt('100%'), severity: 'critical', notify }];
+  if (given === undefined) return [{ of: 'spent', ...parseAt('100%'), severity: 'critical', notify }];
   const thresholds: Threshold[] = [];
   for (const item of itemsOf(given, 'a list of thresholds such as - { at: 80% }', problems)) {
     const keys = keysOf(item, thresholdRule, problems);
@@ -311,13 +316,15 @@ function readThresholds(
     const at = keys.get('at');
     if (at === undefined) problems.report(item, 'found no at, expected one such as at: 80% or at: 4500 USD; write it');
     const read = readValue(at, parseAt, problems);
+    const of = keys.has('of') ? readValue(keys.get('of'), parseSubject, problems) : 'spent';
     const severity = readValue(keys.get('severity'), parseSeverity, problems) ?? 'warning';
     const own = readNames(keys.get('notify'), sinkParser(sinks), 'a list of sinks', problems);
-    if (read === undefined) continue;
-    if (thresholds.some(({ code }) => code === read.code)) {
-      problems.report(at ?? item, `found ${read.code} a second time in this budget; keep one`);
+    if (read === undefined || of === undefined) continue;
+    if (thresholds.some((other) => other.code === read.code && other.of === of)) {
+      const found = of === 'spent' ? read.code : `${read.code} of ${of}`;
+      problems.report(at ?? item, `found ${found} a second time in this budget; keep one`);
     }
-    thresholds.push({ ...read, severity, notify: own ?? notify });
+    thresholds.push({ of, ...read, severity, notify: own ?? notify });
   }
   return thresholds;
 }

@@ -1,12 +1,13 @@
 import { wholeOfDecimal } from '../decimals.ts';
 import { UsageError } from '../errors.ts';
-import { type CalendarPeriod, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
+import { type CalendarPeriod, dayMs, floorDay, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
 import type { Connection } from '../warehouse/index.ts';
 import { type Budget, usdDecimals } from './budget-file.ts';
 import { scopeForSql, unanswerableOf } from './budget-spends.ts';
 import { budgetSql } from './budget-sql.ts';
-import { type BudgetFact, budgetCalendar, evaluateBudgets } from './budgets.ts';
+import { type BudgetFact, budgetCalendar, evaluateBudgets, isForecastAsked, type Spend } from './budgets.ts';
 import { reachedAt, readKnown } from './coverage-known.ts';
+import { type Forecaster, forecastPeriod, historyDays, stepHoursOf } from './period-forecast.ts';
 
 /** A threshold that would have been told of: reached, or no longer reached. */
 export interface ReplayEvent extends Omit<BudgetFact, 'drivers'> {
@@ -43,6 +44,8 @@ export interface KnownSpend {
   /** Trillionths of a USD. */
   readonly spent: bigint;
   readonly lacking: readonly string[];
+  /** What was forecast then; undefined where nobody asked. */
+  readonly forecast?: Spend['forecast'];
 }
 
 /**
@@ -56,7 +59,7 @@ export function replayFacts(
 ): ReplayEvent[] {
   const states = new Map<string, BudgetFact['state']>();
   const events: (ReplayEvent & { readonly order: number })[] = [];
-  for (const { period, knownFrom, spent, lacking } of spends) {
+  for (const { period, knownFrom, spent, lacking, forecast } of spends) {
     const spend = {
       budget: budget.name,
       period,
@@ -64,10 +67,13 @@ export function replayFacts(
       completeThrough: completeThroughAt(knownFrom),
       lacking,
       drivers: [],
+      forecast,
     };
-    for (const { drivers: _, ...fact } of evaluateBudgets([budget], [spend])) {
+    const open = new Set([...states].flatMap(([key, state]) => (state === 'raised' ? [key] : [])));
+    for (const { drivers: _, ...fact } of evaluateBudgets([budget], [spend], open)) {
       // What was never raised has nothing to resolve.
-      if ((states.get(fact.key) ?? 'resolved') === fact.state) continue;
+      const before = states.get(fact.key) ?? 'resolved';
+      if (before === fact.state || (before !== 'raised' && fact.state !== 'raised')) continue;
       states.set(fact.key, fact.state);
       events.push({ ...fact, at: knownFrom, order: period.start });
     }
@@ -78,36 +84,48 @@ export function replayFacts(
 /**
  * Replays a budget over the books of present and past, from the start of the period in which `from` lies up to now: what
  * it would have told at the end of each UTC day with what was known then of costs. Labels and owners of each hour are
- * those that the books have for it now: a rule can be tried on months in which nobody had it yet. Throws UsageError where
- * the books have no owners or labels at all, and where the time zone puts a boundary between two hours.
+ * those that the books have for it now: a rule can be tried on months in which nobody had it yet. What would have been
+ * forecast is computed only where a threshold asks for it. Throws UsageError where the books have no owners or labels at
+ * all, and where the time zone puts a boundary between two hours.
  */
 export async function replayBudget(
   connection: Connection,
   budget: Budget,
-  { from, now, lagHours }: { readonly from: Instant; readonly now: Instant; readonly lagHours: number },
+  { from, now, lagHours, signal, forecaster }: ReplayAsked,
 ): Promise<Replay> {
   const [reason] = (await unanswerableOf(connection, [budget])).get(budget) ?? [];
   if (reason !== undefined) throw new UsageError(`${budget.where}: budget ${budget.name}: ${reason}`);
   const periods = periodsFrom(budget, from, now);
   const [first = { start: now, end: now }] = periods;
   const names = new Map(periods.map((period) => [period.start, period]));
-  const rows = await connection.rows(await budgetSql('replay'), {
-    scope: JSON.stringify(scopeForSql(budget.scope)),
-    has_label: budget.scope.label !== undefined,
-    has_owner: budget.scope.owner !== undefined,
-    periods: JSON.stringify(periods.map(({ start }) => ({ start: formatInstant(start) }))),
-    from: formatInstant(first.start),
-    to: formatInstant(periods.at(-1)?.end ?? now),
-    now: formatInstant(now),
-    lag_hours: lagHours,
-  });
+  const end = periods.at(-1)?.end ?? now;
+  const costsIn = async (starts: readonly Instant[]) => {
+    const rows = await connection.rows(await budgetSql('replay'), {
+      scope: JSON.stringify(scopeForSql(budget.scope)),
+      has_label: budget.scope.label !== undefined,
+      has_owner: budget.scope.owner !== undefined,
+      periods: JSON.stringify(starts.map((start) => ({ start: formatInstant(start) }))),
+      from: formatInstant(starts[0] ?? now),
+      to: formatInstant(end),
+      now: formatInstant(now),
+      lag_hours: lagHours,
+    });
+    return rows.map((row) => ({
+      start: Number(row['period_start']),
+      knownFrom: Number(row['known_day']),
+      cost: wholeOfDecimal(String(row['cost']), usdDecimals),
+    }));
+  };
   const history = await readHistory(connection, budget, lagHours);
-  const spends = rows.flatMap((row): KnownSpend[] => {
-    const period = names.get(Number(row['period_start']));
-    if (period === undefined) return [];
-    const spent = wholeOfDecimal(String(row['cost']), usdDecimals);
-    return [{ period, knownFrom: Number(row['known_day']), spent, lacking: history.lackingIn(period) }];
-  });
+  const spends = (await costsIn(periods.map(({ start }) => start))).flatMap(
+    ({ start, knownFrom, cost }): KnownSpend[] => {
+      const period = names.get(start);
+      return period === undefined ? [] : [{ period, knownFrom, spent: cost, lacking: history.lackingIn(period) }];
+    },
+  );
+  const forecasts = isForecastAsked(budget)
+    ? await replayForecasts(budget, { periods, spends, costsIn, now, forecaster, signal, ...history })
+    : [];
   return {
     from: first.start,
     keptSince: history.keptSince,
@@ -116,7 +134,126 @@ export async function replayBudget(
       spent: spends.findLast((spend) => spend.period === period)?.spent,
       lacking: history.lackingIn(period),
     })),
-    events: replayFacts(budget, spends, history.completeThroughAt),
+    events: replayFacts(
+      budget,
+      [...spends, ...forecasts].sort((a, b) => a.knownFrom - b.knownFrom),
+      history.completeThroughAt,
+    ),
+  };
+}
+
+/** What a replay is asked for besides the budget. */
+export interface ReplayAsked {
+  readonly from: Instant;
+  readonly now: Instant;
+  readonly lagHours: number;
+  readonly signal?: AbortSignal;
+  readonly forecaster?: Forecaster;
+}
+
+/** What a stretch of time, which reaches to the next one asked for, came to as the books knew it from an instant on. */
+interface KnownCost {
+  readonly start: Instant;
+  readonly knownFrom: Instant;
+  readonly cost: bigint;
+}
+
+interface ForecastsReplayed extends Omit<History, 'keptSince'> {
+  readonly periods: readonly CalendarPeriod[];
+  /** In order of time in each period. */
+  readonly spends: readonly KnownSpend[];
+  readonly costsIn: (starts: readonly Instant[]) => Promise<readonly KnownCost[]>;
+  readonly now: Instant;
+  readonly forecaster: Forecaster | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * What would have been forecast at the end of each UTC day with what was known then; and each period once more when it
+ * is over. Only the books' complete hours make a history, and hours known beyond them count as spent, as they are few.
+ */
+async function replayForecasts(
+  budget: Budget,
+  { periods, spends, costsIn, now, forecaster, signal, ...history }: ForecastsReplayed,
+): Promise<KnownSpend[]> {
+  const [first] = periods;
+  const last = periods.at(-1);
+  if (first === undefined || last === undefined) return [];
+  const stepHours = stepHoursOf(budget.period);
+  const stepMs = stepHours * hourMs;
+  const calendar = budgetCalendar(budget);
+  const alignOf = ({ end }: CalendarPeriod) => end % stepMs;
+  const known = new Map<Instant, StepsKnown>();
+  for (const align of new Set(periods.map(alignOf))) {
+    const starts: Instant[] = [];
+    const from = Math.floor((first.start - historyDays[stepHours] * dayMs - align) / stepMs) * stepMs + align;
+    for (let start = from; start < last.end; start += stepMs) starts.push(start);
+    known.set(align, stepsKnown(await costsIn(starts)));
+  }
+  const replayed: KnownSpend[] = [];
+  let before: CalendarPeriod | undefined;
+  let throughBefore: Instant | undefined;
+  for (let at = Math.min(floorDay(first.start) + dayMs, now); ; at = Math.min(at + dayMs, now)) {
+    const completeThrough = history.completeThroughAt(at);
+    const period = completeThrough === undefined ? undefined : calendar.periodAt(completeThrough);
+    const spentIn = ({ start }: CalendarPeriod) =>
+      spends.findLast((spend) => spend.period.start === start && spend.knownFrom <= at)?.spent ?? 0n;
+    if (completeThrough !== undefined && period !== undefined && period.start >= first.start) {
+      if (before !== undefined && before.start !== period.start) {
+        replayed.push({ period: before, knownFrom: at, spent: spentIn(before), lacking: history.lackingIn(before) });
+      }
+      before = period;
+      const steps = known.get(alignOf(period));
+      const isNews = steps?.advance(at) === true || completeThrough !== throughBefore;
+      throughBefore = completeThrough;
+      if (steps !== undefined && isNews) {
+        const align = alignOf(period);
+        const end = Math.floor((completeThrough - align) / stepMs) * stepMs + align;
+        const hours = (completeThrough - end) / hourMs;
+        const begun = Math.max(history.start ?? end, end - historyDays[stepHours] * dayMs);
+        const start = end - Math.max(0, Math.floor((end - begun) / stepMs)) * stepMs;
+        const values: number[] = [];
+        for (let step = start; step < end; step += stepMs) values.push(steps.costOf(step));
+        const spent = spentIn(period);
+        const forecast = await forecastPeriod(
+          {
+            period,
+            completeThrough,
+            spent,
+            steps: { start, end, stepHours, values, beginning: { hours, share: hours / stepHours } },
+          },
+          forecaster,
+        );
+        replayed.push({ period, knownFrom: at, spent, lacking: history.lackingIn(period), forecast });
+        signal?.throwIfAborted();
+      }
+    }
+    if (at >= now) return replayed;
+  }
+}
+
+/** What each step cost as the books knew it at an instant that only goes forward. */
+interface StepsKnown {
+  /** Returns whether anything became known since the last instant. */
+  advance(to: Instant): boolean;
+  /** USD. */
+  costOf(start: Instant): number;
+}
+
+function stepsKnown(costs: readonly KnownCost[]): StepsKnown {
+  const inOrder = costs.toSorted((a, b) => a.knownFrom - b.knownFrom);
+  const byStart = new Map<Instant, number>();
+  let next = 0;
+  return {
+    advance(to) {
+      const before = next;
+      for (let cost = inOrder[next]; cost !== undefined && cost.knownFrom <= to; cost = inOrder[next]) {
+        byStart.set(cost.start, Number(cost.cost) / 10 ** usdDecimals);
+        next += 1;
+      }
+      return next > before;
+    },
+    costOf: (start) => byStart.get(start) ?? 0,
   };
 }
 
@@ -132,6 +269,8 @@ function periodsFrom(budget: Budget, from: Instant, now: Instant): CalendarPerio
 
 interface History {
   readonly keptSince: Instant | undefined;
+  /** Where the books of all accounts have begun, by what is known now. */
+  readonly start: Instant | undefined;
   completeThroughAt(instant: Instant): Instant | undefined;
   /** Which books begin within a period, by what is known now. */
   lackingIn(period: CalendarPeriod): string[];
@@ -150,9 +289,11 @@ async function readHistory(connection: Connection, budget: Budget, lagHours: num
         own.length === 0 ? undefined : own.reduce((least, { knownFrom }) => Math.min(least, knownFrom), Infinity),
     };
   });
+  const starts = states.flatMap(({ start, knownUntil }) => (knownUntil === undefined ? (start ?? []) : []));
   const kept = accounts.flatMap(({ keptSince }) => keptSince ?? []);
   return {
     keptSince: kept.length === 0 ? undefined : Math.max(...kept),
+    start: starts.length === 0 ? undefined : Math.max(...starts),
     lackingIn: (period) =>
       states.flatMap(({ account, start, knownUntil }) => {
         if (knownUntil !== undefined || start === undefined || start <= period.start) return [];

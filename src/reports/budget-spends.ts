@@ -158,7 +158,7 @@ export async function budgetFacts(
 }
 
 /** The accounts that a budget is of and of which more is expected; where that is none, those that it is of. */
-function expectedOf(
+export function expectedOf(
   { scope }: Budget,
   accounts: readonly Completeness[],
   configured: readonly string[],
@@ -169,7 +169,7 @@ function expectedOf(
 }
 
 /** Through when the books are complete in every one of these accounts. */
-function earliest(accounts: readonly Completeness[]): Instant | undefined {
+export function earliest(accounts: readonly Completeness[]): Instant | undefined {
   const known = accounts.flatMap(({ completeThrough }) => completeThrough ?? []);
   return known.length === 0 || known.length < accounts.length ? undefined : Math.min(...known);
 }
@@ -216,18 +216,18 @@ function isAskedOf({ scope }: Budget, { account, resourceType }: UnreadListing):
 }
 
 /** A stretch of whole hours in which a budget's costs are added up. */
-interface Stretch extends Window {
+export interface Stretch extends Window {
   readonly budget: Budget;
 }
 
 /** What was spent in a stretch, in trillionths of a USD, and by which resources most of it. */
-interface Cost {
+export interface Cost {
   readonly total: bigint;
   readonly drivers: readonly Driver[];
 }
 
 /** What was spent in each stretch; undefined where no row fits. */
-async function costsOf(connection: Connection, stretches: readonly Stretch[]): Promise<(Cost | undefined)[]> {
+export async function costsOf(connection: Connection, stretches: readonly Stretch[]): Promise<(Cost | undefined)[]> {
   const costs: (Cost | undefined)[] = stretches.map(() => undefined);
   const numbered = stretches.map((stretch, index) => ({ ...stretch, index, file: fileFor(stretch.budget) }));
   for (const file of new Set(numbered.map((stretch) => stretch.file))) {

@@ -1,5 +1,6 @@
 export { type Facts, type FactsAsked, readFacts } from './alert-facts.ts';
 export {
+  aboutDay,
   cardOf,
   type Message,
   messagesOf,
@@ -34,6 +35,7 @@ export {
   type Severity,
   severities,
   type Threshold,
+  thresholdSubjects,
   usdDecimals,
 } from './budget-file.ts';
 export { type KnownSpend, type Replay, type ReplayEvent, replayBudget, replayFacts } from './budget-replay.ts';
@@ -52,10 +54,14 @@ export {
   budgetCalendar,
   type Driver,
   evaluateBudgets,
+  isForecastAsked,
+  isReached,
+  limitOf,
   rounded,
   type Spend,
   shareOf,
   stateOf,
+  thresholdKey,
   watchedPeriods,
 } from './budgets.ts';
 export * from './check.ts';
@@ -65,6 +71,7 @@ export { type Delivering, type Delivery, deliver, type Outbox, retryDelayMs } fr
 export { type Digest, type DigestPeriod, digestWindows, readDigest } from './digest.ts';
 export { exportFormats, factsOf, loadArrow, writeAnswer } from './export.ts';
 export * from './focus.ts';
+export * from './forecast/index.ts';
 export { csvPieces } from './formats/csv.ts';
 export type { AnswerPieces, FormatOptions, Question } from './formats/format.ts';
 export { jsonLines, jsonPieces } from './formats/json.ts';
@@ -74,9 +81,26 @@ export { partitionsFolder } from './lake.ts';
 export { type Manifest, type ManifestFile, manifestName } from './manifest.ts';
 export * from './moment.ts';
 export * from './parameters.ts';
+export {
+  type Forecaster,
+  forecastLevel,
+  forecastPeriod,
+  type NoPeriodForecast,
+  type PeriodForecast,
+  reachedOn,
+} from './period-forecast.ts';
 export { filesOf, type Published } from './publish.ts';
 export { isPartitioned, publishReport } from './publish-report.ts';
 export * from './report.ts';
+export {
+  exceedsOnOf,
+  type ForecastScope,
+  type ForecastsAsked,
+  forecastRow,
+  readForecasts,
+  type ScopeForecast,
+  withForecasts,
+} from './scope-forecasts.ts';
 export { openSink } from './sinks/index.ts';
 export { sendPing } from './sinks/ping.ts';
 export type { Attempt, SinkEffects, Tell } from './sinks/sink.ts';

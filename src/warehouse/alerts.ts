@@ -33,7 +33,7 @@ export interface RaisedAlert {
 export interface EndedAlert {
   readonly key: string;
   readonly occurrence: number;
-  readonly ending: 'resolved' | 'superseded' | 'withdrawn' | 'lapsed';
+  readonly ending: 'resolved' | 'superseded' | 'withdrawn' | 'lapsed' | 'reached';
   /** The fact that ended it. */
   readonly fact: string;
 }

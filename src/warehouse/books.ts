@@ -1,7 +1,8 @@
 import { dirname } from 'node:path';
 import type { Instant } from '../time.ts';
 import { createPast, presentCatalog, setMoment } from './as-of.ts';
-import { type Connection, openDatabase } from './connection.ts';
+import { type Connection, expectFile, openDatabase } from './connection.ts';
+import { checkSchema } from './migrate.ts';
 import { snapshotFile } from './snapshot.ts';
 import { removeReadersSpill } from './spill.ts';
 
@@ -17,7 +18,8 @@ export interface Books {
 /**
  * Opens the snapshot below the project folder for reading; it never waits for the writer. With `asOf` everything asked
  * is answered as it would have been at that instant, and with `draft` as if these allocation rules were in force. With `lockedDown` the connection can reach no file, no network
- * and no setting, but for the `writable` file: for SQL that somebody typed. The signal ends what is asked. Throws UsageError where nothing has been published yet.
+ * and no setting, but for the `writable` file: for SQL that somebody typed. The signal ends what is asked. Throws
+ * UsageError where nothing has been published yet, or by a program of another schema.
  */
 export async function openBooks(
   dir: string,
@@ -36,13 +38,17 @@ export async function openBooks(
   },
 ): Promise<Books> {
   const moment = asOf ?? (draft === undefined ? undefined : endOfTime);
-  const database = await openDatabase(snapshotFile(dir), {
+  const file = snapshotFile(dir);
+  const catalog = moment === undefined ? 'wh' : presentCatalog;
+  const database = await openDatabase(file, {
     readOnly: true,
     lockedDown,
     writable,
-    ...(moment === undefined
-      ? {}
-      : { catalog: presentCatalog, prepare: (connection: Connection) => createPast(connection, draft) }),
+    catalog,
+    async prepare(connection: Connection) {
+      await checkSchema(connection, catalog, file);
+      if (moment !== undefined) await createPast(connection, draft);
+    },
   });
   try {
     const connection = await database.connect(signal);
@@ -52,6 +58,11 @@ export async function openBooks(
     database.close();
     throw error;
   }
+}
+
+/** Throws UsageError where nothing was published yet: a command that writes would make books with nothing in them. */
+export async function expectBooks(dir: string): Promise<void> {
+  await expectFile(snapshotFile(dir));
 }
 
 /** Removes what a process that has ended left behind when it was killed while it read the books. */

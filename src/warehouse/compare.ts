@@ -25,6 +25,7 @@ const tables = [
   'acknowledgements',
   'outbox',
   'deliveries',
+  'forecasts',
   'runs',
   'account_runs',
   'job_runs',

@@ -106,7 +106,7 @@ const openFiles = new Set<string>();
  */
 export async function openDatabase(file: string, options: OpenOptions): Promise<Database> {
   if (options.readOnly) {
-    if (!(await exists(file))) throw new UsageError(`${file} does not exist yet: run "costbook ingest" first`);
+    await expectFile(file);
     return open(file, options, file);
   }
   if (openFiles.has(file)) throw new Error(`${file} is already open in this process`);
@@ -118,6 +118,11 @@ export async function openDatabase(file: string, options: OpenOptions): Promise<
     openFiles.delete(file);
     throw error;
   }
+}
+
+/** Throws UsageError where a file to be read is not there. */
+export async function expectFile(file: string): Promise<void> {
+  if (!(await exists(file))) throw new UsageError(`${file} does not exist yet: run "costbook ingest" first`);
 }
 
 /** Opens a database in memory that holds nothing, to read files of other formats with; what does not fit spills to `folder`. */

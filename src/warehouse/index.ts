@@ -9,7 +9,7 @@ export {
   type RaisedAlert,
 } from './alerts.ts';
 export { lastSeen } from './as-of.ts';
-export { type Books, clearAfterReader, openBooks } from './books.ts';
+export { type Books, clearAfterReader, expectBooks, openBooks } from './books.ts';
 export {
   type AccountClose,
   type ClosedMonth,
@@ -31,6 +31,7 @@ export {
   type SqlValue,
 } from './connection.ts';
 export { holdFolder } from './folder-lock.ts';
+export type { ForecastRow, ForecastsMade } from './forecasts.ts';
 export type {
   InventoryStage,
   ListedResource,

@@ -26,7 +26,8 @@ export type EventName =
   | 'alerts_evaluated'
   | 'alert_acknowledged'
   | 'delivery_began'
-  | 'delivery_ended';
+  | 'delivery_ended'
+  | 'forecasts_made';
 
 type Scalar = string | number | boolean | null;
 

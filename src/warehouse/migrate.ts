@@ -5,18 +5,25 @@ import { readSqlFolder, type SqlFile } from './sql-files.ts';
 
 /**
  * Brings an attached warehouse to this program's schema: migrations that were never run (each once, in a
- * transaction), the platform's units, and the views where their files changed. Throws UsageError where an applied
- * migration was edited, or where the warehouse was written by a newer program.
+ * transaction), the platform's units, and the views where their files changed. `prepare` is waited for before the first
+ * migration of a warehouse that has been in use. Throws UsageError where an applied migration was edited, or where the
+ * warehouse was written by a newer program; nothing is changed then. Returns the schema's name, and whether the snapshot
+ * that readers have may be of another one.
  */
-export async function migrate(connection: Connection): Promise<void> {
-  const makeViews = await migrateTables(connection);
+export async function migrate(
+  connection: Connection,
+  prepare: (pending: readonly string[]) => Promise<void> = async () => undefined,
+): Promise<{ schema: string; isPublished: boolean }> {
+  const { makeViews, ...migrated } = await migrateTables(connection, prepare);
   await makeViews(connection);
+  return migrated;
 }
 
-/**
- * As `migrate`, without the views: returns what makes those that changed. A warehouse is written without them.
- */
-export async function migrateTables(connection: Connection): Promise<(connection: Connection) => Promise<void>> {
+/** As `migrate`, without the views: `makeViews` makes those that changed. A warehouse is written without them. */
+export async function migrateTables(
+  connection: Connection,
+  prepare: (pending: readonly string[]) => Promise<void> = async () => undefined,
+): Promise<{ schema: string; isPublished: boolean; makeViews: (connection: Connection) => Promise<void> }> {
   await connection.run(`
     create schema if not exists ledger;
     create table if not exists ledger.applied_files (
@@ -24,8 +31,10 @@ export async function migrateTables(connection: Connection): Promise<(connection
     )
   `);
   const applied = await connection.rows('select folder, name, hash from ledger.applied_files');
-  const hashOf = (folder: string, name: string) =>
-    applied.find((row) => row['folder'] === folder && row['name'] === name)?.['hash'];
+  function hashOf(folder: string, name: string): string | undefined {
+    const row = applied.find((file) => file['folder'] === folder && file['name'] === name);
+    return row && String(row['hash']);
+  }
 
   const migrations = await readSqlFolder('migrations');
   const unknown = applied
@@ -36,16 +45,16 @@ export async function migrateTables(connection: Connection): Promise<(connection
       `the warehouse was written by a newer Costbook (migration ${unknown.join(', ')} is not known here): update this one`,
     );
   }
-  for (const file of migrations) {
-    const hash = sha256(file.text);
-    const before = hashOf('migrations', file.name);
-    if (before === hash) continue;
-    if (before !== undefined) {
-      throw new UsageError(`${file.path} was edited after it had been applied: restore it and add a new migration`);
-    }
+  const edited = migrations.find((file) => ![undefined, sha256(file.text)].includes(hashOf('migrations', file.name)));
+  if (edited !== undefined) {
+    throw new UsageError(`${edited.path} was edited after it had been applied: restore it and add a new migration`);
+  }
+  const pending = migrations.filter((file) => hashOf('migrations', file.name) === undefined);
+  if (pending.length > 0 && pending.length < migrations.length) await prepare(pending.map(({ name }) => name));
+  for (const file of pending) {
     await connection.transaction(async () => {
       await connection.run(file.text);
-      await remember(connection, 'migrations', file.name, hash);
+      await remember(connection, 'migrations', file.name, sha256(file.text));
     });
     // An index and its table's changes in one write-ahead log survive a kill badly; and it is the moment to be tidy.
     await connection.checkpoint();
@@ -56,7 +65,11 @@ export async function migrateTables(connection: Connection): Promise<(connection
   const units = JSON.stringify([billingDimensions, unitSuffixes]);
   const views = await readSqlFolder('views');
   const hash = sha256(units + views.map((file) => file.name + file.text).join(''));
-  if (hashOf('views', '*') === hash) return async () => undefined;
+  const schema = sha256(migrations.map(({ name }) => name).join() + hash);
+  // Of what is new nothing has been published that could be of another schema.
+  if (applied.length === 0) await rememberPublished(connection, schema);
+  const isPublished = applied.length === 0 || hashOf(publishedFolder, '*') === schema;
+  if (hashOf('views', '*') === hash) return { schema, isPublished, makeViews: async () => undefined };
   await connection.transaction(async () => {
     await connection.run('delete from ledger.billing_dimensions');
     for (const { name, resourceType, unit } of billingDimensions) {
@@ -71,10 +84,21 @@ export async function migrateTables(connection: Connection): Promise<(connection
       await connection.run('insert into ledger.unit_suffixes values ($suffix, $unit)', { suffix, unit });
     }
   });
-  return async (connection) => {
-    await createViews(connection, views);
-    await remember(connection, 'views', '*', hash); // last: a kill before it makes the views again
+  return {
+    schema,
+    isPublished,
+    async makeViews(connection) {
+      await createViews(connection, views);
+      await remember(connection, 'views', '*', hash); // last: a kill before it makes the views again
+    },
   };
+}
+
+const publishedFolder = 'published';
+
+/** Says that readers have a snapshot of this schema. */
+export async function rememberPublished(connection: Connection, schema: string): Promise<void> {
+  await remember(connection, publishedFolder, '*', schema);
 }
 
 /** A migration that an attached warehouse has and this program has not, or the other way round; undefined where none is. */
@@ -87,6 +111,34 @@ export async function foreignMigration(connection: Connection): Promise<string |
   const isIn = (files: [string, string][], [name, hash]: [string, string]) =>
     files.some((file) => file[0] === name && file[1] === hash);
   return [...there.filter((file) => !isIn(here, file)), ...here.filter((file) => !isIn(there, file))][0]?.[0];
+}
+
+/**
+ * Throws UsageError where an attached file that is only read was not written by a program of this one's schema: by a
+ * newer one, by an older one, or not by Costbook at all. `catalog` is the name under which it is attached.
+ */
+export async function checkSchema(connection: Connection, catalog: string, file: string): Promise<void> {
+  const rows = await connection
+    .rows(`select name from ${catalog}.ledger.applied_files where folder = 'migrations' order by name`)
+    .catch((error: unknown) => {
+      if (!(error instanceof SqlError)) throw error;
+      throw new UsageError(`${file} is a DuckDB file, but none that Costbook wrote: move it away`, { cause: error });
+    });
+  const there = rows.map((row) => String(row['name']));
+  const here = (await readSqlFolder('migrations')).map(({ name }) => name);
+  const newer = there.filter((name) => !here.includes(name));
+  if (newer.length > 0) {
+    throw new UsageError(
+      `${file} was published by a newer Costbook (migration ${newer.join(', ')} is not known here): update this one`,
+    );
+  }
+  const lacking = here.filter((name) => !there.includes(name));
+  if (lacking.length > 0) {
+    throw new UsageError(
+      `${file} was published by an older Costbook (before migration ${lacking.join(', ')}): run "costbook ingest" once, ` +
+        'which brings the books to this version and publishes them anew',
+    );
+  }
 }
 
 /** Creates the views in as many passes as it takes: one that reads another can only be made after it. */

@@ -46,7 +46,7 @@ export async function openRebuildingWarehouse(
   }
   try {
     const connection = await database.connect(options.signal);
-    const makeViews = await migrateTables(connection);
+    const { makeViews } = await migrateTables(connection);
     // Nothing that is written now is read from a view: they are made beside the first loads.
     views = makeViews(await database.connect(options.signal));
     views.catch(() => undefined); // it is told when all else is done

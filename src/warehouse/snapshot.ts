@@ -54,9 +54,52 @@ export async function publishSnapshot(
   snapshot: string,
   signal?: AbortSignal,
 ): Promise<void> {
+  await copyWarehouse(connection, warehouse, snapshot, `the snapshot ${snapshot} could not be published`, signal);
+}
+
+/**
+ * Copies the warehouse aside before migrations change it, as `warehouse.before-0002.duckdb` where 0002 is the first of
+ * them; returns the copy's path. Throws MachineError where the copy fails: nothing is changed then.
+ */
+export async function copyBeforeMigrating(
+  connection: Connection,
+  warehouse: string,
+  migration: string,
+  signal?: AbortSignal,
+): Promise<string> {
+  const number = /^\d+/.exec(migration)?.[0] ?? migration;
+  const copy = join(dirname(warehouse), `${copyPrefix(warehouse)}${number}.duckdb`);
+  const failure = `${warehouse} is left as it was: before migration ${migration} it is copied to ${copy}, which could not be done`;
+  await copyWarehouse(connection, warehouse, copy, failure, signal);
+  return copy;
+}
+
+/** How many copies from before a migration are kept. */
+const copiesKept = 2;
+
+/** Removes all copies from before a migration but the newest. */
+export async function removeOldCopies(warehouse: string): Promise<void> {
+  const folder = dirname(warehouse);
+  const prefix = copyPrefix(warehouse);
+  const copies = (await readdir(folder)).filter((name) => name.startsWith(prefix) && name.endsWith('.duckdb')).sort();
+  for (const name of copies.slice(0, -copiesKept)) await rm(join(folder, name), { force: true });
+}
+
+function copyPrefix(warehouse: string): string {
+  return `${basename(warehouse, '.duckdb')}.before-`;
+}
+
+/** Copies the warehouse's committed state to a file that is there whole or not at all. */
+async function copyWarehouse(
+  connection: Connection,
+  warehouse: string,
+  copy: string,
+  failure: string,
+  signal?: AbortSignal,
+): Promise<void> {
   await connection.checkpoint();
-  await removeParts(snapshot);
-  const child = spawn(process.execPath, ['-e', copyScript, warehouse, snapshot, String(process.pid)], {
+  await removeParts(copy);
+  const child = spawn(process.execPath, ['-e', copyScript, warehouse, copy, String(process.pid)], {
     env: {},
     stdio: ['pipe', 'ignore', 'pipe'],
   });
@@ -83,14 +126,14 @@ export async function publishSnapshot(
   }
   const because = isLate ? `it took longer than ${copyLimitMs / 60_000} minutes` : Buffer.concat(said).toString();
   if (because === '') signal?.throwIfAborted();
-  throw new MachineError(`the snapshot ${snapshot} could not be published: ${because || 'the copy was killed'}`);
+  throw new MachineError(`${failure}: ${because || 'the copy was killed'}`);
 }
 
 /** Removes what copies that were killed left: one writer holds the warehouse, so none of them is under way. */
-async function removeParts(snapshot: string): Promise<void> {
-  const folder = dirname(snapshot);
+async function removeParts(copy: string): Promise<void> {
+  const folder = dirname(copy);
   for (const name of await readdir(folder)) {
-    if (name.startsWith(`${basename(snapshot)}.`) && name.endsWith('.part')) {
+    if (name.startsWith(`${basename(copy)}.`) && name.endsWith('.part')) {
       await rm(join(folder, name), { force: true });
     }
   }

@@ -16,6 +16,7 @@ export type SqlFolder =
   | 'reports'
   | 'checks'
   | 'budgets'
+  | 'forecasts'
   | 'metrics';
 
 /** One SQL file: its header and its text. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Log } from '../effects.ts';
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import {
   type DeliveryEnd,
@@ -17,6 +18,7 @@ import {
 } from './alerts.ts';
 import { type ClosedMonth, closedMonths, closeMonth, type MonthClose, reopenMonth } from './closes.ts';
 import { type Connection, openDatabase, type SqlRow } from './connection.ts';
+import { type ForecastsMade, recordForecasts } from './forecasts.ts';
 import {
   type InventoryStage,
   type ListingFacts,
@@ -37,8 +39,8 @@ import {
 } from './jobs.ts';
 import { journalFolder, openRecorder, type Recorder } from './journal.ts';
 import { allRowsMeet, type LoadedQuery, openStage, type Stage, type TotalDecimals, type TotalsKnown } from './load.ts';
-import { migrate } from './migrate.ts';
-import { publishSnapshot, snapshotFile } from './snapshot.ts';
+import { migrate, rememberPublished } from './migrate.ts';
+import { copyBeforeMigrating, publishSnapshot, removeOldCopies, snapshotFile } from './snapshot.ts';
 import { openVerification, type Verification } from './verify.ts';
 
 /** What the ledger knows of an account before a run. */
@@ -148,6 +150,8 @@ export interface Warehouse {
   knownAlerts(): Promise<KnownAlert[]>;
   /** Writes what an evaluation changes, all of it or nothing; does nothing where that is nothing. */
   recordEvaluation(evaluation: Evaluation): Promise<void>;
+  /** Writes forecasts of which there is none yet through the same instant; returns how many. */
+  recordForecasts(made: ForecastsMade): Promise<number>;
   /** Who was told a digest of this name, or is to be told. */
   sinksOfDigest(digest: string): Promise<string[]>;
   /** The last message to each sink that told of a key. */
@@ -176,15 +180,21 @@ export function warehouseFile(dir: string): string {
 }
 
 /**
- * Opens the writer's file below the project folder and brings it to this program's schema. The signal ends what a stage
- * is doing and a copy under way; the ledger can still be written and published afterwards. Throws LockedError.
+ * Opens the writer's file below the project folder and brings it to this program's schema; where that changes a file in
+ * use, it is copied aside before. The signal ends what a stage is doing and a copy under way; the ledger can still be
+ * written and published afterwards. Throws LockedError, and UsageError where a newer program wrote the file.
  */
-export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<Warehouse> {
+export async function openWarehouse(dir: string, signal?: AbortSignal, log?: Log): Promise<Warehouse> {
   const file = warehouseFile(dir);
   const database = await openDatabase(file, { readOnly: false });
   try {
     const connection = await database.connect();
-    await migrate(connection);
+    const { schema, isPublished } = await migrate(connection, async (migrations) => {
+      log?.info('the warehouse is of an older Costbook and is copied before it is changed', { migrations });
+      const copy = await copyBeforeMigrating(connection, file, migrations[0] ?? '', signal);
+      log?.info('the warehouse was copied', { copy });
+    });
+    await removeOldCopies(file);
     const recorder = await openRecorder(connection, journalFolder(dir));
     const [before] = await connection.rows(`
       select epoch_ms(greatest(
@@ -194,7 +204,8 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
         (select max(recorded_at) from ledger.allocations), (select max(replaced_at) from ledger.allocations),
         (select max(raised_at) from ledger.alerts), (select max(ended_at) from ledger.alerts),
         (select max(acknowledged_at) from ledger.acknowledgements), (select max(queued_at) from ledger.outbox),
-        (select max(began_at) from ledger.deliveries), (select max(ended_at) from ledger.deliveries)
+        (select max(began_at) from ledger.deliveries), (select max(ended_at) from ledger.deliveries),
+        (select max(made_at) from ledger.forecasts)
       )) as last
     `);
     // A clock that was moved back must not let two runs see at one instant: as of it, either would be an answer.
@@ -202,6 +213,11 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
     async function seenAt(now: Instant): Promise<Instant> {
       lastSeen = Math.max(now, lastSeen);
       return lastSeen;
+    }
+    if (!isPublished) {
+      // What this command reads of the snapshot, and whoever else reads it, is of this schema from here on.
+      await publishSnapshot(connection, file, snapshotFile(dir), signal);
+      await rememberPublished(connection, schema);
     }
     return {
       beginRun: (command, startedAt) => beginRun(connection, recorder, { event: 'run_began', command }, startedAt),
@@ -272,6 +288,7 @@ export async function openWarehouse(dir: string, signal?: AbortSignal): Promise<
       },
       knownAlerts: () => knownAlerts(connection),
       recordEvaluation: (evaluation) => recordEvaluation(connection, recorder, evaluation),
+      recordForecasts: (made) => recordForecasts(connection, recorder, made),
       sinksOfDigest: (digest) => sinksOfDigest(connection, digest),
       lastMessagesAbout: (key) => lastMessagesAbout(connection, key),
       acknowledge: async (key, until, runNumber, now) =>

@@ -28,6 +28,8 @@ export interface Given {
   /** Messages to sinks. */
   readonly outbox?: readonly Readonly<Record<string, Cell>>[];
   readonly deliveries?: readonly Readonly<Record<string, Cell>>[];
+  /** Forecasts that were made. */
+  readonly forecasts?: readonly Readonly<Record<string, Cell>>[];
   /** The allocation rules in force, as jobs/allocation.yaml has them; lookup tables are not read. */
   readonly allocation?: string;
 }
@@ -227,6 +229,41 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     because: null,
     ended_at: null,
   },
+  forecasts: {
+    run_number: 2,
+    made_at: '2026-09-08 02:00:00',
+    load_number: 1,
+    scope_kind: 'budget',
+    budget: 'everything',
+    account: null,
+    workspace: null,
+    resource_type: null,
+    scope: '{}',
+    period_kind: 'monthly',
+    period: '2026-09',
+    period_start: '2026-09-01',
+    period_end: '2026-10-01',
+    complete_through: '2026-09-08',
+    step: 'day',
+    history_start: '2026-08-01',
+    history_end: '2026-09-08',
+    observations: 38,
+    model: 'weekday-profile',
+    transform: 'none',
+    seasons: '[7]',
+    spent: '0',
+    forecast: '10',
+    low: '8',
+    high: '12',
+    level: 80,
+    folds: 4,
+    mase: 0.9,
+    smape: 12.5,
+    coverage: 0.8,
+    amount: '20',
+    exceeds_on: null,
+    reason: null,
+  },
 };
 
 /** A warehouse of this program's own schema with these rows in it, in a file where one is named; the caller closes it. */
@@ -281,6 +318,7 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
     'acknowledgements',
     'outbox',
     'deliveries',
+    'forecasts',
   ] as const) {
     for (const row of given[table] ?? []) await insert(table, row);
   }

@@ -42,10 +42,10 @@ export interface Started {
 export function startCli(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  options: { cwd?: string; uid?: number; gid?: number; stdout?: number; stdin?: string } = {},
+  options: { cwd?: string; uid?: number; gid?: number; stdout?: number; stdin?: string; cli?: string } = {},
 ): Started {
-  const { stdout = 'pipe', stdin, ...others } = options;
-  const child = spawn(process.execPath, [cli, ...args], {
+  const { stdout = 'pipe', stdin, cli: program = cli, ...others } = options;
+  const child = spawn(process.execPath, [program, ...args], {
     ...others,
     // A zone that is not UTC, so that a calendar slip shows.
     env: { PATH: process.env['PATH'] ?? '', TZ: 'America/St_Johns', ...env },

@@ -1,7 +1,7 @@
 import { allocationKeys, fields, ways } from '../../src/allocation/index.ts';
 import { configKeys } from '../../src/config.ts';
 import { catchUps, jobKeys, pingKeys, type StepOption, stepNames, stepRules } from '../../src/jobs/index.ts';
-import { budgetFileKeys, severities } from '../../src/reports/index.ts';
+import { budgetFileKeys, severities, thresholdSubjects } from '../../src/reports/index.ts';
 import { sinkKeys } from '../../src/sink-settings.ts';
 import { periodKinds } from '../../src/time.ts';
 
@@ -164,6 +164,7 @@ function budgetsSchema(): Schema {
       at: text('a share of the amount or USD: 80% or 4500 USD', {
         pattern: '^([0-9]{1,4}(\\.[0-9]{1,4})?%|[0-9]{1,15}(\\.[0-9]{1,12})? USD)$',
       }),
+      of: choice(thresholdSubjects, 'spent without it'),
       severity: choice(severities, 'warning without it'),
       notify: sinks,
     },

@@ -20,6 +20,9 @@ const homes: Readonly<Record<string, RegExp>> = {
   zod: /^src\/platform\//,
   'apache-arrow': /^src\/reports\/formats\/arrow\.ts$/,
   'csv-stringify': /^src\/reports\/formats\/csv\.ts$/,
+  '@bsull/augurs': /^src\/reports\/forecast\/augurs\.ts$/,
+  'node-cron': /^src\/schedule\.ts$/,
+  'csv-parse': /^src\/reports\/forecast\/read-series\.ts$/,
   nodemailer: /^src\/reports\/sinks\/smtp\.ts$/,
 };
 

@@ -5,6 +5,7 @@ import {
   type Budget,
   evaluateBudgets,
   loadBudgets,
+  type PeriodForecast,
   parseBudgets,
   stateOf,
   watchedPeriods,
@@ -53,6 +54,7 @@ budgets:
     thresholds:
       - { at: 80% }
       - { at: 82.50%, severity: info }
+      - { at: 82.5%, of: forecast }
       - { at: 4500.00 USD, severity: critical, notify: [oncall, finops] }
     notify: finops
   - name: research
@@ -83,14 +85,21 @@ budgets:
         amounts: new Map([['2026-Q4', 9000n * usd]]),
         parent: undefined,
         thresholds: [
-          { code: '80%', at: { percent: 800_000n }, severity: 'warning', notify: ['finops'] },
-          { code: '82.5%', at: { percent: 825_000n }, severity: 'info', notify: ['finops'] },
-          { code: '4500 USD', at: { usd: 4500n * usd }, severity: 'critical', notify: ['oncall', 'finops'] },
+          { of: 'spent', code: '80%', at: { percent: 800_000n }, severity: 'warning', notify: ['finops'] },
+          { of: 'spent', code: '82.5%', at: { percent: 825_000n }, severity: 'info', notify: ['finops'] },
+          { of: 'forecast', code: '82.5%', at: { percent: 825_000n }, severity: 'warning', notify: ['finops'] },
+          {
+            of: 'spent',
+            code: '4500 USD',
+            at: { usd: 4500n * usd },
+            severity: 'critical',
+            notify: ['oncall', 'finops'],
+          },
         ],
       },
       {
         name: 'research',
-        where: 'jobs/budgets.yaml:13:5',
+        where: 'jobs/budgets.yaml:14:5',
         scope: {
           account: ['acc_one'],
           workspace: ['research', 'labs'],
@@ -104,18 +113,18 @@ budgets:
         amount: 1n,
         amounts: new Map(),
         parent: 'everything',
-        thresholds: [{ code: '100%', at: { percent: 1_000_000n }, severity: 'critical', notify: [] }],
+        thresholds: [{ of: 'spent', code: '100%', at: { percent: 1_000_000n }, severity: 'critical', notify: [] }],
       },
       {
         name: 'squads',
-        where: 'jobs/budgets.yaml:25:5',
+        where: 'jobs/budgets.yaml:26:5',
         scope: { owner: { squad: ['search', 'ads'], team: ['all'] } },
         period: 'daily',
         timeZone: 'UTC',
         amount: 5n * usd,
         amounts: new Map(),
         parent: undefined,
-        thresholds: [{ code: '100%', at: { percent: 1_000_000n }, severity: 'critical', notify: [] }],
+        thresholds: [{ of: 'spent', code: '100%', at: { percent: 1_000_000n }, severity: 'critical', notify: [] }],
       },
     ]);
   });
@@ -142,7 +151,10 @@ budgets:
       - { at: 80, severity: high }
       - { severity: info }
       - { at: 50% }
-      - { at: 50.0% }
+      - { at: 50.0%, of: spent }
+      - { at: 50%, of: forecats }
+      - { at: 60%, of: forecast }
+      - { at: 60%, of: forecast }
     notify: [finop]
 `;
     expect(problems(text, ['finops', 'oncall'])).toBe(
@@ -164,7 +176,9 @@ budgets:
         '15:29: severity: found "high", expected info, warning or critical',
         '16:9: thresholds: found no at, expected one such as at: 80% or at: 4500 USD; write it',
         '18:15: at: found 50% a second time in this budget; keep one',
-        '19:14: notify: found the sink "finop", which costbook.yaml does not have; did you mean finops?',
+        '19:24: of: found "forecats", expected spent or forecast; did you mean forecast?',
+        '21:15: at: found 60% of forecast a second time in this budget; keep one',
+        '22:14: notify: found the sink "finop", which costbook.yaml does not have; did you mean finops?',
       ].join('\n'),
     );
   });
@@ -378,6 +392,111 @@ describe('evaluateBudgets', () => {
   test('the state is that of the amount, of a threshold, or not known', () => {
     const told = [usd / 2n, 2n * usd, 3n * usd, undefined].map((spent) => stateOf(some, november, spent));
     expect(told).toEqual(['OK', 'WARNING', 'EXCEEDED', undefined]);
+  });
+});
+
+describe('a threshold of what is forecast', () => {
+  const november = calendarOf('monthly').periodAt(now);
+  const point = 'thresholds: [{ at: 100%, of: forecast }, { at: 100%, severity: critical }]';
+  const some = only(budget('some', '100 USD', point));
+  const alone = only(budget('some', '100 USD', 'thresholds: [{ at: 100%, of: forecast }]'));
+  const key = 'budget/@all/some/2026-11/forecast:100%';
+  const completeThrough = Date.parse('2026-11-05T00:00:00Z');
+
+  /** A forecast of so many USD, which are spent evenly. */
+  function forecast(mean: number): PeriodForecast {
+    const days = Array.from({ length: 26 }, (_, day) => ({
+      start: completeThrough + day * 86_400_000,
+      spent: 10n * usd + (BigInt(Math.round((mean - 10) * 1000)) * usd * BigInt(day + 1)) / 26_000n,
+    }));
+    return {
+      kind: 'forecast',
+      mean: BigInt(Math.round(mean * 1000)) * (usd / 1000n),
+      low: 80n * usd,
+      high: 130n * usd,
+      path: days,
+      model: 'weekday-profile',
+      transform: 'none',
+      seasons: [7],
+      notes: [],
+      stepHours: 24,
+      history: { start: completeThrough - 70 * 86_400_000, end: completeThrough },
+      observations: 70,
+      backtest: { folds: 5, mase: 0.8, smape: 10, coverage: 0.8, sumCoverage: 0.8 },
+    };
+  }
+  type Known = {
+    spent?: bigint | undefined;
+    forecast?: PeriodForecast | { kind: 'none'; reason: string };
+    through?: number;
+  };
+  function facts(of: Budget, { through = completeThrough, ...known }: Known, open: string[] = []) {
+    const spend = { budget: 'some', period: november, completeThrough: through, lacking: [], drivers: [] };
+    return evaluateBudgets([of], [{ ...spend, spent: 10n * usd, ...known }], new Set(open));
+  }
+  function states(...args: Parameters<typeof facts>): string[] {
+    return facts(...args).map(({ of: subject = 'spent', state }) => `${subject} ${state}`);
+  }
+
+  test('is reached where so much is expected, and says by how much, when, and from what', () => {
+    expect(states(some, { forecast: forecast(99.999) })).toEqual(['forecast resolved', 'spent resolved']);
+    const [fact] = facts(some, { forecast: forecast(120) });
+    expect(fact).toMatchObject({ key, threshold: '100%', of: 'forecast', state: 'raised', value: '10.000000000000' });
+    expect(fact?.forecast).toEqual({
+      value: '120.000000000000',
+      low: '80.000000000000',
+      high: '130.000000000000',
+      level: 80,
+      exceedsAt: '2026-11-26T00:00:00Z',
+      exceedsOn: '2026-11-26',
+      model: 'weekday-profile',
+      step: 'day',
+      historyStart: '2026-08-27T00:00:00Z',
+      historyEnd: '2026-11-05T00:00:00Z',
+      observations: 70,
+    });
+    const there = { ...some, timeZone: 'America/New_York' };
+    expect(facts(there, { forecast: forecast(120) })[0]?.forecast).toMatchObject({ exceedsOn: '2026-11-25' });
+  });
+
+  test('is over only where the forecast has fallen by a twentieth of the limit below it', () => {
+    expect(states(some, { forecast: forecast(95) }, [key])).toEqual(['forecast raised', 'spent resolved']);
+    expect(states(some, { forecast: forecast(94.999) }, [key])).toEqual(['forecast resolved', 'spent resolved']);
+    expect(states(some, { forecast: forecast(99) })).toEqual(['forecast resolved', 'spent resolved']);
+  });
+
+  test('says nothing where there is no forecast: neither that it holds nor that it is over', () => {
+    expect(states(some, {})).toEqual(['spent resolved']);
+    expect(states(some, { forecast: { kind: 'none', reason: 'too little history' } }, [key])).toEqual([
+      'spent resolved',
+    ]);
+    expect(states(some, { spent: undefined, forecast: forecast(120) })).toEqual([]);
+  });
+
+  test('is told no more once what was forecast is spent and another threshold tells it', () => {
+    expect(states(some, { spent: 100n * usd, forecast: forecast(120) }, [key])).toEqual([
+      'forecast reached',
+      'spent raised',
+    ]);
+    // Nobody else tells it: it is reached all the more.
+    expect(states(alone, { spent: 100n * usd })).toEqual(['forecast raised']);
+    const less = only(budget('some', '100 USD', 'thresholds: [{ at: 100%, of: forecast }, { at: 80% }]'));
+    expect(states(less, { spent: 100n * usd })).toEqual(['forecast raised', 'spent raised']);
+  });
+
+  test('is over where the period is, and so much was not spent', () => {
+    const through = november.end;
+    expect(states(some, { through, spent: 99n * usd }, [key])).toEqual(['forecast resolved', 'spent resolved']);
+  });
+
+  test('makes the state FORECAST, between that of what is spent and EXCEEDED', () => {
+    const told = (spent: bigint, mean: number) => stateOf(some, november, spent, forecast(mean));
+    expect([told(10n * usd, 99), told(10n * usd, 100), told(100n * usd, 120)]).toEqual(['OK', 'FORECAST', 'EXCEEDED']);
+    const asks = only(budget('some', '100 USD', 'thresholds: [{ at: 100%, of: forecast }, { at: 10% }]'));
+    expect(stateOf(asks, november, 10n * usd, forecast(100))).toBe('FORECAST');
+    expect(stateOf(asks, november, 10n * usd, forecast(99))).toBe('WARNING');
+    const none = only(budget('some', '100 USD'));
+    expect(stateOf(none, november, 10n * usd, forecast(120))).toBe('OK');
   });
 });
 

@@ -127,7 +127,10 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
             amount: '500 USD',
             amounts: { '2026-12': '600 USD' },
           },
-          thresholds: [{ at: '80%', severity: 'info', notify: ['finops'] }, { at: '400 USD' }],
+          thresholds: [
+            { at: '80%', severity: 'info', notify: ['finops'] },
+            { at: '400 USD', of: 'forecast' },
+          ],
           notify: 'finops',
         },
         {

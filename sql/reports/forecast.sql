@@ -1,0 +1,39 @@
+--! about: What will budgets, and resource types of workspaces, come to by the end of the period, as it was last forecast?
+--! grain: scope_kind, budget, account, workspace, resource_type, period_kind, period
+--! params: month month = none, account text = *, budget text = *, workspace text = *
+--! formats: csv, parquet
+-- Without a month the periods that were not over when something was forecast last; with one those that begin in it. Where
+-- there is no forecast, reason says why.
+select
+  scope_kind,
+  budget,
+  account,
+  workspace,
+  resource_type,
+  period_kind,
+  period,
+  complete_through,
+  made_at,
+  spent,
+  forecast,
+  low,
+  high,
+  level,
+  amount,
+  exceeds_on,
+  model,
+  observations,
+  reason
+from forecasts
+where case
+    when $month is null then period_end > (select max(complete_through) from forecasts)
+    else period_start >= cast($month as timestamp) and period_start < cast($month as timestamp) + interval 1 month
+  end
+  and ($account is null or account = $account)
+  and ($budget is null or budget = $budget)
+  and ($workspace is null or workspace = $workspace)
+qualify
+  row_number() over (
+    partition by scope_kind, budget, account, workspace, resource_type, period_kind, period
+    order by complete_through desc, run_number desc, scope
+  ) = 1

@@ -1,0 +1,39 @@
+--! about: How good were forecasts of periods that are over since: by how much was each off, and was the outcome in its interval?
+--! grain: scope_kind, budget, account, workspace, resource_type, period_kind, period, complete_through
+--! params: from date = none, to date = none, account text = *, budget text = *, workspace text = *
+--! formats: csv, parquet
+-- The outcome is what the books say of the period now; with --as-of, what they said then. from and to are about the start
+-- of the period.
+select
+  scope_kind,
+  budget,
+  account,
+  workspace,
+  resource_type,
+  period_kind,
+  period,
+  complete_through,
+  made_at,
+  lead_days,
+  model,
+  spent,
+  forecast,
+  low,
+  high,
+  level,
+  actual,
+  error,
+  error_percent,
+  is_inside
+from forecast_outcomes
+where ($from is null or period_start >= cast($from as timestamp))
+  and ($to is null or period_start < cast($to as timestamp))
+  and ($account is null or account = $account)
+  and ($budget is null or budget = $budget)
+  and ($workspace is null or workspace = $workspace)
+-- A budget whose scope was changed in between has two forecasts through one instant: the later one counts.
+qualify
+  row_number() over (
+    partition by scope_kind, budget, account, workspace, resource_type, period_kind, period, complete_through
+    order by run_number desc, scope
+  ) = 1

@@ -1,0 +1,251 @@
+--! about: Forecasts of periods that are over since, each beside what the books say of the period now. Amounts are added up
+--! about: once, by series and by what lies between two boundaries of periods; only of budgets that name labels or owners each
+--! about: hour is looked at.
+--! grain: scope_kind, budget, account, workspace, resource_type, scope, period_kind, period, complete_through
+create or replace view forecast_outcomes as
+with made as (
+  select
+    forecasts.*,
+    from_json(
+      forecasts.scope,
+      '{"account": ["VARCHAR"], "workspace": ["VARCHAR"], "resource_type": ["VARCHAR"], "resource_name": ["VARCHAR"],
+        "billing_dimension": ["VARCHAR"], "label": [{"pointer": "VARCHAR", "values": ["VARCHAR"]}],
+        "owner": [{"pointer": "VARCHAR", "values": ["VARCHAR"]}]}'
+    ) as asked
+  from ledger.forecasts as forecasts
+  where forecasts.forecast is not null
+),
+-- Whose books must be complete: an account that was behind already when it was made was not expected to be.
+concerned as (
+  select distinct
+    made.scope_kind, made.account, made.asked.account as accounts, made.complete_through, made.period_end
+  from made
+),
+complete as (
+  select
+    concerned.scope_kind, concerned.account, concerned.accounts, concerned.complete_through, concerned.period_end
+  from concerned
+  join accounts
+    on accounts.complete_through >= concerned.complete_through
+    and case
+      when concerned.scope_kind = 'workspace' then accounts.account = concerned.account
+      else concerned.accounts is null or list_contains(concerned.accounts, accounts.account)
+    end
+  group by all
+  having min(accounts.complete_through) >= concerned.period_end
+),
+ended as materialized (
+  select made.*
+  from made
+  semi join complete
+    on complete.scope_kind = made.scope_kind
+    and complete.account is not distinct from made.account
+    and complete.accounts is not distinct from made.asked.account
+    and complete.complete_through = made.complete_through
+    and complete.period_end = made.period_end
+),
+boundaries as (
+  select period_start as boundary from ended
+  union
+  select period_end from ended
+),
+pieces as materialized (
+  select amounts.series_id, boundaries.boundary, sum(amounts.cost) as cost
+  from amounts
+  asof join boundaries on amounts.bucket_start >= boundaries.boundary
+  where amounts.bucket_start >= (select min(period_start) from ended)
+    and amounts.bucket_start < (select max(period_end) from ended)
+  group by amounts.series_id, boundaries.boundary
+),
+workspaces as (
+  select distinct account, workspace, resource_type, period_start, period_end
+  from ended
+  where scope_kind = 'workspace'
+),
+scopes as (
+  select distinct scope, asked
+  from ended
+  where scope_kind = 'budget'
+),
+fitting_series as (
+  select scopes.scope, scopes.asked.label as label, scopes.asked.owner as owner, series.series_id, series.account
+  from scopes
+  join series
+    on (scopes.asked.account is null or list_contains(scopes.asked.account, series.account))
+    and (scopes.asked.workspace is null or list_contains(scopes.asked.workspace, series.workspace))
+    and (scopes.asked.resource_type is null or list_contains(scopes.asked.resource_type, series.resource_type))
+    and (
+      scopes.asked.billing_dimension is null
+      or list_contains(scopes.asked.billing_dimension, series.billing_dimension)
+    )
+    and (
+      scopes.asked.resource_name is null
+      or len(list_filter(scopes.asked.resource_name, lambda pattern: series.resource_name like pattern escape '\')) > 0
+    )
+),
+periods as (
+  select distinct scope, period_start, period_end
+  from ended
+  where scope_kind = 'budget'
+),
+-- What of which hours of a series belongs to a scope of labels or owners: all of it, or as many parts of all parts.
+members as (
+  select
+    fitting_series.scope, fitting_series.series_id, resources.from_time, resources.to_time, 1 as parts, 1 as all_parts
+  from ledger.resources_of_series as resources
+  join fitting_series
+    on fitting_series.series_id = resources.series_id
+    and len(
+      list_filter(
+        fitting_series.label,
+        lambda entry: coalesce(list_contains(entry.values, json_extract_string(resources.labels, entry.pointer)), false)
+      )
+    ) = len(fitting_series.label)
+  union all
+  select fitting_series.scope, fitting_series.series_id, owners.from_time, owners.to_time, 1, 1
+  from ledger.series_owners as owners
+  join fitting_series
+    on not owners.is_split
+    and fitting_series.series_id = owners.series_id
+    and len(
+      list_filter(
+        fitting_series.owner,
+        lambda entry: coalesce(list_contains(entry.values, json_extract_string(owners.owner, entry.pointer)), false)
+      )
+    ) = len(fitting_series.owner)
+  union all
+  select
+    fitting_series.scope,
+    fitting_series.series_id,
+    greatest(owners.from_time, cast(shares.usage_month as timestamp)),
+    least(owners.to_time, shares.usage_month + interval 1 month),
+    shares.parts_through - shares.parts_before,
+    shares.all_parts
+  from ledger.series_owners as owners
+  join fitting_series on owners.is_split and fitting_series.series_id = owners.series_id
+  join ledger.allocation_shares as shares
+    on shares.rule_number = owners.rule_number
+    and shares.account = fitting_series.account
+    and len(
+      list_filter(
+        fitting_series.owner,
+        lambda entry: coalesce(list_contains(entry.values, json_extract_string(shares.owner, entry.pointer)), false)
+      )
+    ) = len(fitting_series.owner)
+),
+costs as (
+  select
+    workspaces.account, workspaces.workspace, workspaces.resource_type, null as scope, workspaces.period_start,
+    sum(pieces.cost) as cost,
+    'workspace' as scope_kind, workspaces.period_end
+  from workspaces
+  join series
+    on series.account = workspaces.account
+    and series.workspace is not distinct from workspaces.workspace
+    and series.resource_type is not distinct from workspaces.resource_type
+  join pieces
+    on pieces.series_id = series.series_id
+    and pieces.boundary >= workspaces.period_start
+    and pieces.boundary < workspaces.period_end
+  group by all
+  union all
+  select null, null, null, periods.scope, periods.period_start, sum(pieces.cost), 'budget', periods.period_end
+  from periods
+  join fitting_series on fitting_series.scope = periods.scope
+  join pieces
+    on pieces.series_id = fitting_series.series_id
+    and pieces.boundary >= periods.period_start
+    and pieces.boundary < periods.period_end
+  where fitting_series.label is null and fitting_series.owner is null
+  group by all
+  union all
+  select
+    null, null, null, periods.scope, periods.period_start,
+    sum(
+      case
+        when members.parts = members.all_parts then amounts.cost
+        else cast(cast(amounts.cost as double) * members.parts / members.all_parts as decimal(18, 12))
+      end
+    ),
+    'budget', periods.period_end
+  from periods
+  join members on members.scope = periods.scope
+  join amounts
+    on amounts.series_id = members.series_id
+    and amounts.bucket_start >= greatest(members.from_time, periods.period_start)
+    and amounts.bucket_start < least(members.to_time, periods.period_end)
+  group by all
+),
+outcomes as (
+  select
+    ended.*,
+    -- A whole period without amounts cost nothing.
+    cast(coalesce(costs.cost, 0) as decimal(38, 12)) as actual
+  from ended
+  left join costs
+    on costs.scope_kind = ended.scope_kind
+    and costs.scope is not distinct from ended.scope
+    and (ended.scope_kind = 'budget' or costs.account = ended.account)
+    and costs.workspace is not distinct from ended.workspace
+    and costs.resource_type is not distinct from ended.resource_type
+    and costs.period_start = ended.period_start
+    and costs.period_end = ended.period_end
+)
+select
+  scope_kind,
+  budget,
+  account,
+  workspace,
+  resource_type,
+  period_kind,
+  period,
+  period_start,
+  period_end,
+  complete_through,
+  made_at,
+  cast(ceil(date_diff('hour', complete_through, period_end) / 24.0) as integer) as lead_days,
+  spent,
+  forecast,
+  low,
+  high,
+  level,
+  actual,
+  cast(forecast - actual as decimal(38, 12)) as error,
+  case
+    when actual > 0
+      then cast(round(cast(forecast - actual as double) * 100 / cast(actual as double), 2) as decimal(18, 2))
+  end as error_percent,
+  actual >= low and actual <= high as is_inside,
+  model,
+  transform,
+  observations,
+  scope,
+  run_number
+from outcomes;
+comment on view forecast_outcomes is 'Forecasts of periods that are over since, each beside what the books say of the period now';
+comment on column forecast_outcomes.scope_kind is 'budget, or workspace: one resource type in one workspace of an account';
+comment on column forecast_outcomes.budget is 'Name of the budget; null where it is of none';
+comment on column forecast_outcomes.account is 'Account that it is of; null of a budget of several accounts, or of all';
+comment on column forecast_outcomes.workspace is 'Workspace that it is of; null where it is of a budget, or of costs without one';
+comment on column forecast_outcomes.resource_type is 'Resource type that it is of; null where it is of a budget, or of costs without one';
+comment on column forecast_outcomes.period_kind is 'daily, weekly, monthly, quarterly or yearly';
+comment on column forecast_outcomes.period is 'Name of the period, such as 2026-10';
+comment on column forecast_outcomes.period_start is 'Start of the period, UTC';
+comment on column forecast_outcomes.period_end is 'End of the period, UTC, exclusive';
+comment on column forecast_outcomes.complete_through is 'Through when the books were complete when it was made, UTC';
+comment on column forecast_outcomes.made_at is 'When it was made, UTC';
+comment on column forecast_outcomes.lead_days is 'How many days of the period were forecast, rounded up';
+comment on column forecast_outcomes.spent is 'What the complete hours of the period had cost, USD';
+comment on column forecast_outcomes.forecast is 'What the whole period was expected to cost, USD';
+comment on column forecast_outcomes.low is 'Lower end of the interval, USD';
+comment on column forecast_outcomes.high is 'Upper end of the interval, USD';
+comment on column forecast_outcomes.level is 'Of how many periods in a hundred the outcome should lie in the interval';
+comment on column forecast_outcomes.actual is 'What the period cost, as the books say now, USD';
+comment on column forecast_outcomes.error is 'By how much the forecast was above it, USD; below where negative';
+comment on column forecast_outcomes.error_percent is 'The error in percent of what it cost; null where it cost nothing';
+comment on column forecast_outcomes.is_inside is 'Whether the outcome lies in the interval';
+comment on column forecast_outcomes.model is 'Model that made it';
+comment on column forecast_outcomes.transform is 'What the values were transformed by: none, sqrt or log1p';
+comment on column forecast_outcomes.observations is 'How many values its history had';
+comment on column forecast_outcomes.scope is 'Of a budget, which costs are its own, as JSON';
+comment on column forecast_outcomes.run_number is 'Run that made it';

@@ -1,0 +1,187 @@
+import { loadConfig } from '../config.ts';
+import { decimalOfWhole } from '../decimals.ts';
+import { nearest } from '../did-you-mean.ts';
+import { UsageError } from '../errors.ts';
+import {
+  type Budget,
+  budgetsFile,
+  type CompletenessState,
+  completenessOf,
+  describeCompleteness,
+  exceedsOnOf,
+  forecastLevel,
+  forecastRow,
+  formatTable,
+  instantOf,
+  loadBudgets,
+  readForecasts,
+  rounded,
+  type ScopeForecast,
+  usdDecimals,
+} from '../reports/index.ts';
+import { formatInstant } from '../time.ts';
+import { openBooks } from '../warehouse/index.ts';
+import type { Command, CommandContext, CommandInput } from './command.ts';
+import { optionReader } from './options.ts';
+
+/** What may be said of a forecast of the books. */
+export const forecastOfBooksOptions: Command['options'] = [
+  { flags: '--budget <name>', summary: 'only this budget; may be repeated', isRepeatable: true },
+  {
+    flags: '--workspace <name>',
+    summary: 'only resource types of this workspace; may be repeated',
+    isRepeatable: true,
+  },
+  { flags: '--as-of <instant>', summary: 'what would have been forecast then, from the books as they were' },
+];
+
+/** What budgets, and resource types of workspaces, will come to by the end of the period, from the published snapshot. */
+export async function forecastOfBooks(input: CommandInput, context: CommandContext): Promise<number> {
+  const options = optionReader(input, context.effects.now());
+  const names = options.texts('budget');
+  const workspaces = options.texts('workspace');
+  const asOf = instantOf(options.asOf());
+  options.check();
+  const now = asOf ?? context.effects.now();
+  const { dir, env, signal } = context;
+  const config = loadConfig({ dir, env, now, requireAccounts: false });
+  const sinks = config.sinks.map(({ name }) => name);
+  const budgets = loadBudgets(budgetsFile(dir), { now, sinks }) ?? [];
+  const isFiltered = names.length + workspaces.length > 0;
+  const books = await openBooks(dir, { lockedDown: true, asOf, signal });
+  try {
+    const forecasts = await readForecasts(books.connection, {
+      now,
+      configured: config.accounts.flatMap(({ id }) => id ?? []),
+      budgets: isFiltered ? names.map((name) => budgetNamed(name, budgets)) : budgets,
+      withWorkspaces: !isFiltered || workspaces.length > 0,
+      ...(isFiltered ? { workspaces } : {}),
+      signal,
+    });
+    const state = await completenessOf(books.connection, asOf);
+    if (context.json) await context.write(`${JSON.stringify(toJson(forecasts, state))}\n`);
+    else await context.write(`${describe(forecasts)}\n${describeCompleteness(state)}\n`);
+    const known = forecasts.flatMap(({ scope }) => (scope.kind === 'workspace' ? (scope.workspace ?? []) : []));
+    for (const name of workspaces) {
+      if (!known.includes(name)) {
+        context.tell(`warning: nothing in the books has cost anything lately in the workspace ${JSON.stringify(name)}`);
+      }
+    }
+    return 0;
+  } finally {
+    books.close();
+  }
+}
+
+function budgetNamed(name: string, budgets: readonly Budget[]): Budget {
+  const found = budgets.find((budget) => budget.name === name);
+  if (found !== undefined) return found;
+  const names = budgets.map((budget) => budget.name);
+  const guess = nearest(name, names);
+  const expected = names.length === 0 ? 'jobs/budgets.yaml has none' : `expected one of ${names.join(', ')}`;
+  throw new UsageError(`there is no budget "${name}"${guess ? ` (did you mean "${guess}"?)` : ''}: ${expected}`);
+}
+
+function toJson(forecasts: readonly ScopeForecast[], state: CompletenessState): Record<string, unknown> {
+  return {
+    asOf: state.asOf,
+    completeThrough: state.completeThrough,
+    settledThrough: state.settledThrough,
+    level: forecastLevel,
+    forecasts: forecasts.map((one) => {
+      const { scope, periodKind, period, completeThrough, spent, amount, forecast } = one;
+      const made = forecast.kind === 'forecast' ? forecast : undefined;
+      const usd = (value: bigint | undefined) => (value === undefined ? null : decimalOfWhole(value, usdDecimals));
+      return {
+        ...(scope.kind === 'budget'
+          ? { kind: 'budget', budget: scope.budget.name }
+          : {
+              kind: 'workspace',
+              account: scope.account,
+              workspace: scope.workspace,
+              resourceType: scope.resourceType,
+            }),
+        periodKind,
+        period: period.name,
+        periodStart: formatInstant(period.start),
+        periodEnd: formatInstant(period.end),
+        completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
+        spent: usd(spent),
+        forecast: usd(made?.mean),
+        low: usd(made?.low),
+        high: usd(made?.high),
+        amount: usd(amount),
+        exceedsOn: exceedsOnOf(one) ?? null,
+        reason: forecast.kind === 'none' ? forecast.reason : null,
+        model: made?.model ?? null,
+        transform: made?.transform ?? null,
+        seasons: made?.seasons ?? null,
+        step: forecastRow(one)?.step ?? null,
+        historyStart: made === undefined ? null : formatInstant(made.history.start),
+        historyEnd: made === undefined ? null : formatInstant(made.history.end),
+        observations: made?.observations ?? null,
+        backtest: made?.backtest ?? null,
+        notes: made?.notes ?? [],
+      };
+    }),
+  };
+}
+
+/** USD to the cent, for a person. */
+function cents(usd: bigint): string {
+  return decimalOfWhole(rounded(usd, 10n ** BigInt(usdDecimals - 2)), 2);
+}
+
+function nameOf({ scope }: ScopeForecast): string {
+  if (scope.kind === 'budget') return scope.budget.name;
+  return `${scope.workspace ?? '(no workspace)'} / ${scope.resourceType ?? '(no type)'}`;
+}
+
+/** The model in words: `weekday-profile of 56 days`. */
+function modelOf({ forecast }: ScopeForecast): string {
+  if (forecast.kind === 'none') return '';
+  const { model, transform, observations, stepHours } = forecast;
+  return `${model}${transform === 'none' ? '' : ` on ${transform}`}, ${observations} ${stepHours === 1 ? 'hours' : 'days'}`;
+}
+
+function describe(forecasts: readonly ScopeForecast[]): string {
+  if (forecasts.length === 0) return 'Nothing to forecast: nothing in the books has cost anything lately.';
+  const accounts = new Set(forecasts.flatMap(({ scope }) => (scope.kind === 'workspace' ? [scope.account] : [])));
+  const text = (name: string) => ({ name, type: 'VARCHAR' });
+  const number = (name: string) => ({ name, type: 'DECIMAL' });
+  const table = formatTable(
+    [
+      ...(accounts.size > 1 ? [text('account')] : []),
+      ...[text('of'), text('period'), number('USD spent'), number('forecast'), number('low'), number('high')],
+      ...[number('of USD'), text('exceeds on'), text('model'), text('complete through')],
+    ],
+    forecasts.map((one) => {
+      const { scope, period, completeThrough, spent, amount, forecast } = one;
+      const made = forecast.kind === 'forecast' ? forecast : undefined;
+      const isOver = spent !== undefined && amount !== undefined && spent >= amount;
+      return [
+        ...(accounts.size > 1 ? [scope.kind === 'workspace' ? scope.account : ''] : []),
+        nameOf(one),
+        period.name,
+        spent === undefined ? 'not known' : cents(spent),
+        made === undefined ? 'none' : cents(made.mean),
+        made === undefined ? undefined : cents(made.low),
+        made === undefined ? undefined : cents(made.high),
+        amount === undefined ? undefined : cents(amount),
+        isOver ? 'exceeded' : (exceedsOnOf(one) ?? ''),
+        modelOf(one),
+        completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough),
+      ];
+    }),
+  );
+  const reasons = new Map<string, string[]>();
+  for (const one of forecasts) {
+    if (one.forecast.kind === 'forecast') continue;
+    reasons.set(one.forecast.reason, [...(reasons.get(one.forecast.reason) ?? []), nameOf(one)]);
+  }
+  return [
+    table,
+    `forecast: USD of the whole period; ${forecastLevel} of 100 should end between low and high`,
+    ...[...reasons].map(([reason, names]) => `no forecast of ${names.join(', ')}: ${reason}`),
+  ].join('\n');
+}

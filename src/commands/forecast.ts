@@ -1,0 +1,198 @@
+import { resolve } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { UsageError } from '../errors.ts';
+import {
+  describeStep,
+  type Forecast,
+  forecastSeries,
+  formatTable,
+  type GivenSeries,
+  printable,
+  type Range,
+  readSeriesFile,
+  type SeriesForecast,
+  stepsAfter,
+} from '../reports/index.ts';
+import type { Command, CommandContext, CommandInput } from './command.ts';
+import { optionReader } from './options.ts';
+
+/** Nobody reads further ahead, and every series takes memory for it. */
+const longestHorizon = 10_000;
+const usualLevel = 0.8;
+
+export const forecastCommand: Command = {
+  name: 'forecast',
+  summary: 'Say what comes next in any series of a CSV file, with intervals calibrated on its own past.',
+  options: [
+    { flags: '--input <file>', summary: 'CSV with the columns id, timestamp and value, at any regular step' },
+    { flags: '--horizon <count>', summary: 'how many steps to look ahead' },
+    {
+      flags: '--season <steps>',
+      summary: 'lengths of seasons in steps, such as 24,168; by default as the step has them',
+    },
+    { flags: '--level <share>', summary: `the share of outcomes that intervals should hold; ${usualLevel} by default` },
+  ],
+  examples: [
+    'costbook forecast --input series.csv --horizon 31',
+    'costbook forecast --input hours.csv --horizon 168 --season 24,168 --level 0.9 --json',
+  ],
+  async run(input, context) {
+    if (input.options['input'] !== undefined) return forecastOfFile(input, context);
+    throw new UsageError(
+      'forecast: no series were given; name a CSV file with --input and how far to look with --horizon',
+    );
+  },
+};
+
+/** Forecasts every series of a file, one after the other, and writes each when it is made. */
+async function forecastOfFile(input: CommandInput, context: CommandContext): Promise<number> {
+  const options = optionReader(input, context.effects.now());
+  const horizon = options.count('horizon');
+  if (options.text('horizon') === undefined) options.problem('--horizon: expected the number of steps to look ahead');
+  if (horizon !== undefined && horizon > longestHorizon) options.problem(`--horizon: at most ${longestHorizon} steps`);
+  const level = shareIn(options.text('level'), options);
+  const seasons = seasonsIn(options.text('season'), options);
+  options.check();
+
+  const file = resolve(options.text('input') ?? '');
+  const given = await readSeriesFile(file, context.signal);
+  const asked = { horizon: horizon ?? 1, level, seasons };
+  if (context.json) await context.write(`{"horizon":${asked.horizon},"level":${level},"series":[`);
+  for (const [index, series] of given.entries()) {
+    await setImmediate(); // a signal is heard between two series
+    context.signal.throwIfAborted();
+    context.progress?.(`series ${index + 1} of ${given.length}`);
+    const forecast = await forecastOf(series, asked);
+    const told = context.json
+      ? `${index > 0 ? ',' : ''}\n${JSON.stringify(toJson(series, forecast))}`
+      : `${index > 0 ? '\n' : ''}${describe(series, forecast, level)}\n`;
+    await context.write(told);
+  }
+  if (context.json) await context.write('\n]}\n');
+  return 0;
+}
+
+type Asked = { readonly horizon: number; readonly level: number; readonly seasons: readonly number[] | undefined };
+
+async function forecastOf({ start, step, values }: GivenSeries, { horizon, level, seasons }: Asked): Promise<Forecast> {
+  if (step === undefined) return { kind: 'none', reason: 'too little history: a single value has no step' };
+  const nonNegative = values.every((value) => value === null || value >= 0);
+  return forecastSeries({ start, step, values }, horizon, {
+    level,
+    nonNegative,
+    ...(seasons === undefined ? {} : { seasons }),
+  });
+}
+
+function shareIn(text: string | undefined, options: ReturnType<typeof optionReader>): number {
+  if (text === undefined) return usualLevel;
+  const share = /^0?\.\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (share > 0 && share < 1) return share;
+  options.problem(`--level: "${text}" is no share; expected a number between 0 and 1, such as 0.8`);
+  return usualLevel;
+}
+
+function seasonsIn(text: string | undefined, options: ReturnType<typeof optionReader>): number[] | undefined {
+  if (text === undefined) return undefined;
+  return text.split(',').flatMap((length) => {
+    if (/^[1-9]\d{0,5}$/.test(length.trim()) && Number(length) > 1) return [Number(length)];
+    options.problem(
+      `--season: "${length}" is no length of a season; expected whole numbers of at least 2, such as 24,168`,
+    );
+    return [];
+  });
+}
+
+/** Twelve digits are more than any forecast knows, and hide in which order a processor adds. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(12));
+}
+
+function toJson(series: GivenSeries, forecast: Forecast): object {
+  const { id, start, step, values } = series;
+  const gaps = values.filter((value) => value === null).length;
+  const about = { id, step: step === undefined ? null : nameOf(step), from: start, steps: values.length, gaps };
+  if (forecast.kind === 'none') return { ...about, kind: 'none', reason: forecast.reason };
+  const { model, transform, seasons, notes, backtest, through } = forecast;
+  const shares = Object.fromEntries(
+    Object.entries(backtest).map(([name, value]) => [name, value === null ? null : rounded(value)]),
+  );
+  const range = ({ mean, lower, upper }: Range) => ({
+    forecast: rounded(mean),
+    low: rounded(lower),
+    high: rounded(upper),
+  });
+  return {
+    ...about,
+    kind: 'forecast',
+    through,
+    model,
+    transform,
+    seasons,
+    notes,
+    backtest: shares,
+    points: forecast.points.map((point, index) => ({
+      timestamp: timestampOf(series, forecast, index),
+      ...range(point),
+    })),
+    cumulative: forecast.cumulative.map((sum, index) => ({ steps: index + 1, ...range(sum) })),
+  };
+}
+
+function nameOf(step: NonNullable<GivenSeries['step']>): string {
+  return typeof step === 'number' ? `${step / 1000}s` : step;
+}
+
+function timestampOf({ step }: GivenSeries, { through }: SeriesForecast, index: number): string {
+  return stepsAfter(through, step ?? 'day', index);
+}
+
+/** A series' forecast for a person: what was chosen and how that did, then the steps, then their sum. */
+function describe(series: GivenSeries, forecast: Forecast, level: number): string {
+  const id = printable(series.id);
+  if (forecast.kind === 'none') return `${id}: no forecast: ${forecast.reason}`;
+  const columns = [
+    { name: 'id', type: 'VARCHAR' },
+    { name: 'timestamp', type: 'VARCHAR' },
+    { name: 'forecast', type: 'DOUBLE' },
+    { name: 'low', type: 'DOUBLE' },
+    { name: 'high', type: 'DOUBLE' },
+  ];
+  const row = (when: string, { mean, lower, upper }: Range) => [id, when, ...[mean, lower, upper].map(forPerson)];
+  const sum = forecast.cumulative.at(-1);
+  const rows = [
+    ...forecast.points.map((point, index) => row(timestampOf(series, forecast, index), point)),
+    ...(sum === undefined ? [] : [row('sum', sum)]),
+  ];
+  return `${describeChoice(series, forecast, level)}\n${formatTable(columns, rows)}`;
+}
+
+function describeChoice(
+  series: GivenSeries,
+  { model, transform, seasons, notes, backtest }: SeriesForecast,
+  level: number,
+): string {
+  const { folds, mase, smape, coverage, sumCoverage } = backtest;
+  const gaps = series.values.filter((value) => value === null).length;
+  const percent = (share: number) => `${Math.round(100 * share)} %`;
+  const parts = [
+    `${series.values.length} steps of ${describeStep(series.step ?? 'day')}${gaps === 0 ? '' : `, ${gaps} of them not known`}`,
+    ...(seasons.length === 0 ? [] : [`season${seasons.length === 1 ? '' : 's'} of ${seasons.join(' and ')}`]),
+    `model ${model}${transform === 'none' ? '' : ` of ${transform}`}`,
+    ...(folds === 0 ? [] : [`${folds} backtests`]),
+    ...(mase === null ? [] : [`MASE ${mase.toFixed(2)}`]),
+    ...(smape === null ? [] : [`sMAPE ${smape.toFixed(1)}`]),
+    ...(coverage === null ? [] : [`${percent(level)} intervals held ${percent(coverage)} of steps`]),
+    ...(sumCoverage === null ? [] : [`and ${percent(sumCoverage)} of sums`]),
+    ...notes,
+  ];
+  return `${printable(series.id)}: ${parts.join(', ')}`.replace(', and ', ' and ');
+}
+
+/** Four digits, as many as a person compares, and no exponent where it can be avoided. */
+function forPerson(value: number): string {
+  const size = Math.abs(value);
+  if (size === 0) return '0';
+  if (size >= 1e12 || size < 1e-6) return value.toExponential(3);
+  return value.toFixed(size >= 1000 ? 0 : size >= 10 ? 2 : size >= 0.1 ? 4 : 6);
+}

@@ -1,0 +1,116 @@
+import { normalQuantile, quantilesByWeight, studentQuantile } from './numbers.ts';
+
+/** What was erred from one origin on, in units of how large errors were to be expected there. */
+export interface Fold {
+  /** How many steps the origin lies before the moment of the forecast. */
+  readonly back: number;
+  /** Outcome less forecast, by step or summed up to it; not a number where the outcome is not known. */
+  readonly errors: readonly number[];
+  readonly weight: number;
+}
+
+/** How far outcomes lie around what is expected: below (at most 0) and above (at least 0). */
+export type Margin = readonly [below: number, above: number];
+
+/** How the size of errors grows with the horizon: what is believed before anything is seen, and what is possible. */
+interface Growth {
+  /** The power of the step with which the mean square grows: 1 for sums of errors by chance, 3 for a wandering level. */
+  readonly prior: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+const growthOfPoints: Growth = { prior: 0.15, least: 0, most: 1.5 };
+const growthOfSums: Growth = { prior: 1.6, least: 0.8, most: 3.2 };
+
+/** So many independent folds weigh as much as the belief that errors are normal. */
+const shapeFolds = 5;
+/** What is known of the spread before any fold, as degrees of freedom. */
+const priorDegrees = 2;
+
+/** Margins of single steps, from what was erred at each. */
+export function pointMargins(folds: readonly Fold[], horizon: number, level: number): Margin[] {
+  return marginsAlong(folds, horizon, level, growthOfPoints, () => independentOf(folds, 1));
+}
+
+/** Margins of the sum of the first steps, from what was erred by the sum up to each. */
+export function sumMargins(folds: readonly Fold[], horizon: number, level: number): Margin[] {
+  return marginsAlong(folds, horizon, level, growthOfSums, (step) => independentOf(folds, step + 1));
+}
+
+/** How many stretches of so many steps there are that do not overlap. */
+function independentOf(folds: readonly Fold[], length: number): number {
+  const origins = new Set(folds.map(({ back }) => back)).size;
+  return Math.min(origins, Math.max(0, ...folds.map(({ back }) => back)) / length);
+}
+
+/**
+ * Calibrates intervals on what was erred before (split conformal, normalised): the size of errors is smoothed over the
+ * horizon, and the quantiles are taken of all errors in units of those sizes. Folds overlap, so that their number says
+ * little: the fewer independent ones there are, the wider the intervals.
+ */
+function marginsAlong(
+  folds: readonly Fold[],
+  horizon: number,
+  level: number,
+  growth: Growth,
+  independentAt: (step: number) => number,
+): Margin[] {
+  const independent = independentAt(horizon - 1);
+  const sizes = sizesOf(folds, horizon, growth, independent);
+  if (sizes === undefined) return Array.from({ length: horizon }, () => [0, 0]);
+  const units: number[] = [];
+  const weights: number[] = [];
+  for (const { errors, weight } of folds) {
+    for (const [step, error] of errors.entries()) {
+      if (!Number.isFinite(error)) continue;
+      units.push(error / (sizes[step] ?? 1));
+      weights.push(weight);
+    }
+  }
+  const tail = (1 - level) / 2;
+  const normal = normalQuantile(1 - tail);
+  const [low = 0, high = 0] = quantilesByWeight(units, weights, [tail, 1 - tail]);
+  const share = independent / (independent + shapeFolds);
+  const below = Math.min(0, low) * share - normal * (1 - share);
+  const above = Math.max(0, high) * share + normal * (1 - share);
+  return sizes.map((size, step) => {
+    const wider = studentQuantile(1 - tail, independentAt(step) + priorDegrees) / normal;
+    return [below * size * wider, above * size * wider];
+  });
+}
+
+/** The root mean square of errors at each step, as a power of the step; undefined where nothing was erred. */
+function sizesOf(folds: readonly Fold[], horizon: number, growth: Growth, independent: number): number[] | undefined {
+  // The line log(mean square) = start + power × log(step + 1), by least squares. Steps lie the closer the further out.
+  let [weights, x1, y1, xx, xy] = [0, 0, 0, 0, 0];
+  for (let step = 0; step < horizon; step += 1) {
+    const { square, count } = meanSquareAt(folds, step);
+    if (!(square > 0)) continue;
+    const [x, y, weight] = [Math.log(step + 1), Math.log(square), count / Math.sqrt(step + 1)];
+    weights += weight;
+    x1 += weight * x;
+    y1 += weight * y;
+    xx += weight * x * x;
+    xy += weight * x * y;
+  }
+  if (weights === 0) return undefined;
+  const spread = Math.max(0, xx - (x1 * x1) / weights);
+  const prior = Math.max(spread, 1e-9) / Math.max(0.25, independent);
+  const found = (xy - (x1 * y1) / weights + prior * growth.prior) / (spread + prior);
+  const power = Math.min(growth.most, Math.max(growth.least, found));
+  const start = (y1 - power * x1) / weights;
+  return Array.from({ length: horizon }, (_, step) => Math.exp((start + power * Math.log(step + 1)) / 2));
+}
+
+function meanSquareAt(folds: readonly Fold[], step: number): { square: number; count: number } {
+  let [total, weights, count] = [0, 0, 0];
+  for (const { errors, weight } of folds) {
+    const error = errors[step];
+    if (error === undefined || !Number.isFinite(error)) continue;
+    total += weight * error * error;
+    weights += weight;
+    count += 1;
+  }
+  return { square: weights > 0 ? total / weights : 0, count };
+}

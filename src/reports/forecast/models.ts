@@ -1,0 +1,266 @@
+import type { Augurs } from './augurs.ts';
+import { mean, median, sum } from './numbers.ts';
+import { type Decomposed, decompose, withSeason } from './season.ts';
+
+export type Transform = 'none' | 'log1p' | 'sqrt';
+
+/** What a model sees of a series: nothing after its end, and no more of its past than can matter. */
+export interface Past {
+  readonly values: readonly number[];
+  readonly seasons: readonly number[];
+  /** The steps that make one cycle of the shortest season: what levels and slopes are measured over. */
+  readonly cycle: number;
+  readonly nonNegative: boolean;
+  readonly factors: Decomposed;
+  readonly additions: Decomposed;
+}
+
+/** One way to go on from a past. */
+export interface Model {
+  readonly name: string;
+  readonly transform: Transform;
+  /** True where it takes so long that it is tried at few origins first. */
+  readonly isDear: boolean;
+  /** What it expects of the next steps; undefined where it has nothing to say of such a past. */
+  forecast(past: Past, horizon: number): number[] | undefined;
+}
+
+/** Of a longer season a part is taken as the cycle. */
+const mostInCycle = 48;
+
+/** The past of a series up to its first `end` values. */
+export function pastOf(values: readonly number[], end: number, seasons: readonly number[], nonNegative: boolean): Past {
+  const cycle = Math.min(seasons[0] ?? 7, mostInCycle);
+  const reach = Math.max(26 * Math.min(cycle, 14), 5 * (seasons.at(-1) ?? 1));
+  const seen = values.slice(Math.max(0, end - reach), end);
+  const additions = decompose(seen, seasons, 'addition');
+  return {
+    values: seen,
+    seasons,
+    cycle,
+    nonNegative,
+    additions,
+    factors: nonNegative ? decompose(seen, seasons, 'factor') : additions,
+  };
+}
+
+/** Every model, the plainest first: of equals the plainer one is chosen. */
+export function modelsWith(augurs: Augurs): readonly Model[] {
+  return [
+    plain('seasonal-naive', ({ values, seasons }, horizon) => {
+      const season = values.length >= (seasons.at(-1) ?? 1) ? (seasons.at(-1) ?? 1) : (seasons[0] ?? 1);
+      return steps(horizon, (h) => values[values.length - season + (h % season)] ?? values.at(-1) ?? 0);
+    }),
+    ...[1, 2, 4, 8, 26].flatMap((cycles) => [
+      onRest(`level-${cycles}`, 'factors', (rest, { cycle }) => mean(rest.slice(-cycles * cycle))),
+      onRest(`level-${cycles}-add`, 'additions', (rest, { cycle }) => mean(rest.slice(-cycles * cycle))),
+    ]),
+    ...[4, 8].map((cycles) =>
+      onRest(`median-${cycles}`, 'factors', (rest, { cycle }) => median(rest.slice(-cycles * cycle))),
+    ),
+    onRest('level-since-change', 'factors', (rest, { cycle }) => mean(rest.slice(lastChange(rest, cycle)))),
+    onRest('smoothed', 'factors', (rest) => smoothed(rest)),
+    onRest('smoothed-add', 'additions', (rest) => smoothed(rest)),
+    ...[8, 16, 26].flatMap((cycles) =>
+      [0.5, 1].map((share) =>
+        onRest(`trend-${cycles}-${share}`, 'factors', (rest, past) => trend(rest, cycles, share, past.cycle)),
+      ),
+    ),
+    onRest(`trend-26-log`, 'factors', (rest, past) => {
+      const floor = 0.05 * mean(rest);
+      if (!(floor > 0)) return undefined;
+      const line = trend(
+        rest.map((value) => Math.log(Math.max(value, floor))),
+        26,
+        1,
+        past.cycle,
+      );
+      const level = trend(rest, 26, 0, past.cycle);
+      if (line === undefined || level === undefined) return undefined;
+      return (h) => level(h) * Math.exp(Math.min(2, line(h) - line(0)));
+    }),
+    ...(['none', 'log1p', 'sqrt'] as const).map(
+      (transform): Model => ({
+        name: 'ets',
+        transform,
+        isDear: true,
+        forecast: (past, horizon) => smoothedByAugurs(augurs, past, horizon, transform),
+      }),
+    ),
+    // Taking one season out at a time does as well as doing so again and again, but not where there are several.
+    {
+      name: 'mstl-ets',
+      transform: 'log1p',
+      isDear: true,
+      forecast: (past, horizon) => decomposedByAugurs(augurs, past, horizon),
+    },
+  ];
+}
+
+function plain(name: string, forecast: Model['forecast']): Model {
+  return { name, transform: 'none', isDear: false, forecast };
+}
+
+function steps(horizon: number, value: (h: number) => number): number[] {
+  return Array.from({ length: horizon }, (_, h) => value(h));
+}
+
+/** A model of the level alone; the seasons are put back on what it says. */
+function onRest(
+  name: string,
+  parts: 'factors' | 'additions',
+  levelOf: (rest: readonly number[], past: Past) => number | ((h: number) => number) | undefined,
+): Model {
+  return plain(name, (past, horizon) => {
+    const { action, rest, seasonAt } = past[parts];
+    const level = levelOf(rest, past);
+    if (level === undefined) return undefined;
+    const at = typeof level === 'number' ? () => level : level;
+    return steps(horizon, (h) => withSeason(at(h), seasonAt(rest.length + h), action));
+  });
+}
+
+const smoothings = [0.03, 0.07, 0.15, 0.3, 0.5, 0.8];
+
+/** The last level of simple exponential smoothing, its parameter chosen by the squared errors of one step ahead. */
+function smoothed(rest: readonly number[]): number {
+  let best = { error: Number.POSITIVE_INFINITY, level: 0 };
+  for (const alpha of smoothings) {
+    let level = mean(rest.slice(0, 7));
+    let error = 0;
+    for (const value of rest) {
+      error += (value - level) ** 2;
+      level += alpha * (value - level);
+    }
+    if (error < best.error * (1 - 1e-9)) best = { error, level };
+  }
+  return best.level;
+}
+
+/**
+ * A line through the means of the last `cycles` cycles: their median slope (Theil and Sen), of which `share` is
+ * believed, from the mean of the last four.
+ */
+function trend(
+  rest: readonly number[],
+  cycles: number,
+  share: number,
+  cycle: number,
+): ((h: number) => number) | undefined {
+  const count = Math.min(cycles, Math.floor(rest.length / cycle));
+  if (count < 4) return undefined;
+  const means = Array.from({ length: count }, (_, back) => {
+    const end = rest.length - back * cycle;
+    return mean(rest.slice(end - cycle, end));
+  });
+  const slopes: number[] = [];
+  for (let a = 0; a < count; a += 1) {
+    for (let b = a + 1; b < count; b += 1) slopes.push(((means[a] ?? 0) - (means[b] ?? 0)) / (b - a));
+  }
+  const slope = (median(slopes) / cycle) * share;
+  const level = mean(means.slice(0, 4).map((value, back) => value + slope * (back + 0.5) * cycle));
+  return (h) => level + slope * (h + 0.5);
+}
+
+/** Where the level changed last and stayed: the split of the last cycles that explains most, while it explains much. */
+function lastChange(rest: readonly number[], cycle: number): number {
+  let from = Math.max(0, rest.length - 26 * cycle);
+  const least = Math.max(3, Math.round(cycle / 2));
+  for (;;) {
+    const split = bestSplit(rest, from, least);
+    if (split === undefined) return from;
+    from = split;
+  }
+}
+
+/** The split of `rest` from `from` on into two levels, where they differ by more than chance would have them. */
+function bestSplit(rest: readonly number[], from: number, least: number): number | undefined {
+  const values = rest.slice(from);
+  const n = values.length;
+  if (n < 3 * least) return undefined;
+  // Squares of deviations are swayed by single days: what lies far out counts as lying at the edge.
+  const center = median(values);
+  const spread = median(values.map((value) => Math.abs(value - center))) * 1.4826;
+  const edge = Math.max(4 * spread, 1e-12);
+  const clipped = values.map((value) => Math.min(center + edge, Math.max(center - edge, value)));
+  const total = sum(clipped);
+  const squares = sum(clipped.map((value) => value * value));
+  const whole = squares - (total * total) / n;
+  let best = { left: whole, at: -1 };
+  let before = 0;
+  for (let at = 1; at <= n - least; at += 1) {
+    before += clipped[at - 1] ?? 0;
+    if (at < least) continue;
+    const after = total - before;
+    const left = squares - (before * before) / at - (after * after) / (n - at);
+    if (left < best.left) best = { left, at };
+  }
+  // A wandering level has splits too: only one that explains most of what there is counts.
+  if (best.at === -1 || best.left > 0.5 * whole || best.left > whole - 12 * (best.left / n)) return undefined;
+  return from + best.at;
+}
+
+const transforms: Readonly<
+  Record<Transform, { to(value: number): number; back(value: number): number; bend(value: number): number }>
+> = {
+  none: { to: (value) => value, back: (value) => value, bend: () => 0 },
+  // Ten times the usual size: so the logarithm bends where values are, and bears zero.
+  log1p: {
+    to: (value) => Math.log1p(10 * Math.max(0, value)),
+    back: (value) => Math.expm1(Math.min(value, 50)) / 10,
+    bend: (value) => Math.exp(Math.min(value, 50)) / 10,
+  },
+  sqrt: {
+    to: (value) => Math.sqrt(Math.max(0, value)),
+    back: (value) => Math.max(0, value) ** 2,
+    bend: () => 2,
+  },
+};
+
+/** Cycles that what takes long is shown: of more it does not gain. */
+const dearCycles = 14;
+
+function smoothedByAugurs(augurs: Augurs, past: Past, horizon: number, transform: Transform): number[] | undefined {
+  if (transform === 'none') {
+    const { action, rest, seasonAt } = past.factors;
+    const path = augurs.ets(rest.slice(-dearCycles * past.cycle), horizon);
+    return path?.map((value, h) => withSeason(value, seasonAt(rest.length + h), action));
+  }
+  if (!past.nonNegative) return undefined;
+  const { rest, seasonAt } = decompose(past.values.map(transforms[transform].to), past.seasons, 'addition');
+  const path = augurs.ets(rest.slice(-dearCycles * past.cycle), horizon);
+  return (
+    path &&
+    backFrom(
+      path.map((value, h) => value + seasonAt(rest.length + h)),
+      rest,
+      past.cycle,
+      transform,
+    )
+  );
+}
+
+function decomposedByAugurs(augurs: Augurs, past: Past, horizon: number): number[] | undefined {
+  const [shortest = 1, ...longer] = past.seasons;
+  if (longer.length === 0 || !past.nonNegative) return undefined;
+  const reach = Math.max(dearCycles * shortest, 2 * Math.max(...longer) + 1);
+  const values = past.values.slice(-reach).map(transforms.log1p.to);
+  const path = augurs.mstl(
+    values,
+    horizon,
+    past.seasons.filter((season) => values.length > 2 * season),
+  );
+  if (path === undefined) return undefined;
+  return backFrom(path, decompose(values, past.seasons, 'addition').rest, past.cycle, 'log1p');
+}
+
+/**
+ * The way back from a transform. What is expected lies above what lies in the middle where the way back bends upwards:
+ * by half the variance times the bend.
+ */
+function backFrom(path: readonly number[], rest: readonly number[], cycle: number, transform: Transform): number[] {
+  const { back, bend } = transforms[transform];
+  const recent = rest.slice(-8 * cycle);
+  const variance = mean(recent.slice(1).map((value, index) => (value - (recent[index] ?? 0)) ** 2)) / 2;
+  return path.map((value) => back(value) + (bend(value) * variance) / 2);
+}

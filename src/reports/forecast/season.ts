@@ -1,0 +1,111 @@
+import { mean, sum } from './numbers.ts';
+
+/** How a season acts on the level: as a factor, or as something added. */
+export type Action = 'factor' | 'addition';
+
+/** A series taken apart into what repeats with its seasons and the rest. */
+export interface Decomposed {
+  readonly action: Action;
+  /** What the seasons do to step `index` of the series, also after its end. */
+  seasonAt(index: number): number;
+  /** The series without its seasons. */
+  readonly rest: readonly number[];
+}
+
+/**
+ * Takes the seasons out, the shortest first. What repeats at a place of a season is the trimmed mean of how that place
+ * differs from the moving average, drawn towards no season at all by as much as it may be chance (James and Stein): a
+ * season that is not there adds no noise.
+ */
+export function decompose(values: readonly number[], seasons: readonly number[], action: Action): Decomposed {
+  const none = action === 'factor' ? 1 : 0;
+  const profiles: (readonly number[])[] = [];
+  let rest = values;
+  for (const season of seasons) {
+    if (values.length < 2 * season) continue;
+    const profile = profileOf(rest, season, action);
+    profiles.push(profile);
+    rest = rest.map((value, index) => without(value, profile[index % season] ?? none, action));
+  }
+  return {
+    action,
+    rest,
+    seasonAt(index) {
+      let total = none;
+      for (const profile of profiles) {
+        const place = profile[index % profile.length] ?? none;
+        if (action === 'factor') total *= place;
+        else total += place;
+      }
+      return total;
+    },
+  };
+}
+
+/** A level with what a season does to it. */
+export function withSeason(level: number, season: number, action: Action): number {
+  return action === 'factor' ? level * season : level + season;
+}
+
+/** The least factor that is divided by: below it a value says little of the level. */
+const leastFactor = 0.1;
+
+function without(value: number, place: number, action: Action): number {
+  if (action === 'addition') return value - place;
+  return value / Math.max(place, leastFactor);
+}
+
+function profileOf(values: readonly number[], season: number, action: Action): number[] {
+  const none = action === 'factor' ? 1 : 0;
+  const levels = movingAverage(values, season);
+  const first = Math.floor(season / 2);
+  const at: number[][] = Array.from({ length: season }, () => []);
+  for (const [offset, level] of levels.entries()) {
+    const index = first + offset;
+    const value = values[index] ?? 0;
+    if (action === 'addition') at[index % season]?.push(value - level);
+    else if (level > 1e-9) at[index % season]?.push(value / level);
+  }
+  const places = at.map((found) => (found.length === 0 ? none : trimmedMean(found)));
+  const middle = mean(places);
+  const between = mean(places.map((place) => (place - middle) ** 2)) * (season / Math.max(1, season - 1));
+  // The variance of each place's mean, from how its own values differ.
+  const within = mean(
+    at.map((found, place) => {
+      if (found.length < 2) return between;
+      const center = places[place] ?? none;
+      return sum(found.map((value) => (value - center) ** 2)) / (found.length - 1) / found.length;
+    }),
+  );
+  const kept = between > 0 ? Math.max(0, 1 - within / between) : 0;
+  return places.map((place) => {
+    const deviation = (place - middle) * kept;
+    return action === 'factor' ? Math.max(0, 1 + deviation / Math.max(middle, 1e-9)) : deviation;
+  });
+}
+
+/** The mean of a season's length around each step that has one; where the length is even, the ends count half. */
+function movingAverage(values: readonly number[], season: number): number[] {
+  const half = Math.floor(season / 2);
+  const isEven = season % 2 === 0;
+  const averages: number[] = [];
+  let total = sum(values.slice(0, season));
+  for (let index = half; index + half < values.length; index += 1) {
+    if (isEven) {
+      // total holds [index - half, index + half); the window slides by one, and the two ends count half.
+      const next = total - (values[index - half] ?? 0) + (values[index + half] ?? 0);
+      averages.push((total + next) / 2 / season);
+      total = next;
+    } else {
+      averages.push(total / season);
+      total += (values[index + half + 1] ?? 0) - (values[index - half] ?? 0);
+    }
+  }
+  return averages;
+}
+
+/** The mean without the lowest and the highest eighth. */
+function trimmedMean(values: readonly number[]): number {
+  const cut = Math.floor(values.length / 8);
+  return cut === 0 ? mean(values) : mean([...values].sort((a, b) => a - b).slice(cut, -cut));
+}

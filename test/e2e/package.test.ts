@@ -1,0 +1,138 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, readFileSync } from 'node:fs';
+import { cp, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { getuid } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { installed, type Packed, pack, run } from '../support/packed.ts';
+import { newProject } from '../support/project.ts';
+
+/** Another Node to try the package on, such as that of the next major version. */
+const otherNode = process.env['COSTBOOK_TEST_NODE'];
+/** Whether the registry may be asked: then npm itself installs what the package depends on. */
+const mayInstall = process.env['COSTBOOK_TEST_INSTALL'] === '1';
+/** A user who owns nothing here. */
+const nobody = 65_534;
+const isRoot = getuid?.() === 0;
+
+let packed: Packed;
+let program = '';
+beforeAll(async () => {
+  packed = await pack();
+  program = await installed(packed);
+});
+
+describe('the tarball', () => {
+  test('holds the program, its SQL and what a person reads, and nothing else', () => {
+    const rules = [
+      /^dist\/(?!.*\.test\.)[\w./-]+\.js$/,
+      /^sql\/\w+\/\w+\.sql$/,
+      /^jobs\/demo\/\w+\.yaml$/,
+      /^jobs\/\w+\.yaml$/,
+      /^docs\/[\w./-]+\.(md|json|yaml|yml|service|timer|svg|txt)$/,
+      /^docs\/deploy\/(Dockerfile|crontab)$/,
+      /^(allocation|budgets|costbook)\.example\.yaml$/,
+      /^(README\.md|CHANGELOG\.md|LICENSE|package\.json)$/,
+    ];
+    const others = packed.files.map(({ path }) => path).filter((path) => !rules.some((rule) => rule.test(path)));
+    expect(others).toEqual([]);
+  });
+
+  test('is built anew: every module of src is in it and nothing that an earlier build left', () => {
+    const modules = run('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'src'], root())
+      .stdout.trim()
+      .split('\n')
+      .filter((path) => existsSync(join(root(), path)))
+      .map((path) => path.replace(/^src\/(.*)\.ts$/, 'dist/$1.js'));
+    const built = packed.files.map(({ path }) => path).filter((path) => path.startsWith('dist/'));
+    expect(built.sort()).toEqual(modules.sort());
+  });
+
+  test('is small, and its program can be executed', () => {
+    const bytes = packed.files.reduce((sum, { size }) => sum + size, 0);
+    expect(bytes).toBeLessThan(2_500_000);
+    expect(readFileSync(program, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+  });
+});
+
+function root(): string {
+  return fileURLToPath(new URL('../..', import.meta.url));
+}
+
+/** A folder that belongs to nobody. */
+async function homeOfNobody(): Promise<string> {
+  const home = await newProject();
+  chmodSync(home, 0o755);
+  if (isRoot) chownSync(home, nobody, nobody);
+  return home;
+}
+
+interface Ran {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the installed program as somebody who may only read it, in a folder of their own. */
+function costbook(args: readonly string[], cwd: string, node = process.execPath, at = program): Ran {
+  return spawnSync(node, [at, ...args], {
+    cwd,
+    encoding: 'utf8',
+    env: { PATH: dirname(node), HOME: '/nonexistent' },
+    ...(isRoot ? { uid: nobody, gid: nobody } : {}),
+  });
+}
+
+/** What a new user does. */
+async function tryAll(node?: string, at?: string): Promise<void> {
+  const home = await homeOfNobody();
+  const { version } = JSON.parse(readFileSync(join(root(), 'package.json'), 'utf8')) as { version: string };
+  expect(costbook(['--version'], home, node, at)).toEqual(
+    expect.objectContaining({ status: 0, stdout: `${version}\n` }),
+  );
+  const demo = costbook(['demo'], home, node, at);
+  expect(demo.status, demo.stderr).toBe(0);
+  expect(demo.stdout).toContain('all of them met');
+  const asked = costbook(
+    ['sql', '--dir', 'costbook-demo', '--json', 'select count(*) > 0 as any from costs'],
+    home,
+    node,
+    at,
+  );
+  expect(asked.status, asked.stderr).toBe(0);
+}
+
+test.skipIf(!isRoot)(
+  `the package runs for a user who may not write where it is installed${isRoot ? '' : ' (skipped: only root can be another user)'}`,
+  async () => {
+    const home = await homeOfNobody();
+    const written = spawnSync('touch', [join(dirname(program), 'x')], { uid: nobody, gid: nobody, cwd: home });
+    expect(written.status).not.toBe(0);
+    await tryAll();
+  },
+);
+
+test.skipIf(otherNode === undefined)(
+  `the package runs on another Node${otherNode === undefined ? ' (skipped: COSTBOOK_TEST_NODE names none)' : ''}`,
+  () => tryAll(otherNode),
+);
+
+test.skipIf(!mayInstall)(
+  `npm installs it globally and in a project${mayInstall ? '' : ' (skipped: needs the registry; COSTBOOK_TEST_INSTALL=1)'}`,
+  async () => {
+    const prefix = await newProject();
+    run('npm', ['install', '--global', '--prefix', prefix, packed.tarball], prefix);
+    run('chmod', ['-R', 'a+rX,go-w', prefix], prefix);
+    chmodSync(prefix, 0o755);
+    await tryAll(undefined, join(prefix, 'bin', 'costbook'));
+    const project = await newProject();
+    chmodSync(project, 0o755);
+    await cp(packed.tarball, join(project, 'costbook.tgz'));
+    run('npm', ['init', '--yes'], project);
+    run('npm', ['install', './costbook.tgz'], project);
+    await rm(join(project, 'costbook.tgz'));
+    const ran = spawnSync('npx', ['costbook', '--version'], { cwd: project, encoding: 'utf8' });
+    expect(ran.status, ran.stderr).toBe(0);
+  },
+);

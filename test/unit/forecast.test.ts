@@ -1,0 +1,209 @@
+import { describe, expect, test } from 'vitest';
+import { UsageError } from '../../src/errors.ts';
+import { normalQuantile, quantilesByWeight, studentQuantile } from '../../src/reports/forecast/numbers.ts';
+import { type Forecast, forecastSeries, type SeriesForecast, stepsAfter } from '../../src/reports/index.ts';
+import { chance, syntheticSeries } from '../bench/synthetic-series.ts';
+
+const start = '2026-01-05T00:00:00Z';
+
+function days(count: number, value: (day: number) => number | null): (number | null)[] {
+  return Array.from({ length: count }, (_, day) => value(day));
+}
+
+async function made(values: (number | null)[], horizon = 31, options = {}): Promise<SeriesForecast> {
+  const forecast = await forecastSeries({ start, step: 'day', values }, horizon, options);
+  if (forecast.kind === 'none') throw new Error(forecast.reason);
+  return forecast;
+}
+
+/** Weekdays cost ten, weekends four. */
+const week = (day: number) => (day % 7 < 5 ? 10 : 4);
+
+describe('forecastSeries(history, horizon)', () => {
+  test('goes on as a week that repeats itself does, without doubt', async () => {
+    const { points, cumulative, seasons, from, through } = await made(days(140, week), 14);
+    for (const [day, { mean, lower, upper }] of points.entries()) {
+      for (const value of [mean, lower, upper]) expect(value).toBeCloseTo(week(day), 6);
+    }
+    expect(cumulative[13]?.mean).toBeCloseTo(2 * (5 * 10 + 2 * 4), 6);
+    expect({ seasons, from, through }).toEqual({ seasons: [7], from: start, through: '2026-05-25T00:00:00Z' });
+  });
+
+  test('follows growth', async () => {
+    const random = chance(1);
+    const { cumulative } = await made(
+      days(300, (day) => (100 + day) * random.noise(0.05)),
+      30,
+    );
+    const expected = 30 * (100 + 300 + 14.5);
+    expect(Math.abs((cumulative[29]?.mean ?? 0) / expected - 1)).toBeLessThan(0.05);
+  });
+
+  test('forgets what was before a price changed', async () => {
+    const random = chance(2);
+    const { points } = await made(
+      days(300, (day) => (day < 250 ? 100 : 160) * week(day) * random.noise(0.03)),
+      7,
+    );
+    for (const [day, { mean }] of points.entries()) expect(mean / (160 * week(300 + day))).toBeCloseTo(1, 0.9);
+  });
+
+  test('says of what stopped that it stopped, and when, and expects nothing more of it', async () => {
+    const stopped = await made(days(100, (day) => (day < 90 ? week(day) : 0)));
+    expect(stopped).toMatchObject({
+      model: 'stopped',
+      notes: ['stopped: zero since 2026-04-05T00:00:00Z'],
+      backtest: { folds: 0, coverage: null },
+    });
+    for (const range of [...stopped.points, ...stopped.cumulative])
+      expect(range).toEqual({ mean: 0, lower: 0, upper: 0 });
+  });
+
+  test('takes a pause that is usual for no end', async () => {
+    const pausing = await made(days(200, (day) => (day % 20 < 8 ? 50 : 0)));
+    expect(pausing.model).not.toBe('stopped');
+    expect(pausing.cumulative.at(-1)?.mean).toBeGreaterThan(100);
+  });
+
+  test('says of what always was zero that it was', async () => {
+    expect(await made(days(30, () => 0))).toMatchObject({ model: 'stopped', notes: ['always zero'] });
+  });
+
+  test('begins where the series began: zeros before that are no history', async () => {
+    const random = chance(3);
+    const young = await made(
+      days(300, (day) => (day < 200 ? 0 : 80 * random.noise(0.1))),
+      30,
+    );
+    expect((young.cumulative[29]?.mean ?? 0) / (30 * 80)).toBeCloseTo(1, 1);
+    expect(young.from >= stepsAfter(start, 'day', 200)).toBe(true);
+  });
+
+  test.each<[string, (number | null)[], number, string]>([
+    ['nothing known', days(50, () => null), 7, 'no value is known'],
+    ['no values', [], 7, 'no value is known'],
+    ['two weeks', days(14, week), 7, 'too little history: 14 steps are known, and it takes 21'],
+    [
+      'two weeks since it began',
+      days(100, (day) => (day < 86 ? 0 : 5)),
+      7,
+      'too little history: 14 steps are known since it began, and it takes 21',
+    ],
+    ['gaps', days(90, (day) => (day % 3 === 0 ? 5 : null)), 7, 'too many gaps: 60 of 90 steps are not known'],
+    [
+      'a horizon beyond reason',
+      days(30, week),
+      61,
+      'too little history: 30 steps are too few to look 61 ahead; at most 60',
+    ],
+  ])('of %s there is none, and it says why', async (_, values, horizon, reason) => {
+    const forecast: Forecast = await forecastSeries({ start, step: 'day', values }, horizon);
+    expect(forecast).toEqual({ kind: 'none', reason });
+  });
+
+  test('a gap is not zero', async () => {
+    const random = chance(4);
+    const { points } = await made(
+      days(200, (day) => (day % 11 === 3 || (day > 100 && day < 110) ? null : week(day) * random.noise(0.03))),
+      7,
+    );
+    for (const [day, { mean }] of points.entries()) expect(mean / week(200 + day)).toBeCloseTo(1, 1);
+  });
+
+  test('what is no number is not known', async () => {
+    const values = days(100, week);
+    values[40] = Number.NaN;
+    values[50] = Number.POSITIVE_INFINITY;
+    const { points } = await made(values, 7);
+    for (const [day, { mean }] of points.entries()) expect(mean).toBeCloseTo(week(100 + day), 1);
+  });
+
+  test('credits are below zero where it is said that they may be', async () => {
+    const random = chance(5);
+    const values = days(200, (day) => -week(day) * random.noise(0.05));
+    const credits = await made(values, 7, { nonNegative: false });
+    for (const [day, { mean, lower, upper }] of credits.points.entries()) {
+      expect(mean / -week(200 + day)).toBeCloseTo(1, 1);
+      expect(lower).toBeLessThan(upper);
+      expect(upper).toBeLessThan(0);
+    }
+    const cost = await made(values, 7);
+    expect(cost.points.every(({ mean, lower }) => mean === 0 && lower === 0)).toBe(true);
+  });
+
+  test('hours follow the day and the week', async () => {
+    const random = chance(6);
+    const value = (hour: number) => (hour % 24 < 8 ? 1 : 5) * (hour % 168 < 120 ? 1 : 0.5);
+    const values = Array.from({ length: 24 * 42 }, (_, hour) => value(hour) * random.noise(0.05));
+    const forecast = await forecastSeries({ start, step: 'hour', values }, 168);
+    if (forecast.kind === 'none') throw new Error(forecast.reason);
+    expect(forecast.seasons).toEqual([24, 168]);
+    for (const [hour, { mean }] of forecast.points.entries())
+      expect(Math.abs(mean / value(hour) - 1)).toBeLessThan(0.2);
+  });
+
+  test('a higher level makes wider intervals', async () => {
+    const { values, horizon } = syntheticSeries('weekly', 900);
+    const [narrow, usual, wide] = await Promise.all(
+      [0.5, 0.8, 0.95].map(async (level) => (await made([...values], horizon, { level })).cumulative.at(-1)),
+    );
+    expect(usual?.lower).toBeLessThan(narrow?.lower ?? 0);
+    expect(wide?.lower).toBeLessThan(usual?.lower ?? 0);
+    expect(usual?.upper).toBeGreaterThan(narrow?.upper ?? 0);
+    expect(wide?.upper).toBeGreaterThan(usual?.upper ?? 0);
+  });
+
+  test('the interval of a sum is that of the sum: narrower than the sum of bounds', async () => {
+    const { values, horizon } = syntheticSeries('noisy', 900);
+    const { points, cumulative } = await made([...values], horizon);
+    const bounds = points.reduce((total, { lower, upper }) => total + upper - lower, 0);
+    const sum = cumulative.at(-1);
+    expect((sum?.upper ?? 0) - (sum?.lower ?? 0)).toBeLessThan(0.6 * bounds);
+  });
+
+  test('every mistake in what is asked is told', async () => {
+    const asked = forecastSeries({ start, step: 'day', values: [] }, 0, { level: 1, seasons: [1, 2.5] });
+    await expect(asked).rejects.toThrow(UsageError);
+    await expect(asked).rejects.toThrow(
+      [
+        'horizon: 0 is no whole number of at least 1',
+        'level: 1 does not lie between 0 and 1',
+        'seasons: 1 is no whole number of at least 2',
+        'seasons: 2.5 is no whole number of at least 2',
+      ].join('\n'),
+    );
+  });
+});
+
+describe('stepsAfter(start, step, count)', () => {
+  test.each([
+    ['hour', 25, '2026-02-01T01:00:00Z'],
+    ['day', 28, '2026-02-28T00:00:00Z'],
+    ['week', 1, '2026-02-07T00:00:00Z'],
+    ['month', 1, '2026-02-28T00:00:00Z'],
+    [900_000, 4, '2026-01-31T01:00:00Z'],
+  ] as const)('%s', (step, count, expected) => {
+    expect(stepsAfter('2026-01-31T00:00:00Z', step, count)).toBe(expected);
+  });
+});
+
+describe('quantiles', () => {
+  test.each([
+    [0.9, 1.2815515655],
+    [0.975, 1.9599639845],
+    [0.001, -3.0902323062],
+  ])('normalQuantile(%d)', (share, expected) => expect(normalQuantile(share)).toBeCloseTo(expected, 6));
+
+  test.each([
+    [0.9, 2, 1.885618],
+    [0.9, 5, 1.475884],
+    [0.975, 10, 2.228139],
+  ])('studentQuantile(%d, %d)', (share, degrees, expected) =>
+    expect(Math.abs(studentQuantile(share, degrees) / expected - 1)).toBeLessThan(0.01),
+  );
+
+  test('quantilesByWeight counts a value by its weight', () => {
+    expect(quantilesByWeight([3, 1, 2], [1, 1, 1], [0, 0.5, 1])).toEqual([1, 2, 3]);
+    expect(quantilesByWeight([1, 2], [9, 1], [0.3, 0.99])).toEqual([1, 2]);
+  });
+});
