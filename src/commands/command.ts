@@ -1,4 +1,5 @@
 import type { Effects, HttpSend } from '../effects.ts';
+import type { SpendNow } from '../reports/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 
 /** An option as it stands in the command table: usage text, README and completion are made from it. */
@@ -65,6 +66,8 @@ export interface RunUnderWay {
   readonly runNumber: number;
   /** Why the step failed, where its command returns an exit code and throws nothing. */
   explain(error: string): void;
+  /** What is spent on every budget, where a step just found out. */
+  keepSpends(spends: readonly SpendNow[]): void;
 }
 
 /** One entry of the command table. */

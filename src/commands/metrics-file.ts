@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { loadConfig } from '../config.ts';
 import { messageOf, UsageError } from '../errors.ts';
 import { expositionText } from '../exposition.ts';
-import { answersMetric, type Budget, budgetsFile, type EndedRun, loadBudgets, readMetrics } from '../reports/index.ts';
+import {
+  answersMetric,
+  type Budget,
+  budgetsFile,
+  type EndedRun,
+  loadBudgets,
+  readMetrics,
+  type SpendNow,
+} from '../reports/index.ts';
 import { version } from '../version.ts';
 import { openBooks, snapshotFile } from '../warehouse/index.ts';
 import type { CommandContext } from './command.ts';
@@ -21,7 +29,11 @@ export function metricsFile(dir: string): string {
  * everybody. Called while the warehouse is held, so that two runs cannot write at once. That it could not be written is
  * only a warning.
  */
-export async function writeMetrics(run: EndedRun, context: CommandContext): Promise<void> {
+export async function writeMetrics(
+  run: EndedRun,
+  spends: readonly SpendNow[] | undefined,
+  context: CommandContext,
+): Promise<void> {
   const { dir, effects } = context;
   try {
     const file = metricsFile(dir);
@@ -32,7 +44,7 @@ export async function writeMetrics(run: EndedRun, context: CommandContext): Prom
     const books = await openBooks(dir, { lockedDown: true, signal });
     try {
       const snapshotBytes = (await stat(snapshotFile(dir))).size;
-      const asked = { now, version, run, answers, snapshotBytes, ...configured(context) };
+      const asked = { now, version, run, answers, spends, snapshotBytes, ...configured(context) };
       await replace(file, expositionText(await readMetrics(books.connection, asked)));
     } finally {
       books.close();

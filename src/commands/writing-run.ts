@@ -1,5 +1,5 @@
 import { exitCodeOf, messageOf } from '../errors.ts';
-import type { EndedRun } from '../reports/index.ts';
+import type { EndedRun, SpendNow } from '../reports/index.ts';
 import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';
 import { writeMetrics } from './metrics-file.ts';
@@ -10,6 +10,8 @@ export interface Outcome {
   readonly exitCode: number;
   /** What failed, for the run's row; undefined where nothing did. */
   readonly error?: string | undefined;
+  /** What is spent on every budget, where that was just found out. */
+  readonly spends?: readonly SpendNow[] | undefined;
 }
 
 /**
@@ -57,15 +59,15 @@ export function openEnd(
 ): (outcome: Outcome) => Promise<void> {
   const begun = performance.now(); // real time: the books' own may be fixed
   context.nameRun(run.number);
-  return async ({ exitCode, error }) => {
+  return async ({ exitCode, error, spends }) => {
     await run.end(exitCode, error && context.redact(error), context.effects.now());
     await warehouse.publish();
-    await writeMetrics({ ...what, seconds: (performance.now() - begun) / 1000 }, context);
+    await writeMetrics({ ...what, seconds: (performance.now() - begun) / 1000 }, spends, context);
   };
 }
 
 async function stepOf(
-  { warehouse, runNumber, explain }: RunUnderWay,
+  { warehouse, runNumber, explain, keepSpends }: RunUnderWay,
   { effects }: CommandContext,
   work: (warehouse: Warehouse, runNumber: number) => Promise<Outcome>,
 ): Promise<number> {
@@ -81,6 +83,7 @@ async function stepOf(
     throw error;
   }
   if (outcome.error !== undefined) explain(outcome.error);
+  if (outcome.spends !== undefined) keepSpends(outcome.spends);
   await warehouse.publish();
   return outcome.exitCode;
 }

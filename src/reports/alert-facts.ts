@@ -11,7 +11,7 @@ import {
 import { alertRows } from './alert-rows.ts';
 import { type AlertFact, type BudgetAlertFact, type DataState, dataFacts, parseFact, withWithdrawn } from './alerts.ts';
 import type { Budget } from './budget-file.ts';
-import { watchedSpends } from './budget-spends.ts';
+import { type SpendNow, watchedSpends } from './budget-spends.ts';
 import { type Driver, evaluateBudgets, isAskedBy, isForecastAsked } from './budgets.ts';
 import { readChecks, runCheck } from './check.ts';
 import { completenessOf } from './completeness.ts';
@@ -39,6 +39,8 @@ export interface Facts {
   /** Budgets of which nothing is known in a period, a sentence each: there is no fact of them. */
   readonly missing: readonly string[];
   readonly forecasts: readonly ScopeForecast[];
+  /** What is spent on every budget in its watched periods. */
+  readonly spends: readonly SpendNow[];
 }
 
 /** Reads from the books every fact that alerts are made of, beside the alerts that are known. */
@@ -49,12 +51,12 @@ export async function readFacts(
 ): Promise<Facts> {
   const data = dataFacts(await readDataState(connection, asked), known);
   try {
-    const { facts, missing, forecasts } = await readBudgetFacts(connection, known, asked);
-    return { facts: [...facts, ...data], problem: undefined, missing, forecasts };
+    const { facts, ...others } = await readBudgetFacts(connection, known, asked);
+    return { facts: [...facts, ...data], problem: undefined, ...others };
   } catch (error) {
     // A budget that these books cannot answer must not keep what is wrong with the data from being told.
     if (!(error instanceof UsageError)) throw error;
-    return { facts: data, problem: error, missing: [], forecasts: [] };
+    return { facts: data, problem: error, missing: [], forecasts: [], spends: [] };
   }
 }
 
@@ -62,8 +64,8 @@ async function readBudgetFacts(
   connection: Connection,
   known: readonly KnownAlert[],
   { budgets, now, freshnessHours, configured, isForecastKept = false, signal }: FactsAsked,
-): Promise<{ facts: BudgetAlertFact[]; missing: string[]; forecasts: ScopeForecast[] }> {
-  if (budgets === undefined) return { facts: [], missing: [], forecasts: [] };
+): Promise<{ facts: BudgetAlertFact[]; missing: string[]; forecasts: ScopeForecast[]; spends: SpendNow[] }> {
+  if (budgets === undefined) return { facts: [], missing: [], forecasts: [], spends: [] };
   const open = known.flatMap((alert) => {
     const fact = alert.isOpen ? parseFact(alert.fact) : undefined;
     return fact?.kind === 'budget' ? [fact] : [];
@@ -85,7 +87,7 @@ async function readBudgetFacts(
   const missing = spends.flatMap(({ budget, period, spent, lacking }) =>
     spent === undefined && lacking.length > 0 ? [`budget ${budget}, ${period.name}: ${lacking.join('; ')}`] : [],
   );
-  return { facts, missing, forecasts };
+  return { facts, missing, forecasts, spends };
 }
 
 async function readDataState(

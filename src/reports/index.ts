@@ -79,6 +79,7 @@ export { writeParquet } from './formats/parquet.ts';
 export { formatTable, printable } from './formats/table.ts';
 export { partitionsFolder } from './lake.ts';
 export { type Manifest, type ManifestFile, manifestName } from './manifest.ts';
+export { answersMetric, type EndedRun, type MetricsAsked, metricNames, readMetrics } from './metrics.ts';
 export * from './moment.ts';
 export * from './parameters.ts';
 export {
@@ -106,4 +107,3 @@ export { sendPing } from './sinks/ping.ts';
 export type { Attempt, SinkEffects, Tell } from './sinks/sink.ts';
 export { readInSlack, type SlackBlock, type SlackMessage, slackLimits, slackMessage } from './sinks/slack.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';
-export { answersMetric, type EndedRun, type MetricsAsked, metricNames, readMetrics } from './metrics.ts';

@@ -1,9 +1,9 @@
-import { decimalOfWhole } from '../decimals.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import type { Metric, Sample } from '../exposition.ts';
 import { dayMs, formatInstant, type Instant } from '../time.ts';
 import { type Connection, readSqlFolder, type SqlParameters, type SqlRow } from '../warehouse/index.ts';
 import { amountIn, type Budget, usdDecimals } from './budget-file.ts';
-import { readSpends } from './budget-spends.ts';
+import { readSpends, type SpendNow } from './budget-spends.ts';
 import { budgetCalendar, rounded } from './budgets.ts';
 
 /** What metrics tell besides the books. */
@@ -19,6 +19,8 @@ export interface MetricsAsked {
   readonly configured: readonly string[];
   /** None where they are wrong, or where there are none. */
   readonly budgets: readonly Budget[];
+  /** What is spent on them, where that was just found out: otherwise the books are asked. */
+  readonly spends: readonly SpendNow[] | undefined;
   /** Undefined where it cannot be told. */
   readonly snapshotBytes: number | undefined;
 }
@@ -45,7 +47,9 @@ const definitions = {
     'When a command last ended well, by itself or as a step of a job, in seconds since 1970.',
   ),
   costbook_last_run_timestamp_seconds: gauge('When a command last ended, well or not, in seconds since 1970.'),
-  costbook_last_run_exit_code: gauge('Exit code of the last run of a command; as a step of a job the one it would have had.'),
+  costbook_last_run_exit_code: gauge(
+    'Exit code of the last run of a command; as a step of a job the one it would have had.',
+  ),
   costbook_last_run_duration_seconds: gauge('How long the last run of a command took.'),
   costbook_runs_total: counter(
     'Runs of a command by outcome: done, failed, interrupted where it was killed; left_out of steps whose job did not come to them.',
@@ -71,7 +75,9 @@ const definitions = {
   costbook_restated_usd: gauge(
     `USD by which hours of the account changed after they had been loaded, of changes seen in the ${restatedDays} days before the run: increases and decreases apart.`,
   ),
-  costbook_account_requests_total: counter('Requests that ingests made for the account; every page asked for counts once.'),
+  costbook_account_requests_total: counter(
+    'Requests that ingests made for the account; every page asked for counts once.',
+  ),
   costbook_account_retries_total: counter('How often a request of an ingest for the account was sent again.'),
   costbook_account_loaded_rows_total: counter('Rows of cost that ingests read and loaded for the account.'),
   costbook_last_ingest_requests: gauge('Requests that the last ingest made for the account.'),
@@ -84,9 +90,11 @@ const definitions = {
   costbook_budget_spent_usd: gauge('USD spent on the budget in its present period, as far as the books are complete.'),
   costbook_budget_amount_usd: gauge('USD that may be spent on the budget in its present period.'),
   costbook_budget_spent_ratio: gauge('What of the budget is spent in its present period: 1 is all of it.'),
-  costbook_budget_period_end_timestamp_seconds: gauge(
-    "When the budget's present period ends, in seconds since 1970.",
+  costbook_budget_forecast_usd: gauge(
+    "USD that the budget's present period is expected to come to, as it was last forecast.",
   ),
+  costbook_budget_forecast_ratio: gauge('What of the budget its present period is expected to take: 1 is all of it.'),
+  costbook_budget_period_end_timestamp_seconds: gauge("When the budget's present period ends, in seconds since 1970."),
   costbook_open_alerts: gauge('Alerts that hold, by severity.'),
   costbook_outbox_pending_messages: gauge('Messages that the sink did not take yet.'),
   costbook_outbox_oldest_pending_timestamp_seconds: gauge(
@@ -139,7 +147,7 @@ export async function readMetrics(connection: Connection, asked: MetricsAsked): 
   for (const [status, count] of [...asked.answers].sort()) add(answersMetric, { status }, count);
   const [amounts] = await rows('amounts');
   add('costbook_rows', {}, amounts?.['amounts']);
-  await addBudgets(connection, asked, add);
+  await addBudgets(connection, rows, asked, add);
   for (const { severity, alerts } of await rows('open_alerts')) {
     add('costbook_open_alerts', { severity: String(severity) }, alerts);
   }
@@ -153,10 +161,11 @@ export async function readMetrics(connection: Connection, asked: MetricsAsked): 
   return metricNames.map((name) => ({ name, ...definitions[name], samples: samples.get(name) ?? [] }));
 }
 
+type Rows = (name: string, parameters?: SqlParameters) => Promise<SqlRow[]>;
 type Add = (name: MetricName, labels: Sample['labels'], value: unknown) => void;
 
 /** The rows of files of `sql/metrics`, by name. */
-async function sqlOf(connection: Connection): Promise<(name: string, parameters?: SqlParameters) => Promise<SqlRow[]>> {
+async function sqlOf(connection: Connection): Promise<Rows> {
   const files = await readSqlFolder('metrics');
   return async (name, parameters) => {
     const file = files.find((candidate) => candidate.name === name);
@@ -178,9 +187,15 @@ function addRuns(rows: readonly SqlRow[], run: EndedRun, add: Add): void {
     const labels: Sample['labels'] = isJob ? { job: String(job) } : { command: String(command) };
     const prefix = isJob ? 'costbook_job_' : 'costbook_';
     for (const row of own) add(`${prefix}runs_total`, { ...labels, outcome: String(row['outcome']) }, row['runs']);
-    add(`${prefix}last_success_timestamp_seconds`, labels, toSeconds(own.find(({ outcome }) => outcome === 'done')?.['ended_at']));
+    add(
+      `${prefix}last_success_timestamp_seconds`,
+      labels,
+      toSeconds(own.find(({ outcome }) => outcome === 'done')?.['ended_at']),
+    );
     // What was killed, missed or left out has no exit code: it is counted, and is not how anything ended.
-    const ended = own.filter((row) => row['exit_code'] !== null).sort((a, b) => Number(b['place']) - Number(a['place']));
+    const ended = own
+      .filter((row) => row['exit_code'] !== null)
+      .sort((a, b) => Number(b['place']) - Number(a['place']));
     const [last] = ended;
     if (last === undefined) continue;
     const isThis = isJob ? run.job === job : run.job === undefined && run.command === command;
@@ -190,17 +205,28 @@ function addRuns(rows: readonly SqlRow[], run: EndedRun, add: Add): void {
   }
 }
 
-async function addBudgets(connection: Connection, asked: MetricsAsked, add: Add): Promise<void> {
+async function addBudgets(connection: Connection, rows: Rows, asked: MetricsAsked, add: Add): Promise<void> {
   const { budgets, now, freshnessHours, configured } = asked;
   if (budgets.length === 0 || freshnessHours === undefined) return;
   const present = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
-  const spends = await readSpends(connection, present, { now, freshnessHours, configured });
-  for (const [index, { budget, period }] of present.entries()) {
+  const known = asked.spends ?? [];
+  const findSpend = (spends: readonly SpendNow[], { name }: Budget, { start }: { start: Instant }) =>
+    spends.find((spend) => spend.budget === name && spend.period.start === start);
+  const left = present.filter(({ budget, period }) => findSpend(known, budget, period) === undefined);
+  const read = left.length === 0 ? [] : await readSpends(connection, left, { now, freshnessHours, configured });
+  const forecasts = await rows('forecasts');
+  for (const { budget, period } of present) {
     const labels = { budget: budget.name };
     const amount = amountIn(budget, period.name);
-    const spent = spends[index]?.spent;
+    const spent = (findSpend(known, budget, period) ?? findSpend(read, budget, period))?.spent;
+    const made = forecasts.find((row) => row['budget'] === budget.name && row['period_start'] === period.start);
     add('costbook_budget_amount_usd', labels, decimalOfWhole(amount, usdDecimals));
     add('costbook_budget_period_end_timestamp_seconds', labels, period.end / 1000);
+    if (made !== undefined) {
+      const forecast = wholeOfDecimal(String(made['forecast']), usdDecimals);
+      add('costbook_budget_forecast_usd', labels, String(made['forecast']));
+      add('costbook_budget_forecast_ratio', labels, decimalOfWhole(rounded(forecast * 1_000_000n, amount), 6));
+    }
     if (spent === undefined) continue;
     add('costbook_budget_spent_usd', labels, decimalOfWhole(spent, usdDecimals));
     add('costbook_budget_spent_ratio', labels, decimalOfWhole(rounded(spent * 1_000_000n, amount), 6));
