@@ -42,8 +42,11 @@ export interface CommandContext {
   readInput(): Promise<string>;
   /** Words for a person, on stderr. */
   tell(text: string): void;
-  /** One live line on stderr, replaced by the next; does nothing where stderr is no terminal. */
-  readonly progress: ((line: string) => void) | undefined;
+  /**
+   * Says what is being done and how far it is, in the place of what was said before; '' only that something is. From two
+   * seconds on it is shown: as one live line on a terminal, elsewhere as a line of the log every now and then.
+   */
+  progress(words: string): void;
   /** From here on every line of the log names this run. */
   nameRun(number: number): void;
   /** Makes this text unprintable: wherever it would appear in words, logs or errors, `***` stands instead. */
@@ -77,6 +80,8 @@ export interface Command {
   readonly arguments?: readonly CommandArgument[];
   readonly options: readonly CommandOption[];
   readonly examples: readonly string[];
+  /** Serves until it is stopped: there is no end to wait for, and no progress. */
+  readonly staysUp?: true;
   /** Makes the project folder where only the folder above it is there; other commands expect to find it. */
   readonly makesFolder?: true;
   /** Returns the exit code, or throws one of the errors in errors.ts. */

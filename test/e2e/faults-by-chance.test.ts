@@ -90,7 +90,9 @@ async function ingestFrom({ story, days, as, faults, faultSeed, concurrency }: R
     isTerminal: false,
     readInput: async () => '',
     tell: (text) => void said.push(text),
-    progress: undefined,
+    progress() {},
+    nameRun() {},
+    httpAnswers: () => new Map(),
     keepSecret: () => undefined,
     redact: (text) => text,
     openHttp(connections) {
