@@ -32,6 +32,7 @@ export function openProgress({ command, draw, log, saidAt, elapsed }: ProgressPl
   const begun = elapsed();
   let words = '';
   let isQuiet = false;
+  let drawnAt = 0;
   function tick(): void {
     const at = elapsed();
     if (isQuiet) return;
@@ -39,7 +40,8 @@ export function openProgress({ command, draw, log, saidAt, elapsed }: ProgressPl
       if (at - Math.max(begun, saidAt()) >= saidMs) {
         log.info('still at work', { ...(words === '' ? {} : { on: words }), seconds: Math.floor((at - begun) / 1000) });
       }
-    } else if (at - begun >= quietMs) {
+    } else if (at - Math.max(begun + quietMs, drawnAt + drawMs) >= 0) {
+      drawnAt = at;
       draw([`${command}${words === '' ? '' : `: ${words}`}`, duration(at - begun)].join(' · '));
     }
   }
@@ -48,6 +50,7 @@ export function openProgress({ command, draw, log, saidAt, elapsed }: ProgressPl
   return {
     show(now) {
       words = now;
+      tick(); // who computes without a pause lets no timer through
     },
     async quiet(awaited) {
       draw?.('');

@@ -302,6 +302,7 @@ async function tryOne(input: CommandInput, context: CommandContext): Promise<num
   try {
     const { connection } = books;
     const asked = { from: now - overMs, now, lagHours: config.lagHours, signal: context.signal };
+    context.progress(`trying ${budget.name} on what the books knew each day`);
     const replay = await replayBudget(connection, budget, asked);
     const state = await completenessOf(connection);
     if (context.json) await context.write(`${JSON.stringify(replayToJson(budget, replay, state, now))}\n`);

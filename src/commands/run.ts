@@ -247,10 +247,13 @@ async function claimSlot(job: Job, slot: Instant, warehouse: Warehouse, { effect
 /** Does a step as its command does it, within the run. */
 async function perform(step: Step, context: CommandContext): Promise<number> {
   const input = inputOf(step);
-  if (!context.json) await context.write(`── ${commandLineOf(step)}\n`);
+  const line = commandLineOf(step);
+  context.progress(line);
+  if (!context.json) await context.write(`── ${line}\n`);
   try {
     return await stepCommands[step.name].run(input, {
       ...context,
+      progress: (words) => context.progress(words === '' ? line : `${line}: ${words}`),
       // With --json the run's own answer is the only one.
       json: false,
       write: context.json ? async () => undefined : context.write,

@@ -61,6 +61,7 @@ export function openEnd(
   context.nameRun(run.number);
   return async ({ exitCode, error, spends }) => {
     await run.end(exitCode, error && context.redact(error), context.effects.now());
+    context.progress('publishing the snapshot');
     await warehouse.publish();
     await writeMetrics({ ...what, seconds: (performance.now() - begun) / 1000 }, spends, context);
   };

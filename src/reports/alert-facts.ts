@@ -30,6 +30,8 @@ export interface FactsAsked {
   /** The user's own `sql` folder. */
   readonly overlay: string;
   readonly signal: AbortSignal;
+  /** Told what is being looked at. */
+  readonly onProgress?: ((words: string) => void) | undefined;
 }
 
 /** The facts, and what is wrong with budgets so that there are none of them. */
@@ -63,7 +65,7 @@ export async function readFacts(
 async function readBudgetFacts(
   connection: Connection,
   known: readonly KnownAlert[],
-  { budgets, now, freshnessHours, configured, isForecastKept = false, signal }: FactsAsked,
+  { budgets, now, freshnessHours, configured, isForecastKept = false, signal, onProgress }: FactsAsked,
 ): Promise<{ facts: BudgetAlertFact[]; missing: string[]; forecasts: ScopeForecast[]; spends: SpendNow[] }> {
   if (budgets === undefined) return { facts: [], missing: [], forecasts: [], spends: [] };
   const open = known.flatMap((alert) => {
@@ -72,7 +74,9 @@ async function readBudgetFacts(
   });
   const openPeriods = new Map<string, string[]>();
   for (const { budget, period } of open) openPeriods.set(budget, [...(openPeriods.get(budget) ?? []), period]);
+  onProgress?.('budgets');
   const spends = await watchedSpends(connection, budgets, { now, freshnessHours, configured, open: openPeriods });
+  onProgress?.('forecasts');
   const forecasts = await readForecasts(connection, {
     now,
     configured,
@@ -92,7 +96,7 @@ async function readBudgetFacts(
 
 async function readDataState(
   connection: Connection,
-  { now, freshnessHours, configured, overlay, signal }: FactsAsked,
+  { now, freshnessHours, configured, overlay, signal, onProgress }: FactsAsked,
 ): Promise<DataState> {
   const accounts: DataState['accounts'][number][] = [];
   for (const { account, completeThrough } of await completeness(connection)) {
@@ -108,6 +112,7 @@ async function readDataState(
   }
   const checks: DataState['checks'][number][] = [];
   for (const check of await readChecks(overlay)) {
+    onProgress?.(`check ${check.name}`);
     const { offenders, error } = await runCheck(connection, check);
     const { name, about, severity } = check;
     checks.push({ name, about, severity, offenders: offenders ?? null, error: error?.message ?? null });
