@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { addAbortSignal } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as sleepFor } from 'node:timers/promises';
 import { Command as Commander, CommanderError, Option } from 'commander';
@@ -40,6 +41,8 @@ let isLineOpen = false;
 let saidAt = 0;
 /** Words for a person on stderr; once the log's format is known, in it where machines read all of it. */
 let tell = sayWords;
+/** The lines that a person types. */
+let typed: AsyncIterator<string> | undefined;
 
 process.exitCode = await main();
 await Promise.allSettled(closing.map((close) => close()));
@@ -221,6 +224,9 @@ function contextFrom(
         })
       : undefined;
 
+  const ask = (question: string) =>
+    progress === undefined ? askPerson(question, signal) : progress.quiet(() => askPerson(question, signal));
+
   const context: CommandContext = {
     effects: {
       now,
@@ -255,6 +261,7 @@ function contextFrom(
     nameRun: (number) => {
       runNumber = number;
     },
+    ask: process.stdin.isTTY && isTerminal ? ask : undefined,
     keepSecret: (secret) => secrets.keep(secret),
     redact: (words) => secrets.redact(words),
     httpAnswers: () => httpAnswers,
@@ -291,6 +298,25 @@ function countAnswer(status: string): void {
 
 function text(value: Options[string]): string | undefined {
   return typeof value === 'string' ? value : undefined;
+}
+
+/** A line that a person types. Throws UsageError where they end the input instead, and the signal's reason. */
+async function askPerson(question: string, signal: AbortSignal): Promise<string> {
+  if (typed === undefined) {
+    // One for all questions: what is typed ahead is not lost between two.
+    const terminal = createInterface({ input: process.stdin, output: process.stderr });
+    // A terminal that is read line by line keeps Ctrl-C from the process.
+    terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    signal.addEventListener('abort', () => terminal.close(), { once: true });
+    closing.push(async () => terminal.close());
+    typed = terminal[Symbol.asyncIterator]();
+  }
+  clearLiveLine();
+  process.stderr.write(question);
+  const line = await typed.next();
+  signal.throwIfAborted();
+  if (line.done) throw new UsageError('the input ended before the question was answered');
+  return line.value.trim();
 }
 
 /** A line of the log on stderr; no secret is printed, wherever it stands in it. */

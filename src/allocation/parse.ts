@@ -101,9 +101,15 @@ export function allocationFile(dir: string): string {
  */
 export function loadAllocation(file: string): Allocation | undefined {
   const text = readYamlFile(file);
-  if (text !== undefined) return parseAllocation({ text, file });
+  if (text !== undefined) return isAllComment(text) ? undefined : parseAllocation({ text, file });
   if (existsSync(file)) throw new UsageError(`${file}: cannot be read`);
   return undefined;
+}
+
+/** As `init` writes the file: every rule is still to be taken out of its comment. */
+function isAllComment(text: string): boolean {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.length > 0 && lines.every((line) => /^\s*#/.test(line));
 }
 
 /** Reads allocation rules; the lookup tables that they name are read from the file's folder. Throws as `loadAllocation`. */

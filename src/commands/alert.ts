@@ -52,16 +52,16 @@ export const alertCommand: Command = {
           missing,
           forecasts,
           spends: spendsNow,
-        } = await readFacts(books.connection, known, {
-          ...asked,
-          isForecastKept: true,
-        });
+          anomalies,
+        } = await readFacts(books.connection, known, { ...asked, isForecastKept: true });
         spends = spendsNow;
         for (const sentence of missing) context.tell(`warning: nothing is known of ${sentence}`);
         problems = [...problems, ...(further === undefined ? [] : [further])];
         const state = await completenessOf(books.connection);
         said = describeCompleteness(state);
         const at = await warehouse.seenAt(asked.now);
+        // Kept first: what is told of them follows from what is kept, also after a kill between the two.
+        await warehouse.recordAnomalies({ runNumber, at, ...anomalies });
         transitions = transitionsOf(known, facts, { now: at, everybody: config.alerts.notify });
         messages = messagesOf(transitions.entries, { ...state, at: formatSecond(at) });
         // Before what is told of them, so that nobody is told of a forecast that is not kept.

@@ -40,6 +40,8 @@ export interface CommandContext {
   readonly isTerminal: boolean;
   /** What is given on stdin, to its end. */
   readInput(): Promise<string>;
+  /** Asks a person and returns their line, trimmed; undefined where nobody sits at a terminal. */
+  readonly ask: ((question: string) => Promise<string>) | undefined;
   /** Words for a person, on stderr. */
   tell(text: string): void;
   /**

@@ -6,6 +6,8 @@ export { commonOptions } from './common-options.ts';
 
 /** Every command by its name, in the order in which help shows them. Each is loaded only where it may be meant. */
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
+  init: async () => (await import('./init.ts')).initCommand,
+  doctor: async () => (await import('./doctor.ts')).doctorCommand,
   ingest: async () => (await import('./ingest.ts')).ingestCommand,
   report: async () => (await import('./report.ts')).reportCommand,
   verify: async () => (await import('./verify.ts')).verifyCommand,

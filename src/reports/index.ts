@@ -23,6 +23,7 @@ export {
   withWithdrawn,
 } from './alerts.ts';
 export * from './allocation.ts';
+export * from './anomalies/index.ts';
 export { openWitness } from './ask-again.ts';
 export {
   amountIn,
@@ -104,6 +105,7 @@ export {
 } from './scope-forecasts.ts';
 export { openSink } from './sinks/index.ts';
 export { sendPing } from './sinks/ping.ts';
+export { sinkFault } from './sinks/reach.ts';
 export type { Attempt, SinkEffects, Tell } from './sinks/sink.ts';
 export { readInSlack, type SlackBlock, type SlackMessage, slackLimits, slackMessage } from './sinks/slack.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';

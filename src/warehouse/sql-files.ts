@@ -17,7 +17,8 @@ export type SqlFolder =
   | 'checks'
   | 'budgets'
   | 'forecasts'
-  | 'metrics';
+  | 'metrics'
+  | 'anomalies';
 
 /** One SQL file: its header and its text. */
 export interface SqlFile {

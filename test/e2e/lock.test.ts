@@ -161,12 +161,15 @@ describe('while the warehouse is held', () => {
 
   /** A whole command line of every command; a new command needs one here. */
   const commandLines: Record<string, readonly string[]> = {
+    init: [],
+    doctor: ['--offline'],
     ingest: [],
     report: ['cost_by_workspace', '--month', '2026-09'],
     sql: ['select 1'],
     check: [],
     status: [],
     budgets: [],
+    forecast: [],
     alert: [],
     alerts: ['ack', 'stale/acc_one', '--until', '2026-09-30'],
     digest: [],
@@ -177,6 +180,8 @@ describe('while the warehouse is held', () => {
     allocation: ['apply'],
     rebuild: ['--into', 'rebuilt.duckdb'],
     plan: [],
+    run: ['nightly'],
+    schedule: ['--list'],
   };
   /** They write books of their own, or none. */
   const elsewhere = ['demo', 'emulator'];

@@ -44,6 +44,7 @@ describe('costbook emulator', () => {
       write,
       isTerminal: false,
       readInput: async () => '',
+      ask: undefined,
       tell() {},
       progress() {},
       nameRun() {},

@@ -1,0 +1,365 @@
+import { access, constants, stat, statfs } from 'node:fs/promises';
+import { totalmem } from 'node:os';
+import { dirname, join } from 'node:path';
+import { versions } from 'node:process';
+import { allocationFile, loadAllocation } from '../allocation/index.ts';
+import { type LocalAccount, type LocalConfig, loadConfig } from '../config.ts';
+import { exitCodeOf, exitCodes, messageOf, UsageError, worstExitCode } from '../errors.ts';
+import { loadJobs } from '../jobs/index.ts';
+import { memoryLimitMb } from '../memory.ts';
+import { budgetsFile, loadBudgets, sinkFault } from '../reports/index.ts';
+import { readToken } from '../secrets.ts';
+import { secretsOf } from '../sink-settings.ts';
+import { formatInstant, hourMs, type Instant } from '../time.ts';
+import { version } from '../version.ts';
+import { completeness, openBooks, snapshotFile, warehouseFile } from '../warehouse/index.ts';
+import { askPlatform } from './ask-platform.ts';
+import type { Command, CommandContext } from './command.ts';
+
+export const doctorCommand: Command = {
+  name: 'doctor',
+  summary:
+    'Look whether everything that a night needs is right: configuration, token, platform, machine, books, sinks.',
+  options: [{ flags: '--offline', summary: 'ask neither the platform nor the sinks' }],
+  examples: ['costbook doctor', 'costbook doctor --offline', 'costbook doctor --json'],
+  async run(input, context) {
+    const isOffline = input.options['offline'] === true;
+    const findings: Finding[] = [];
+    async function look(subject: string, work: () => Promise<readonly Found[]> | readonly Found[]): Promise<void> {
+      context.progress?.(`looking at ${subject}`);
+      context.signal.throwIfAborted();
+      let found: readonly Found[];
+      try {
+        found = await work();
+      } catch (error) {
+        context.signal.throwIfAborted();
+        // What cannot be looked at is not right; a bug of ours stays one.
+        if (exitCodeOf(error) === exitCodes.bug) throw error;
+        found = [fail(exitCodeOf(error), messageOf(error))];
+      }
+      for (const { state, found: words, remedy, exitCode } of found) {
+        const finding = { subject, state, found: context.redact(words), remedy: remedy ?? null, exitCode };
+        findings.push(finding);
+        if (!context.json) await context.write(describe(finding));
+      }
+    }
+
+    await look('program', program);
+    let read: LocalConfig | undefined;
+    await look('configuration', () => {
+      read = local(context);
+      return configuration(context);
+    });
+    const config = read as LocalConfig | undefined; // assigned in a closure, which the compiler does not see
+    await look('jobs', () => jobs(config, context));
+    for (const account of config?.accounts ?? []) {
+      const of = account.id === undefined ? '' : ` ${account.id}`;
+      await look(`token${of}`, () => token(account, context));
+      if (config !== undefined && !isOffline) await look(`platform${of}`, () => platform(account, config, context));
+    }
+    await look('disk', () => disk(context));
+    await look('memory', memory);
+    await look('books', () => books(config, context));
+    if (config !== undefined) {
+      if (config.sinks.length === 0) {
+        await look('sinks', () => [
+          warn('there are none: alerts are kept, and nobody is told', 'name one under sinks in costbook.yaml'),
+        ]);
+      }
+      for (const sink of config.sinks) {
+        await look(`sink ${sink.name}`, async () => {
+          const { settings } = sink;
+          if (settings === undefined) {
+            return [fail(exitCodes.usage, 'a variable that it refers to is not set', 'set it where the job runs')];
+          }
+          if (isOffline) return [ok(`is of type ${settings.type}`)];
+          const fault = await sinkFault(settings, context.signal);
+          return fault === undefined
+            ? [ok(settings.type === 'log' ? 'writes to the log' : 'somebody listens there; nothing was sent')]
+            : [fail(exitCodes.undelivered, fault, `correct it, then try "costbook alerts test ${sink.name}"`)];
+        });
+      }
+    }
+    context.progress?.('');
+    const exitCode = worstExitCode(findings.flatMap((finding) => (finding.state === 'fail' ? [finding.exitCode] : [])));
+    if (context.json) await context.write(`${JSON.stringify({ exitCode, findings: findings.map(toJson) })}\n`);
+    else await context.write(`${summary(findings)}\n`);
+    return exitCode;
+  },
+};
+
+interface Found {
+  readonly state: 'ok' | 'warn' | 'fail';
+  readonly found: string;
+  /** What to do; undefined where nothing is to be done, or where the words say it. */
+  readonly remedy?: string | undefined;
+  readonly exitCode: number;
+}
+
+interface Finding extends Omit<Found, 'remedy'> {
+  readonly subject: string;
+  readonly remedy: string | null;
+}
+
+function ok(found: string): Found {
+  return { state: 'ok', found, exitCode: exitCodes.done };
+}
+
+function warn(found: string, remedy: string): Found {
+  return { state: 'warn', found, remedy, exitCode: exitCodes.done };
+}
+
+function fail(exitCode: number, found: string, remedy?: string): Found {
+  return { state: 'fail', found, remedy, exitCode };
+}
+
+const nodeAtLeast = [20, 19] as const;
+
+function program(): readonly Found[] {
+  const [major = 0, minor = 0] = versions.node.split('.').map(Number);
+  const isOld = major < nodeAtLeast[0] || (major === nodeAtLeast[0] && minor < nodeAtLeast[1]);
+  const words = `Costbook ${version} on Node ${versions.node}`;
+  return [
+    isOld
+      ? fail(exitCodes.machine, `${words}, which is too old`, `install Node ${nodeAtLeast.join('.')} or newer`)
+      : ok(words),
+  ];
+}
+
+/** The configuration as far as it can be read where something is missing; what is wrong with it throws. */
+function local({ dir, env, effects, keepSecret }: CommandContext): LocalConfig {
+  const config = loadConfig({ dir, env, now: effects.now(), requireAccounts: false });
+  for (const { settings } of config.sinks) {
+    if (settings !== undefined) for (const secret of secretsOf(settings)) keepSecret(secret);
+  }
+  return config;
+}
+
+/** What an ingest would say of it, a line for each problem. */
+function configuration({ dir, env, effects }: CommandContext): readonly Found[] {
+  try {
+    const config = loadConfig({ dir, env, now: effects.now(), requireSinks: true });
+    const names = config.accounts.map(({ id }) => id ?? 'the one that the token sees').join(', ');
+    return [ok(`account ${names}, with ${config.sinks.length} sink${config.sinks.length === 1 ? '' : 's'}`)];
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return error.message
+      .split('\n')
+      .map((line) => fail(exitCodes.usage, line, 'correct it, or begin with "costbook init"'));
+  }
+}
+
+/** Everything in jobs/ that the night reads. */
+function jobs(config: LocalConfig | undefined, { dir, env, effects, keepSecret }: CommandContext): readonly Found[] {
+  const now = effects.now();
+  const found: Found[] = [];
+  function read(what: () => string): void {
+    try {
+      found.push(ok(what()));
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      found.push(...error.message.split('\n').map((line) => fail(exitCodes.usage, line, 'correct it')));
+    }
+  }
+  read(() => {
+    const all = loadJobs({ dir, env, now, keepSecret, requirePing: false });
+    return `${all.map(({ name }) => name).join(', ')} can be run`;
+  });
+  read(() => {
+    const sinks = (config?.sinks ?? []).map(({ name }) => name);
+    const count = (loadBudgets(budgetsFile(dir), { now, sinks }) ?? []).length;
+    return `${count} budget${count === 1 ? '' : 's'}`;
+  });
+  read(() => {
+    const count = loadAllocation(allocationFile(dir))?.definition.rules.length ?? 0;
+    return count === 0 ? 'no allocation rules' : `${count} allocation rule${count === 1 ? '' : 's'}`;
+  });
+  return found;
+}
+
+async function token(account: LocalAccount, { dir, keepSecret, signal }: CommandContext): Promise<readonly Found[]> {
+  if (account.token === undefined) {
+    return [fail(exitCodes.usage, 'no token is configured', 'set COSTBOOK_TOKEN, or tokenFile or tokenCommand')];
+  }
+  const text = await readToken(account.token, { dir, keepSecret, signal });
+  const expiresAt = expiryOf(text);
+  const from = `from ${account.tokenSetting ?? account.token.kind}`;
+  if (expiresAt === undefined) return [ok(`${from}; it says of itself no date on which it ends`)];
+  const at = formatInstant(expiresAt);
+  const now = Date.now(); // the platform's clock is real, whatever the books call now
+  if (expiresAt <= now) return [fail(exitCodes.platform, `${from}, expired at ${at}`, 'put a new one in its place')];
+  // What a command prints is new every night.
+  if (account.token.kind !== 'command' && expiresAt < now + 48 * hourMs) {
+    return [warn(`${from}, expires at ${at}`, 'put a new one in its place, or use tokenCommand')];
+  }
+  return [ok(`${from}, valid until ${at}`)];
+}
+
+/** When a JWT ends, as it says itself; undefined for any other token. */
+export function expiryOf(text: string): Instant | undefined {
+  const [, payload, signature, more] = text.split('.');
+  if (payload === undefined || signature === undefined || more !== undefined) return undefined;
+  try {
+    const { exp } = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as { exp?: unknown };
+    return typeof exp === 'number' && Number.isFinite(exp) && Math.abs(exp) < 8e12 ? Math.floor(exp * 1000) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Beyond this an hour that is over here may not be over there. */
+const skewLimitMs = 120_000;
+
+async function platform(
+  account: LocalAccount,
+  config: LocalConfig,
+  context: CommandContext,
+): Promise<readonly Found[]> {
+  const { url, token: source, tokenSetting } = account;
+  if (url === undefined || source === undefined) return []; // told already
+  const seen = await askPlatform({ ...config, url, token: source, tokenSetting, account: account.id }, context);
+  const [only, ...others] = seen.accounts;
+  if (only === undefined || others.length > 0) {
+    return [
+      fail(exitCodes.usage, `the token sees ${seen.accounts.length} accounts`, 'name one as account in costbook.yaml'),
+    ];
+  }
+  const since =
+    seen.historyStart === undefined
+      ? 'without any cost'
+      : `with costs since ${formatInstant(seen.historyStart).slice(0, 7)}`;
+  const found: Found[] = [
+    ok(`${url} answers version ${config.apiVersion}; account ${only}, read as ${seen.role}, ${since}`),
+  ];
+  const ahead = seen.clockAheadMs;
+  if (ahead === undefined) found.push(ok('the platform does not tell the time; clocks are not compared'));
+  else {
+    const words = `this machine's clock is ${Math.abs(ahead / 1000).toFixed(0)} s ${ahead > 0 ? 'ahead of' : 'behind'} the platform's`;
+    found.push(
+      Math.abs(ahead) > skewLimitMs
+        ? warn(words, 'let it be set by NTP; or raise lagHours by the difference')
+        : ok(words),
+    );
+  }
+  return found;
+}
+
+const gib = 1024 ** 3;
+
+async function disk({ dir }: CommandContext): Promise<readonly Found[]> {
+  await access(dir, constants.W_OK).catch(() => {
+    throw new UsageError(`${dir} cannot be written by this user: allow it to, or name another folder with --dir`);
+  });
+  const { bavail, bsize } = await statfs(dir);
+  const free = bavail * bsize;
+  const books = (await stat(warehouseFile(dir)).catch(() => undefined))?.size ?? 0;
+  const words = `${gigabytes(free)} free at ${dir}; the books have ${gigabytes(books)}`;
+  // Published by copying: while that is done they are there three times, and a night adds to them.
+  const needed = Math.max(0.2 * gib, 2 * books);
+  if (free < needed) return [fail(exitCodes.machine, words, `make room: a night needs up to ${gigabytes(needed)}`)];
+  if (free < 2 * needed) return [warn(words, 'make room before it is needed; landing.keepDays removes old pages')];
+  return [ok(words)];
+}
+
+function memory(): readonly Found[] {
+  const words = `an ingest may use ${memoryLimitMb(false)} MB in DuckDB, a reader ${memoryLimitMb(true)} MB`;
+  return [totalmem() < 0.9 * gib ? warn(words, 'give the machine (or container) a gigabyte of memory') : ok(words)];
+}
+
+function gigabytes(bytes: number): string {
+  return bytes < gib ? `${Math.ceil(bytes / 1024 ** 2)} MB` : `${(bytes / gib).toFixed(1)} GB`;
+}
+
+/** The snapshot is looked at, not the warehouse: whoever opens that keeps a writer out. */
+async function books(
+  config: LocalConfig | undefined,
+  { dir, effects, signal }: CommandContext,
+): Promise<readonly Found[]> {
+  const file = snapshotFile(dir);
+  const published = await stat(file).catch(() => undefined);
+  if (published === undefined) {
+    const isBegun = (await stat(warehouseFile(dir)).catch(() => undefined)) !== undefined;
+    return [
+      isBegun
+        ? warn(
+            `${warehouseFile(dir)} is there, and no run has published it`,
+            'run "costbook ingest" and see how it ends',
+          )
+        : warn(`there are none yet in ${dirname(file)}`, 'run "costbook ingest"'),
+    ];
+  }
+  const snapshot = await openBooks(dir, { lockedDown: true, signal });
+  const found: Found[] = [];
+  try {
+    // Every page of the file's largest table is read: what the disk has lost is seen here.
+    const [row] = await snapshot.connection.rows(
+      `select count(*) as hours, sum(cost) as cost, sum(usage) as usage, max(series_id) as series, max(load_number) as last,
+        (select max(load_number) from ledger.loads) as loads
+      from ledger.amounts`,
+    );
+    found.push(
+      Number(row?.['last'] ?? 0) <= Number(row?.['loads'] ?? 0)
+        ? ok(
+            `${join('data', 'costbook.duckdb')} can be read, is of this version and holds ${row?.['hours']} hours of series`,
+          )
+        : fail(
+            exitCodes.unproven,
+            'hours are in the books that no load is known of',
+            'run "costbook check"; see "costbook rebuild"',
+          ),
+    );
+    const now = effects.now();
+    const freshnessHours = config?.freshnessHours ?? 26;
+    const configured = (config?.accounts ?? []).flatMap(({ id }) => id ?? []);
+    for (const { account, completeThrough } of await completeness(snapshot.connection)) {
+      if (configured.length > 0 && !configured.includes(account)) continue;
+      const through = completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough);
+      const words = `account ${account} is complete through ${through}`;
+      const isOld = completeThrough === undefined || completeThrough < now - freshnessHours * hourMs;
+      found.push(
+        isOld
+          ? fail(
+              exitCodes.unproven,
+              `${words}: older than ${freshnessHours} h`,
+              'run "costbook ingest"; "costbook status" says what stands in its way',
+            )
+          : ok(words),
+      );
+    }
+    const [last] = await snapshot.connection.rows(
+      `select command, outcome, exit_code, error from runs where outcome <> 'running' order by run_number desc limit 1`,
+    );
+    if (last !== undefined) {
+      found.push(
+        last['outcome'] === 'done'
+          ? ok(`the last run (${last['command']}) was done`)
+          : warn(
+              `the last run (${last['command']}) ${last['outcome']}: ${last['error'] ?? 'no reason kept'}`,
+              '"costbook status" says what it left',
+            ),
+      );
+    }
+  } finally {
+    snapshot.close();
+  }
+  return found;
+}
+
+const words = { ok: 'OK  ', warn: 'WARN', fail: 'FAIL' } as const;
+
+function describe({ subject, state, found, remedy }: Finding): string {
+  const lines = [`${words[state]}  ${subject}: ${found}`, ...(remedy === null ? [] : [`      → ${remedy}`])];
+  return `${lines.join('\n')}\n`;
+}
+
+function toJson({ exitCode, ...finding }: Finding): Record<string, unknown> {
+  return { ...finding, exitCode: finding.state === 'fail' ? exitCode : null };
+}
+
+function summary(findings: readonly Finding[]): string {
+  const [fails, warnings] = ['fail', 'warn'].map(
+    (state) => findings.filter((finding) => finding.state === state).length,
+  );
+  if (fails === 0 && warnings === 0) return 'Everything is as it should be.';
+  return `${fails} of ${findings.length} failed, ${warnings} warning${warnings === 1 ? '' : 's'}.`;
+}

@@ -1,0 +1,328 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseConfig } from '../config.ts';
+import { CostbookError, messageOf, UsageError } from '../errors.ts';
+import { formatInstant, formatMonth } from '../time.ts';
+import { askPlatform, type PlatformSeen } from './ask-platform.ts';
+import type { Command, CommandContext, CommandInput } from './command.ts';
+
+/** The commented examples that come with Costbook: beside `src` in a checkout, beside `dist` in a package. */
+const examples = fileURLToPath(new URL('../..', import.meta.url));
+
+export const initCommand: Command = {
+  name: 'init',
+  summary: 'Begin a project: a commented costbook.yaml, jobs/ and what belongs beside them, checked with the platform.',
+  arguments: [{ name: '[dir]', summary: 'the folder to write into; by default the project folder' }],
+  options: [
+    { flags: '--url <url>', summary: "the platform's address (by default COSTBOOK_URL, or a question)" },
+    { flags: '--token-file <path>', summary: 'the file with the token' },
+    { flags: '--token-command <line>', summary: 'the command that prints the token' },
+    { flags: '--token-env <name>', summary: 'the environment variable with the token (default COSTBOOK_TOKEN)' },
+    { flags: '--account <id>', summary: 'the account; by default the one that the token sees' },
+    { flags: '--yes', summary: 'ask nothing, also at a terminal' },
+    { flags: '--unchecked', summary: 'do not ask the platform whether it knows token and account' },
+  ],
+  examples: [
+    'costbook init billing',
+    'costbook init --url https://api.example.com --token-file /run/secrets/token',
+    'costbook init --url https://api.example.com --token-command "pass show platform" --account acc_main --yes',
+  ],
+  makesFolder: true,
+  async run(input, context) {
+    const folder = resolve(context.dir, input.arguments[0] ?? '.');
+    if ((await stat(folder).catch(() => undefined))?.isFile()) throw new UsageError(`${folder} is a file`);
+    const file = join(folder, 'costbook.yaml');
+    const isConfigured = (await stat(file).catch(() => undefined)) !== undefined;
+    // A configuration that is there is not looked at: it is somebody's, and "costbook doctor" checks it.
+    const settings = isConfigured ? {} : await settle(input, folder, context);
+    const written: string[] = [];
+    const kept: string[] = [];
+    for (const [name, text] of Object.entries(await filesOf(settings))) {
+      const isNew = await writeNew(join(folder, name), text);
+      (isNew ? written : kept).push(name);
+    }
+    await answer({ folder, file, written, kept, settings }, context);
+    return 0;
+  },
+};
+
+/** What goes into costbook.yaml. */
+interface Settings {
+  readonly url?: string;
+  readonly token?: TokenSetting;
+  readonly account?: string;
+  readonly seen?: PlatformSeen;
+}
+
+interface TokenSetting {
+  readonly key: 'token' | 'tokenFile' | 'tokenCommand';
+  readonly value: string;
+}
+
+/** The settings from flags, environment and answers, checked with the platform unless told otherwise. */
+async function settle(input: CommandInput, folder: string, context: CommandContext): Promise<Settings> {
+  const { env, tell } = context;
+  const ask = input.options['yes'] === true ? undefined : context.ask;
+  const isUnchecked = input.options['unchecked'] === true;
+  let url = text(input, 'url') ?? env['COSTBOOK_URL'];
+  let token = tokenOf(input, folder, env);
+  let account = text(input, 'account') ?? env['COSTBOOK_ACCOUNT'];
+  if (!url && ask === undefined) {
+    if (token !== undefined || account !== undefined) {
+      tell('warning: without --url (or COSTBOOK_URL) nothing can be checked; fill in costbook.yaml');
+    }
+    return { ...(token && { token }), ...(account && { account }) };
+  }
+  for (;;) {
+    url ||= await ask?.("The platform's address, such as https://api.example.com: ");
+    token ??= ask && (await askToken(ask, folder, env));
+    const settings: Settings = {
+      url: url ?? '',
+      token: token ?? { key: 'token', value: `\${COSTBOOK_TOKEN}` },
+      ...(account && { account }),
+    };
+    try {
+      if (isUnchecked) {
+        checkText(settings, folder, context, false);
+        return settings;
+      }
+      tell(`Asking ${checkText(settings, folder, context, true).url} …`);
+      const seen = await check(settings, folder, context);
+      if (seen.accounts.length === 1) return { ...settings, account: seen.accounts[0] ?? '', seen };
+      if (ask === undefined || seen.accounts.length === 0) {
+        throw new UsageError(
+          seen.accounts.length === 0
+            ? `the token sees no account at ${url}; name one with --account, or take another token`
+            : `the token sees ${seen.accounts.length} accounts (${seen.accounts.slice(0, 5).join(', ')}); choose one with --account`,
+        );
+      }
+      account = await ask(`The token sees several accounts (${seen.accounts.join(', ')}). Which one? `);
+    } catch (error) {
+      // At a terminal there is another chance; what a flag or variable says can only be changed there.
+      const isAnswered = text(input, 'url') === undefined && !env['COSTBOOK_URL'];
+      if (ask === undefined || !(error instanceof CostbookError) || context.signal.aborted || !isAnswered) throw error;
+      tell(`costbook: ${messageOf(error)}`);
+      [url, token, account] = [
+        undefined,
+        tokenOf(input, folder, env),
+        text(input, 'account') ?? env['COSTBOOK_ACCOUNT'],
+      ];
+    }
+  }
+}
+
+/** The token's source by flags, or by the environment; undefined where neither names one. */
+function tokenOf(input: CommandInput, folder: string, env: CommandContext['env']): TokenSetting | undefined {
+  const given: TokenSetting[] = [];
+  const [file, command, variable] = [text(input, 'tokenFile'), text(input, 'tokenCommand'), text(input, 'tokenEnv')];
+  if (file !== undefined) given.push({ key: 'tokenFile', value: pathFrom(folder, file) });
+  if (command !== undefined) given.push({ key: 'tokenCommand', value: literally(command) });
+  if (variable !== undefined) given.push({ key: 'token', value: reference(variable) });
+  if (given.length > 1) {
+    throw new UsageError(
+      'found several sources of the token, expected one of --token-file, --token-command, --token-env',
+    );
+  }
+  if (given[0] !== undefined) return given[0];
+  if (env['COSTBOOK_TOKEN_FILE']) return { key: 'tokenFile', value: literally(env['COSTBOOK_TOKEN_FILE']) };
+  if (env['COSTBOOK_TOKEN_COMMAND']) return { key: 'tokenCommand', value: literally(env['COSTBOOK_TOKEN_COMMAND']) };
+  return env['COSTBOOK_TOKEN'] ? { key: 'token', value: reference('COSTBOOK_TOKEN') } : undefined;
+}
+
+async function askToken(
+  ask: (question: string) => Promise<string>,
+  folder: string,
+  env: CommandContext['env'],
+): Promise<TokenSetting> {
+  for (;;) {
+    const said = await ask(
+      'Where is the token? A file (secrets/token), a variable ($COSTBOOK_TOKEN) or a command (!pass show platform): ',
+    );
+    if (said.startsWith('!') && said.length > 1) return { key: 'tokenCommand', value: literally(said.slice(1).trim()) };
+    if (/^\$\w+$/.test(said) && env[said.slice(1)]) return { key: 'token', value: reference(said.slice(1)) };
+    if (said.startsWith('$'))
+      await ask(`${said} is not set; set it and begin again, or press Enter for another source: `);
+    else if (said !== '') return { key: 'tokenFile', value: pathFrom(folder, said) };
+  }
+}
+
+function reference(variable: string): string {
+  if (/^[A-Za-z_]\w*$/.test(variable)) return `\${${variable}}`;
+  throw new UsageError(
+    '--token-env: found no name of a variable, expected one such as COSTBOOK_TOKEN: not the token itself',
+  );
+}
+
+/** A path that somebody typed here, as the file in a folder has it: relative where it lies in that folder. */
+function pathFrom(folder: string, typed: string): string {
+  const path = resolve(typed);
+  return literally(path.startsWith(`${folder}/`) ? relative(folder, path) : path);
+}
+
+/** A text of costbook.yaml in which nothing stands for a variable. */
+function literally(value: string): string {
+  return value.replaceAll('${', '$${');
+}
+
+function text(input: CommandInput, name: string): string | undefined {
+  const value = input.options[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Reads the file as it will be written, so that what is wrong with an answer is told before anything is asked. */
+function checkText(settings: Settings, folder: string, { env, effects }: CommandContext, requireAccounts: boolean) {
+  const others = Object.entries(env).filter(
+    ([name]) => !/^COSTBOOK_(URL|TOKEN_FILE|TOKEN_COMMAND|ACCOUNT)$/.test(name),
+  );
+  const config = parseConfig({
+    text: configText(settings),
+    file: join(folder, 'costbook.yaml'),
+    env: Object.fromEntries(others),
+    now: effects.now(),
+    requireAccounts,
+  });
+  return { ...config.accounts[0], config };
+}
+
+async function check(settings: Settings, folder: string, context: CommandContext): Promise<PlatformSeen> {
+  const { config, url, token, id } = checkText(settings, folder, context, true);
+  if (url === undefined || token === undefined) throw new UsageError('found no url or no token, expected both');
+  return askPlatform(
+    { ...config, url, token, tokenSetting: settings.token?.key, account: id },
+    // A command for the token runs where it will run every night.
+    { ...context, dir: (await stat(folder).catch(() => undefined)) === undefined ? context.dir : folder },
+  );
+}
+
+/** Every file by its path in the project folder. */
+async function filesOf(settings: Settings): Promise<Record<string, string>> {
+  const [budgets, allocation] = await Promise.all(
+    ['budgets.example.yaml', 'allocation.example.yaml'].map((name) => readFile(join(examples, name), 'utf8')),
+  );
+  return {
+    'costbook.yaml': configText(settings),
+    'jobs/budgets.yaml': asComment(budgets ?? '', 'jobs/budgets.yaml'),
+    'jobs/allocation.yaml': asComment(allocation ?? '', 'jobs/allocation.yaml'),
+    '.env.example': envText(settings),
+    '.gitignore': ignoreText(settings),
+  };
+}
+
+/** An example in which nothing holds until its comment signs are taken away. */
+function asComment(example: string, name: string): string {
+  const [title = '', ...lines] = example.trimEnd().split('\n');
+  const head = title.replace(
+    /: copy this to .*$/,
+    `. Nothing in ${name} holds yet: take\n# the # away from the lines that you need; those that begin with ## are words.`,
+  );
+  const quiet = [head, ...lines].map((line) =>
+    line.startsWith('#') ? line.replaceAll(/^#/gm, '##') : line && `#${line}`,
+  );
+  return `${quiet.join('\n')}\n`;
+}
+
+function configText({ url, token, account, seen }: Settings): string {
+  const since =
+    seen?.historyStart === undefined
+      ? '# The first month to keep. Without it: the first one with any cost.\n#since: 2026-01'
+      : `# The first month to keep. Without it: the first one with any cost, which is ${formatMonth(seen.historyStart)}.\n#since: ${formatMonth(seen.historyStart)}`;
+  return `# Costbook's configuration. Every key may be left out; an environment variable beats its key: COSTBOOK_URL beats url.
+# \${NAME} in a text stands for that environment variable. A misspelt key is an error, not a default.
+# costbook.example.yaml, which comes with Costbook, explains every key there is.
+
+# Where the platform answers.
+${url ? `url: ${quote(url)}` : '#url: https://api.example.com'}
+
+# The bearer token, from one of token (a variable), tokenFile and tokenCommand. Keep the token itself out of this file.
+${token ? `${token.key}: ${quote(token.value)}` : `#token: "\${COSTBOOK_TOKEN}"\n#tokenFile: secrets/platform-token\n#tokenCommand: pass show platform`}
+
+# Who pays. Without it the platform is asked which account the token sees.
+${account ? `account: ${quote(account)}` : '#account: acc_main'}
+
+${since}
+
+# Days for which the platform may still correct an hour: what was read younger than that is read again.
+#settleDays: 3
+
+# How old the books may be before they are called too old, here and in an alert.
+#freshness: 26h
+
+# Where alerts are told (costbook alert). Secrets come from the environment, see .env.example.
+#sinks:
+#  finops: { type: slack, url: "\${SLACK_WEBHOOK_URL}" }
+#  pager: { type: webhook, url: https://hooks.example.com/in, secret: "\${PAGER_SECRET}" }
+#  out: { type: log }
+#alerts:
+#  notify: [finops]
+`;
+}
+
+/** JSON text is YAML text. */
+function quote(value: string): string {
+  return JSON.stringify(value);
+}
+
+function envText({ token }: Settings): string {
+  const variable = /^\$\{(\w+)\}$/.exec(token?.key === 'token' ? token.value : '')?.[1];
+  return `# What Costbook reads from the environment: copy this to .env, fill it in, and keep it to yourself.
+# A shell takes it with "set -a; . ./.env; set +a", systemd with EnvironmentFile=, a container with --env-file.
+${variable === undefined ? `#COSTBOOK_TOKEN=` : `${variable}=`}
+#SLACK_WEBHOOK_URL=
+#PAGER_SECRET=
+`;
+}
+
+function ignoreText({ token }: Settings): string {
+  const isInside = token?.key === 'tokenFile' && !/^(\/|\.\.)/.test(token.value);
+  return `# The books, what is exported from them, and secrets.
+data/
+exports/
+.env
+${isInside ? `${token.value}\n` : ''}`;
+}
+
+/** Writes a file where there is none; false where there is one, which is left alone. */
+async function writeNew(path: string, content: string): Promise<boolean> {
+  await mkdir(join(path, '..'), { recursive: true });
+  try {
+    await writeFile(path, content, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function answer(
+  begun: { folder: string; file: string; written: string[]; kept: string[]; settings: Settings },
+  context: CommandContext,
+): Promise<void> {
+  const { folder, written, kept, settings } = begun;
+  const { seen, account } = settings;
+  const where = relative('.', folder);
+  const dir = where === '' ? '' : ` --dir ${/^[\w./-]+$/.test(where) ? where : quote(where)}`;
+  const next = [`costbook ingest${dir}`, `costbook status${dir}`];
+  const historyStart = seen?.historyStart === undefined ? null : formatInstant(seen.historyStart);
+  if (context.json) {
+    const checked = seen === undefined ? null : { account: account ?? null, role: seen.role ?? null, historyStart };
+    await context.write(`${JSON.stringify({ folder, written, kept, checked, next })}\n`);
+    return;
+  }
+  const lines = [
+    ...(seen === undefined
+      ? []
+      : [
+          `The platform knows the token, as ${seen.role} of account ${account}; ` +
+            (historyStart === null ? 'it has no cost yet.' : `its costs begin in ${historyStart.slice(0, 7)}.`),
+        ]),
+    ...written.map((name) => `wrote ${join(where, name)}`),
+    ...kept.map((name) => `kept  ${join(where, name)}, which was there already`),
+    ...(settings.url === undefined && written.includes('costbook.yaml')
+      ? [`Fill in url and token in ${join(where, 'costbook.yaml')}; "costbook doctor" says whether they are right.`]
+      : []),
+    'Next:',
+    ...next.map((command) => `  ${command}`),
+  ];
+  await context.write(`${lines.join('\n')}\n`);
+}

@@ -1,0 +1,198 @@
+import { writeFile } from 'node:fs/promises';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newerVersion } from '../support/other-version.ts';
+import { type Ended, ingest, ingestCommandLine, newProject, startCli } from '../support/project.ts';
+import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+
+const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
+const now = '2026-09-05T12:30:00Z';
+
+interface Finding {
+  readonly subject: string;
+  readonly state: 'ok' | 'warn' | 'fail';
+  readonly found: string;
+  readonly remedy: string | null;
+  readonly exitCode: number | null;
+}
+
+let dir = '';
+let platform: ScriptedPlatform;
+const closing: (() => void)[] = [];
+beforeAll(async () => {
+  dir = await newProject();
+  platform = await startScriptedPlatform(series(box, '2026-09-03T05', [1, 2]));
+  expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
+});
+afterAll(() => {
+  for (const close of closing) close();
+});
+
+interface Asked {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly yaml?: string;
+  readonly now?: string;
+  readonly args?: readonly string[];
+  readonly cli?: string;
+}
+
+/** The doctor's findings on the loaded project. */
+async function doctor({
+  env,
+  yaml = 'sinks: { out: { type: log } }\n',
+  now: at = now,
+  args = [],
+  cli,
+}: Asked = {}): Promise<Ended & { readonly findings: readonly Finding[]; readonly bad: readonly Finding[] }> {
+  await writeFile(join(dir, 'costbook.yaml'), yaml);
+  const [, known] = ingestCommandLine(dir, platform, { now: at });
+  const line = ['doctor', '--json', '--dir', dir, '--now', at, ...args];
+  const ended = await startCli(line, { ...known, ...env }, cli === undefined ? {} : { cli }).ended;
+  const { findings, exitCode } = JSON.parse(ended.stdout) as { findings: Finding[]; exitCode: number };
+  expect(exitCode).toBe(ended.exitCode);
+  return { ...ended, findings, bad: findings.filter(({ state }) => state !== 'ok') };
+}
+
+function serve(answer: Parameters<typeof createServer>[1]): Promise<string> {
+  const server = createServer(answer as never);
+  closing.push(() => server.close());
+  return new Promise((resolve) =>
+    server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)),
+  );
+}
+
+/** A token that says of itself when it ends. */
+function jwt(expiresAt: number): string {
+  const parts = [{ alg: 'none' }, { sub: 'me', exp: Math.floor(expiresAt / 1000) }];
+  return `${parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')}.c2lnbmF0dXJl`;
+}
+
+describe('costbook doctor', () => {
+  test('finds nothing where nothing is wrong', async () => {
+    const { exitCode, findings, bad } = await doctor();
+    expect({ exitCode, bad }).toEqual({ exitCode: 0, bad: [] });
+    const subjects = new Set(findings.map(({ subject }) => subject.replace(' acc_one', '')));
+    expect([...subjects]).toEqual([
+      ...['program', 'configuration', 'jobs', 'token', 'platform', 'disk', 'memory', 'books', 'sink out'],
+    ]);
+    expect(findings.find(({ subject }) => subject === 'platform acc_one')?.found).toContain(
+      'read as admin, with costs since 2026-09',
+    );
+  });
+
+  test('in words says OK, WARN or FAIL on each line, and what to do below it', async () => {
+    const empty = await newProject();
+    const { exitCode, stdout } = await startCli(['doctor', '--dir', empty]).ended;
+    expect(exitCode).toBe(2);
+    for (const line of stdout.trim().split('\n').slice(0, -1)) expect(line).toMatch(/^(OK {2}|WARN|FAIL) {2}\w| {6}→ /);
+    expect(stdout).toContain('→ correct it, or begin with "costbook init"');
+    expect(stdout).toContain('WARN  books: there are none yet');
+  });
+
+  test('asks nobody where it is told not to', async () => {
+    const before = platform.requests.length;
+    expect((await doctor({ args: ['--offline'] })).exitCode).toBe(0);
+    expect(platform.requests).toHaveLength(before);
+  });
+
+  test.each([
+    [
+      'a platform that does not answer',
+      { env: { COSTBOOK_URL: 'http://127.0.0.1:1' } },
+      3,
+      'platform acc_one',
+      'refused',
+    ],
+    ['a token that the platform does not know', { env: { COSTBOOK_TOKEN: 'another' } }, 3, 'platform acc_one', '401'],
+    ['an account that it does not see', { env: { COSTBOOK_ACCOUNT: 'acc_two' } }, 3, 'platform acc_two', 'acc_two'],
+    ['a token that has expired', { env: { COSTBOOK_TOKEN: jwt(Date.now() - 1000) } }, 3, 'token acc_one', 'expired at'],
+    ['books that are too old', { now: '2026-09-08T12:30:00Z' }, 4, 'books', 'older than 26 h'],
+    ['a mistake in the file', { yaml: 'settleDay: 3\n' }, 2, 'configuration', 'settleDay'],
+    [
+      'a token file that is not there',
+      { env: { COSTBOOK_TOKEN: '', COSTBOOK_TOKEN_FILE: '/nowhere' } },
+      2,
+      'token acc_one',
+      'no such file',
+    ],
+    [
+      'a sink where nobody listens',
+      {
+        yaml: 'sinks: { hook: { type: webhook, url: "http://127.0.0.1:1/secret-path", secret: a-secret-that-is-long, allowPrivateNetwork: true } }\n',
+      },
+      8,
+      'sink hook',
+      '127.0.0.1:1 could not be reached (ECONNREFUSED)',
+    ],
+    [
+      'a sink whose variable is not set',
+      { yaml: 'sinks: { team: { type: slack, url: "${' + 'NOT_SET}" } }\n' },
+      2,
+      'sink team',
+      'not set',
+    ],
+  ] as const)('finds %s', async (_, asked, expected, subject, words) => {
+    const { exitCode, bad, stdout } = await doctor(asked);
+    expect(exitCode).toBe(expected);
+    expect(bad).toContainEqual(
+      expect.objectContaining({ subject, state: 'fail', exitCode: expected, found: expect.stringContaining(words) }),
+    );
+    expect(stdout).not.toContain('secret-path');
+  });
+
+  test('tells the first of several by their order', async () => {
+    const { exitCode } = await doctor({ env: { COSTBOOK_URL: 'http://127.0.0.1:1' }, now: '2026-09-08T12:30:00Z' });
+    expect(exitCode).toBe(3);
+  });
+
+  test('warns of a token that soon ends', async () => {
+    const { admin: before } = platform.tokens;
+    const soon = jwt(Date.now() + 3_600_000);
+    platform.tokens.admin = soon;
+    const { exitCode, bad, stdout } = await doctor({ env: { COSTBOOK_TOKEN: soon } });
+    platform.tokens.admin = before;
+    expect(exitCode).toBe(0);
+    expect(bad).toEqual([expect.objectContaining({ subject: 'token acc_one', state: 'warn' })]);
+    expect(stdout).not.toContain(soon);
+  });
+
+  test('warns of a clock that is not the platform\u2019s', async () => {
+    const url = await serve((asked, answer) => {
+      const passed = request(`${platform.url}${asked.url}`, { headers: asked.headers }, (response) => {
+        const date = new Date(Date.now() - 600_000).toUTCString();
+        answer.writeHead(response.statusCode ?? 500, { ...response.headers, date });
+        response.pipe(answer);
+      });
+      passed.end();
+    });
+    const { exitCode, bad } = await doctor({ env: { COSTBOOK_URL: url } });
+    expect(exitCode).toBe(0);
+    expect(bad).toEqual([
+      expect.objectContaining({ state: 'warn', found: expect.stringMatching(/clock is (599|600|601) s ahead of/) }),
+    ]);
+  });
+
+  test('reaches a sink without sending it anything', async () => {
+    const seen: unknown[] = [];
+    const url = await serve((asked, answer) => {
+      seen.push(asked.url);
+      answer.end();
+    });
+    const yaml = `sinks: { hook: { type: webhook, url: "${url}/in", secret: a-secret-that-is-long, allowPrivateNetwork: true } }\n`;
+    const { exitCode, findings } = await doctor({ yaml });
+    expect(exitCode).toBe(0);
+    expect(findings).toContainEqual(expect.objectContaining({ subject: 'sink hook', state: 'ok' }));
+    expect(seen).toEqual([]);
+  });
+
+  test('finds books of another version', async () => {
+    const cli = await newerVersion({ '9000_marks.sql': '--! about: Marks.\ncreate table ledger.marks (x integer);\n' });
+    const { exitCode, bad } = await doctor({ cli });
+    expect(exitCode).toBe(2);
+    expect(bad).toEqual([
+      expect.objectContaining({ subject: 'books', found: expect.stringContaining('older Costbook') }),
+    ]);
+  });
+});

@@ -1,0 +1,194 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { loadAllocation } from '../../src/allocation/index.ts';
+import { parseConfig } from '../../src/config.ts';
+import { loadBudgets } from '../../src/reports/index.ts';
+import { cli, type Ended, newProject, startCli } from '../support/project.ts';
+import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+
+const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
+const now = '2026-09-05T12:30:00Z';
+const files = ['.env.example', '.gitignore', 'costbook.yaml', 'jobs', 'jobs/allocation.yaml', 'jobs/budgets.yaml'];
+
+let platform: ScriptedPlatform;
+beforeAll(async () => {
+  platform = await startScriptedPlatform(series(box, '2026-09-03T05', [1, 2]));
+});
+
+/** Runs the command in a folder, without a terminal. */
+function init(cwd: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  return startCli(['init', ...args, '--now', now], env, { cwd }).ended;
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  return (await readdir(folder, { recursive: true })).sort();
+}
+
+/** A folder with a file that holds the token. */
+async function withToken(): Promise<string> {
+  const dir = await newProject();
+  await writeFile(join(dir, 'token'), `${platform.tokens.member}\n`);
+  return dir;
+}
+
+describe('costbook init', () => {
+  test('asks the platform, writes a project that the next command takes as it is, and says which that is', async () => {
+    const dir = await withToken();
+    const begun = await init(dir, ['books', '--url', platform.url, '--token-file', 'token', '--account', 'acc_one']);
+    expect(begun.exitCode, begun.stderr).toBe(0);
+    expect(begun.stdout).toContain(
+      'The platform knows the token, as member of account acc_one; its costs begin in 2026-09.',
+    );
+    expect(begun.stdout).toMatch(/Next:\n {2}costbook ingest --dir books\n {2}costbook status --dir books\n$/);
+    expect(await filesIn(join(dir, 'books'))).toEqual(files);
+    const ingested = await startCli(
+      ['ingest', '--dir', 'books', '--now', now],
+      { COSTBOOK_INVENTORY: 'false' },
+      { cwd: dir },
+    ).ended;
+    expect(ingested.exitCode, ingested.stderr).toBe(0);
+    const status = await startCli(['status', '--dir', 'books', '--now', now, '--exit-code'], {}, { cwd: dir }).ended;
+    expect(status.exitCode, status.stdout).toBe(0);
+  });
+
+  test('writes nothing that its own readers refuse, and nothing that holds before somebody says so', async () => {
+    const dir = await withToken();
+    expect((await init(dir, ['--url', platform.url, '--token-file', 'token', '--account', 'acc_one'])).exitCode).toBe(
+      0,
+    );
+    const file = join(dir, 'costbook.yaml');
+    const text = await readFile(file, 'utf8');
+    const config = parseConfig({ text, file, env: {}, now: Date.parse(now) });
+    expect(config.accounts).toMatchObject([
+      { id: 'acc_one', url: platform.url, token: { kind: 'file', path: join(dir, 'token') } },
+    ]);
+    expect(loadBudgets(join(dir, 'jobs', 'budgets.yaml'), { now: Date.parse(now), sinks: [] })).toEqual([]);
+    expect(loadAllocation(join(dir, 'jobs', 'allocation.yaml'))).toBe(undefined);
+    expect(await readFile(join(dir, '.gitignore'), 'utf8')).toContain('\ntoken\n');
+  });
+
+  test('writes examples that hold as soon as their comment signs are taken away', async () => {
+    const dir = await newProject();
+    expect((await init(dir, [])).exitCode).toBe(0);
+    /** The lines that begin with one # and are no words, without it. */
+    async function uncomment(name: string): Promise<string> {
+      const text = (await readFile(join(dir, name), 'utf8')).replaceAll(/^#(?!#| \S)/gm, '');
+      await writeFile(join(dir, name), text);
+      return text;
+    }
+    await uncomment('jobs/budgets.yaml');
+    const budgets = loadBudgets(join(dir, 'jobs', 'budgets.yaml'), {
+      now: Date.parse(now),
+      sinks: ['finops', 'oncall'],
+    });
+    expect(budgets?.length).toBeGreaterThan(2);
+    await uncomment('jobs/allocation.yaml');
+    expect(loadAllocation(join(dir, 'jobs', 'allocation.yaml'))?.definition.rules.length).toBeGreaterThan(3);
+    const config = parseConfig({
+      text: (await uncomment('costbook.yaml')).replaceAll(/^token(File|Command):.*\n/gm, ''),
+      file: join(dir, 'costbook.yaml'),
+      env: {
+        COSTBOOK_TOKEN: 'a-token',
+        SLACK_WEBHOOK_URL: 'https://hooks.example.com/services/a',
+        PAGER_SECRET: 'a-secret-that-is-long-enough',
+      },
+      now: Date.parse('2026-11-01T00:00:00Z'),
+      requireSinks: true,
+    });
+    expect(config.sinks.map(({ name }) => name)).toEqual(['finops', 'pager', 'out']);
+    expect(config.accounts.map(({ id }) => id)).toEqual(['acc_main']);
+  });
+
+  test('overwrites nothing: it says what is there and writes the rest', async () => {
+    const dir = await newProject();
+    await mkdir(join(dir, 'jobs'));
+    await writeFile(join(dir, 'costbook.yaml'), 'url: https://mine.example.com\n');
+    await writeFile(join(dir, 'jobs', 'budgets.yaml'), '# mine\n');
+    const { exitCode, stdout } = await init(dir, []);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('kept  costbook.yaml, which was there already\n');
+    expect(stdout).toContain('kept  jobs/budgets.yaml, which was there already\n');
+    expect(stdout).toContain('wrote jobs/allocation.yaml\n');
+    expect(await readFile(join(dir, 'costbook.yaml'), 'utf8')).toBe('url: https://mine.example.com\n');
+    expect(await readFile(join(dir, 'jobs', 'budgets.yaml'), 'utf8')).toBe('# mine\n');
+    const again = await init(dir, []);
+    expect(again.stdout).not.toContain('wrote');
+  });
+
+  test('without a terminal and without an address writes what is to be filled in, and says so', async () => {
+    const dir = await newProject();
+    const { exitCode, stdout } = await init(dir, []);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('Fill in url and token in costbook.yaml');
+    expect(await filesIn(dir)).toEqual(files);
+  });
+
+  test('takes what the environment says, and writes only the name of the variable with the token', async () => {
+    const dir = await newProject();
+    const env = { COSTBOOK_URL: platform.url, COSTBOOK_TOKEN: platform.tokens.admin, COSTBOOK_ACCOUNT: 'acc_one' };
+    const { exitCode, stdout, stderr } = await init(dir, ['--json'], env);
+    expect(exitCode, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({
+      folder: dir,
+      written: ['costbook.yaml', 'jobs/budgets.yaml', 'jobs/allocation.yaml', '.env.example', '.gitignore'],
+      kept: [],
+      checked: { account: 'acc_one', role: 'admin', historyStart: '2026-09-01T00:00:00Z' },
+      next: ['costbook ingest', 'costbook status'],
+    });
+    expect(await readFile(join(dir, 'costbook.yaml'), 'utf8')).toContain(`\ntoken: "\${COSTBOOK_TOKEN}"\n`);
+    for (const name of await filesIn(dir)) {
+      if (name !== 'jobs') expect(await readFile(join(dir, name), 'utf8')).not.toContain(platform.tokens.admin);
+    }
+    expect(stdout + stderr).not.toContain(platform.tokens.admin);
+  });
+
+  test.each([
+    ['an account that the token does not see', ['--account', 'acc_other'], 3, 'acc_other'],
+    ['an address where nobody answers', ['--url', 'http://127.0.0.1:1'], 3, 'refused'],
+    ['an address that is none', ['--url', 'platform.example.com'], 2, 'found no http or https address'],
+    ['a file that is not there', ['--token-file', 'nowhere'], 2, 'found no such file'],
+    ['two sources of the token', ['--token-env', 'TOKEN'], 2, 'several sources'],
+    ['a token in the place of its name', ['--token-env', 'ab-cd'], 2, ''],
+  ])('writes nothing for %s', async (_, args, expected, words) => {
+    const dir = await withToken();
+    const usual = ['books', '--url', platform.url, '--token-file', 'token', '--account', 'acc_one'];
+    const { exitCode, stderr, stdout } = await init(dir, [...usual, ...args]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: expected, stdout: '' });
+    expect(stderr).toContain(words);
+    expect(await filesIn(dir)).toEqual(['token']);
+  });
+
+  test('writes all the same what it is told not to check', async () => {
+    const dir = await newProject();
+    const { exitCode } = await init(dir, ['--url', 'http://127.0.0.1:1', '--token-env', 'MY_TOKEN', '--unchecked']);
+    expect(exitCode).toBe(0);
+    expect(await readFile(join(dir, '.env.example'), 'utf8')).toContain('\nMY_TOKEN=\n');
+  });
+
+  const hasTerminal = spawnSync('script', ['--version']).status === 0;
+  test.skipIf(!hasTerminal)(
+    `at a terminal asks for what it was not told${hasTerminal ? '' : ' (skipped: script is not here)'}`,
+    async () => {
+      const dir = await withToken();
+      const line = `"${process.execPath}" "${cli}" init books --now ${now} --account acc_one`;
+      const child = spawn('script', ['--quiet', '--return', '--command', line, '/dev/null'], {
+        cwd: dir,
+        env: { PATH: process.env['PATH'] ?? '', TERM: 'dumb' },
+      });
+      // The first address is wrong: it is told, and asked for again.
+      child.stdin.end(`nonsense\ntoken\n${platform.url}\ntoken\n`);
+      let stdout = '';
+      child.stdout.on('data', (piece: Buffer) => {
+        stdout += piece;
+      });
+      const [status] = await once(child, 'close');
+      expect(status, stdout).toBe(0);
+      expect(stdout).toContain('found no http or https address');
+      expect(stdout).toContain("The platform's address");
+      expect(await readFile(join(dir, 'books', 'costbook.yaml'), 'utf8')).toContain('tokenFile: ');
+    },
+  );
+});
