@@ -198,7 +198,7 @@ function gauges(states: readonly JobState[]): string {
     .map(({ name, help, value }) => {
       const samples = states.flatMap((state) => {
         const number = value(state);
-        return number === undefined ? [] : [`${name}{job="${state.job}"} ${number}\n`];
+        return number === undefined ? [] : [`${name}{job_name="${state.job}"} ${number}\n`];
       });
       return samples.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${samples.join('')}`;
     })

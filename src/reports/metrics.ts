@@ -174,7 +174,10 @@ async function sqlOf(connection: Connection): Promise<Rows> {
   };
 }
 
-/** Rows of one command or job, one an outcome, become what it did last and how often it ended how. */
+/**
+ * Rows of one command or job, one an outcome, become what it did last and how often it ended how. The label is not called
+ * job: that one is the collector's own.
+ */
 function addRuns(rows: readonly SqlRow[], run: EndedRun, add: Add): void {
   const byName = new Map<string, SqlRow[]>();
   for (const row of rows) {
@@ -184,7 +187,7 @@ function addRuns(rows: readonly SqlRow[], run: EndedRun, add: Add): void {
   for (const own of byName.values()) {
     const { command, job } = own[0] ?? {};
     const isJob = job !== null && job !== undefined;
-    const labels: Sample['labels'] = isJob ? { job: String(job) } : { command: String(command) };
+    const labels: Sample['labels'] = isJob ? { job_name: String(job) } : { command: String(command) };
     const prefix = isJob ? 'costbook_job_' : 'costbook_';
     for (const row of own) add(`${prefix}runs_total`, { ...labels, outcome: String(row['outcome']) }, row['runs']);
     add(

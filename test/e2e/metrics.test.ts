@@ -99,8 +99,8 @@ test('a job has metrics of its own, and its steps those of their commands', asyn
   });
   expect(exitCode, stderr).toBe(0);
   const metrics = await metricsOf(dir);
-  expect(metrics.value('job_last_success_timestamp_seconds', { job: 'nightly' })).toBe(Date.parse(now) / 1000);
-  expect(metrics.value('job_last_run_duration_seconds', { job: 'nightly' })).toBeGreaterThan(0);
+  expect(metrics.value('job_last_success_timestamp_seconds', { job_name: 'nightly' })).toBe(Date.parse(now) / 1000);
+  expect(metrics.value('job_last_run_duration_seconds', { job_name: 'nightly' })).toBeGreaterThan(0);
   expect(metrics.value('last_run_exit_code', { command: 'alert' })).toBe(0);
   expect(metrics.value('last_run_duration_seconds', { command: 'ingest' })).toBeGreaterThan(0);
   expect(metrics.value('open_alerts', { severity: 'critical' })).toBe(0);
