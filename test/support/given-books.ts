@@ -20,6 +20,7 @@ export interface Given {
   /** Closes of months. */
   readonly closes?: readonly Readonly<Record<string, Cell>>[];
   readonly runs?: readonly Readonly<Record<string, Cell>>[];
+  /** Runs of a job. */
   readonly job_runs?: readonly Readonly<Record<string, Cell>>[];
   readonly steps?: readonly Readonly<Record<string, Cell>>[];
   /** States of resources. */
