@@ -185,6 +185,10 @@ function contextFrom(options: Options, signal: AbortSignal): CommandContext {
   }
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
 
+  const responses = new Map<string, number>();
+  function count(status: string): void {
+    responses.set(status, (responses.get(status) ?? 0) + 1);
+  }
   const hasLiveLine = isTerminal && logFormat === 'human';
   return {
     effects: {
@@ -224,11 +228,22 @@ function contextFrom(options: Options, signal: AbortSignal): CommandContext {
     progress: hasLiveLine ? showLiveLine : undefined,
     keepSecret: (secret) => secrets.keep(secret),
     redact: (words) => secrets.redact(words),
+    responses,
     openHttp(connections) {
       // Loaded where somebody is asked: most commands only read.
       const opened = import('./platform/index.ts').then(({ openHttp }) => openHttp({ connections, env }));
       closing.push(async () => (await opened).close());
-      return async (request) => (await opened).send(request);
+      return async (request) => {
+        const { send } = await opened;
+        try {
+          const response = await send(request);
+          count(String(response.status));
+          return response;
+        } catch (error) {
+          if (!request.signal.aborted) count('none');
+          throw error;
+        }
+      };
     },
   };
 }

@@ -53,6 +53,8 @@ export interface CommandContext {
   readonly count?: ((figures: Readonly<Record<string, unknown>>) => void) | undefined;
   /** Set where the command is a step of a job. */
   readonly run?: RunUnderWay | undefined;
+  /** How often the platform answered this process so far, by HTTP status; `none` where no answer came. */
+  readonly responses?: ReadonlyMap<string, number>;
   /** The outside world's HTTP with this many sockets per origin; closed with the process. */
   openHttp(connections: number): HttpSend;
 }

@@ -24,6 +24,7 @@ import { ingestCommand } from './ingest.ts';
 import { optionReader } from './options.ts';
 import { reportCommand } from './report.ts';
 import { openWhenFree, waitOption } from './wait.ts';
+import { writeMetrics } from './write-metrics.ts';
 
 /** The command that each step is. */
 const stepCommands: Readonly<Record<Step['name'], Command>> = {
@@ -151,6 +152,7 @@ async function runJob(asked: JobRun): Promise<number> {
   } finally {
     clearTimeout(timer);
     warehouse.close();
+    await writeMetrics(context);
   }
 }
 

@@ -2,6 +2,7 @@ import { exitCodeOf, messageOf } from '../errors.ts';
 import { openWarehouse, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';
 import { openWhenFree } from './wait.ts';
+import { writeMetrics } from './write-metrics.ts';
 
 /** What a command that writes says of its end. */
 export interface Outcome {
@@ -43,6 +44,7 @@ export async function writingRun(
     }
   } finally {
     warehouse.close();
+    await writeMetrics(context);
   }
 }
 
