@@ -23,6 +23,10 @@ import { redactor } from './secrets.ts';
 import { formatInstant, type Instant, parseInstant } from './time.ts';
 import { version } from './version.ts';
 
+/** A person is told from here on that a command is at work, and again after as long a silence. */
+const silenceMs = 2000;
+/** A log is told less often: whoever reads it does not wait. */
+const logSilenceMs = 60_000;
 /** How long a run may take to end in order after a signal, before it is ended all the same. */
 const graceMs = 25_000;
 /** A second signal this soon is the first one again: `npm run` passes on the Ctrl-C that its child has had already. */
@@ -31,6 +35,12 @@ const echoMs = 250;
 const secrets = redactor();
 const closing: (() => Promise<void>)[] = [];
 let liveLine = '';
+/** When a line was last shown or written. */
+let saidAt = Number.NEGATIVE_INFINITY;
+/** Whether a question waits for its answer. */
+let isAsking = false;
+/** The number of the run under way, of commands that have one. */
+let runNumber: number | undefined;
 /** The lines that a person types. */
 let typed: AsyncIterator<string> | undefined;
 
@@ -65,7 +75,12 @@ async function main(): Promise<number> {
       chosen = async () => {
         const context = contextFrom(options, interruption.signal);
         checkFolder(context.dir, command);
-        return command.run({ arguments: names, options }, context);
+        const stopTelling = command.isEndless ? () => undefined : tellThatItGoesOn(command.name, context);
+        try {
+          return await command.run({ arguments: names, options }, context);
+        } finally {
+          stopTelling();
+        }
       };
     });
     await program.parseAsync(process.argv);
@@ -86,6 +101,27 @@ function endAtOnce(signal: 'SIGINT' | 'SIGTERM'): never {
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
   process.exit(new InterruptedError(signal).exitCode);
+}
+
+/** Shows that a command is still at work where it does not say so itself; returns how to stop it. */
+function tellThatItGoesOn(command: string, { progress, effects }: CommandContext): () => void {
+  const begun = performance.now();
+  let loggedAt = begun;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    const seconds = Math.round((now - begun) / 1000);
+    if (progress !== undefined) {
+      if (now - begun >= silenceMs && now - saidAt >= silenceMs && !isAsking)
+        progress(`${command}: at work for ${seconds} s`);
+    } else if (now - Math.max(loggedAt, saidAt) >= logSilenceMs) {
+      loggedAt = now;
+      effects.log.info('still at work', { command, seconds });
+    }
+  }, 500).unref();
+  return () => {
+    clearInterval(timer);
+    clearLiveLine();
+  };
 }
 
 /** Throws UsageError where the project folder is not there, or is a file. */
@@ -167,6 +203,10 @@ function describeProgram(
 function contextFrom(options: Options, signal: AbortSignal): CommandContext {
   const { env } = process;
   if (env['COSTBOOK_TOKEN']) secrets.keep(env['COSTBOOK_TOKEN']);
+  for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY']) {
+    const proxy = env[name] ?? '';
+    if (URL.canParse(proxy)) secrets.keep(new URL(proxy).password);
+  }
   const problems: string[] = [];
   const fixedNow = text(options['now']) ?? env['COSTBOOK_NOW'];
   let now: () => Instant = Date.now;
@@ -226,6 +266,9 @@ function contextFrom(options: Options, signal: AbortSignal): CommandContext {
     ask: process.stdin.isTTY && isTerminal ? (question) => askPerson(question, signal) : undefined,
     tell,
     progress: hasLiveLine ? showLiveLine : undefined,
+    inRun(number) {
+      runNumber = number;
+    },
     keepSecret: (secret) => secrets.keep(secret),
     redact: (words) => secrets.redact(words),
     responses,
@@ -265,7 +308,10 @@ async function askPerson(question: string, signal: AbortSignal): Promise<string>
   }
   clearLiveLine();
   process.stderr.write(question);
-  const line = await typed.next();
+  isAsking = true;
+  const line = await typed.next().finally(() => {
+    isAsking = false;
+  });
   signal.throwIfAborted();
   if (line.done) throw new UsageError('the input ended before the question was answered');
   return line.value.trim();
@@ -273,12 +319,14 @@ async function askPerson(question: string, signal: AbortSignal): Promise<string>
 
 function tell(words: string): void {
   clearLiveLine();
+  saidAt = performance.now();
   process.stderr.write(`${secrets.redact(words)}\n`);
 }
 
 function showLiveLine(line: string): void {
-  const width = process.stderr.columns ?? 80;
+  const width = process.stderr.columns || 80;
   clearLiveLine();
+  saidAt = performance.now();
   liveLine = secrets.redact(line).slice(0, width - 1);
   process.stderr.write(liveLine);
 }
@@ -291,7 +339,8 @@ function clearLiveLine(): void {
 /** One JSON object a line, for machines. */
 function jsonLog(): Log {
   function line(level: string, event: string, fields: Record<string, unknown> = {}): void {
-    tell(JSON.stringify({ at: formatInstant(Date.now()), level, event, ...fields }));
+    const run = runNumber === undefined ? {} : { run: runNumber };
+    tell(JSON.stringify({ at: formatInstant(Date.now()), level, event, ...run, ...fields }));
   }
   return {
     info: (event, fields) => line('info', event, fields),
@@ -305,7 +354,9 @@ function humanLog(hasLiveLine: boolean): Log {
     const details = Object.entries(fields).map(
       ([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : value}`,
     );
-    tell([event, ...details].join(' · '));
+    const run = runNumber === undefined ? [] : [`run ${runNumber}`];
+    // One event is one line, whatever somebody else's words hold.
+    tell([event, ...details, ...run].join(' · ').replaceAll(/\p{Cc}+/gu, ' '));
   }
   return {
     info(event, fields) {

@@ -53,6 +53,8 @@ export interface CommandContext {
   readonly count?: ((figures: Readonly<Record<string, unknown>>) => void) | undefined;
   /** Set where the command is a step of a job. */
   readonly run?: RunUnderWay | undefined;
+  /** Says under which number of `runs` this process works from here on: every line of the log carries it. */
+  inRun?(runNumber: number): void;
   /** How often the platform answered this process so far, by HTTP status; `none` where no answer came. */
   readonly responses?: ReadonlyMap<string, number>;
   /** The outside world's HTTP with this many sockets per origin; closed with the process. */
@@ -76,6 +78,8 @@ export interface Command {
   readonly examples: readonly string[];
   /** Makes the project folder where only the folder above it is there; other commands expect to find it. */
   readonly makesFolder?: true;
+  /** Ends when it is told to: that it goes on is no news. */
+  readonly isEndless?: true;
   /** Returns the exit code, or throws one of the errors in errors.ts. */
   run(input: CommandInput, context: CommandContext): Promise<number>;
 }

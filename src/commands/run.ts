@@ -175,6 +175,7 @@ async function runUnderLock(
     return exitCodes.done;
   }
   const run = await warehouse.beginJob(job.name, slot, effects.now());
+  context.inRun?.(run.number);
   const end = async (exitCode: number, error: string | undefined) => {
     await run.end(exitCode, error && context.redact(error), effects.now());
     await warehouse.publish();

@@ -26,6 +26,7 @@ export const scheduleCommand: Command = {
     { flags: '--list', summary: 'name the jobs with their schedules' },
   ],
   examples: ['costbook schedule', 'costbook schedule --health-port 9464', 'costbook schedule --list'],
+  isEndless: true,
   async run(input, context) {
     const { effects, dir, env, signal } = context;
     const options = optionReader(input, effects.now());

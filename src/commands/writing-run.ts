@@ -27,6 +27,7 @@ export async function writingRun(
   const warehouse = await openWhenFree(() => openWarehouse(context.dir, context.signal, effects.log), waitMs, context);
   try {
     const run = await warehouse.beginRun(command, effects.now());
+    context.inRun?.(run.number);
     async function finish({ exitCode, error }: Outcome): Promise<void> {
       await run.end(exitCode, error && context.redact(error), effects.now());
       await warehouse.publish();
