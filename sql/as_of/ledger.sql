@@ -89,6 +89,20 @@ select
 from present.ledger.alerts
 where raised_at <= getvariable('as_of');
 
+create view ledger.anomalies as
+select
+  anomaly_key, account, workspace, resource_type, billing_dimension, kind, is_up, first_day, seen_day, last_day,
+  told_day, state, ended_day, cost, expected, expected_low, expected_high, impact, price_ratio, severity, is_told,
+  detail, run_number, recorded_at,
+  case when replaced_at <= getvariable('as_of') then replaced_at end as replaced_at
+from present.ledger.anomalies
+where recorded_at <= getvariable('as_of');
+
+create view ledger.anomaly_evaluations as
+select account, evaluated_through, load_number, run_number, recorded_at
+from present.ledger.anomaly_evaluations
+where recorded_at <= getvariable('as_of');
+
 create view ledger.acknowledgements as
 select
   alert_key, until_at, run_number, acknowledged_at,

@@ -50,15 +50,15 @@ export const alertCommand: Command = {
           problem: further,
           missing,
           forecasts,
-        } = await readFacts(books.connection, known, {
-          ...asked,
-          isForecastKept: true,
-        });
+          anomalies,
+        } = await readFacts(books.connection, known, { ...asked, isForecastKept: true });
         for (const sentence of missing) context.tell(`warning: nothing is known of ${sentence}`);
         problems = [...problems, ...(further === undefined ? [] : [further])];
         const state = await completenessOf(books.connection);
         said = describeCompleteness(state);
         const at = await warehouse.seenAt(asked.now);
+        // Kept first: what is told of them follows from what is kept, also after a kill between the two.
+        await warehouse.recordAnomalies({ runNumber, at, ...anomalies });
         transitions = transitionsOf(known, facts, { now: at, everybody: config.alerts.notify });
         messages = messagesOf(transitions.entries, { ...state, at: formatSecond(at) });
         // Before what is told of them, so that nobody is told of a forecast that is not kept.

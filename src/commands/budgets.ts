@@ -4,6 +4,8 @@ import { decimalOfWhole } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
 import {
+  type AnomalyReplay,
+  type AnomalyRules,
   aboutDay,
   amountIn,
   type Budget,
@@ -19,11 +21,13 @@ import {
   isForecastAsked,
   isReached,
   limitOf,
+  loadAnomalyRules,
   loadBudgets,
   namesNotFound,
   type Replay,
   readForecasts,
   readSpends,
+  replayAnomalies,
   replayBudget,
   rounded,
   type ScopeForecast,
@@ -48,6 +52,7 @@ export const budgetsCommand: Command = {
   ],
   options: [
     { flags: '--exit-code', summary: 'exit 6 where a budget is exceeded, 4 where nothing is known of what was spent' },
+    { flags: '--anomalies', summary: 'of test: the rules of anomalies in the place of a budget' },
     { flags: '--over <duration>', summary: 'of test: how far back, in days; 400d by default' },
     { flags: '--file <file>', summary: 'another file than jobs/budgets.yaml, such as a draft' },
   ],
@@ -56,14 +61,20 @@ export const budgetsCommand: Command = {
     'costbook budgets --json --exit-code',
     'costbook budgets test everything --over 400d',
     'costbook budgets test everything --file draft.yaml',
+    'costbook budgets test --anomalies --over 400d',
   ],
   async run(input, context) {
     const [action] = input.arguments;
     if (action === undefined) return tellAll(input, context);
-    if (action === 'test') return tryOne(input, context);
+    if (action === 'test')
+      return input.options['anomalies'] === true ? tryAnomalies(input, context) : tryOne(input, context);
     throw new UsageError(`budgets: "${action}" is no action; expected test, or nothing to see every budget`);
   },
 };
+
+function fileAsked(given: string | undefined, { dir }: Pick<CommandContext, 'dir'>): string {
+  return given === undefined ? budgetsFile(dir) : resolve(given);
+}
 
 /** The budgets of the file that is asked for. Throws UsageError where there is none. */
 function budgetsAsked(
@@ -71,7 +82,7 @@ function budgetsAsked(
   { sinks }: LocalConfig,
   { dir, effects }: CommandContext,
 ): readonly Budget[] {
-  const file = given === undefined ? budgetsFile(dir) : resolve(given);
+  const file = fileAsked(given, { dir });
   const budgets = loadBudgets(file, { now: effects.now(), sinks: sinks.map(({ name }) => name) });
   if (budgets !== undefined && budgets.length > 0) return budgets;
   throw new UsageError(
@@ -94,8 +105,10 @@ async function tellAll(input: CommandInput, context: CommandContext): Promise<nu
   const now = context.effects.now();
   const options = optionReader(input, now);
   if (options.text('over') !== undefined) options.problem('--over is for "costbook budgets test <name>"');
+  if (options.flag('anomalies')) options.problem('--anomalies is for "costbook budgets test"');
   options.check();
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
+  loadAnomalyRules(fileAsked(options.text('file'), context), undefined); // what is wrong there is told here as well
   const budgets = budgetsAsked(options.text('file'), config, context);
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
@@ -289,12 +302,107 @@ function describeForecasts(lines: readonly BudgetNow[]): string[] {
 
 const usualDays = 400;
 
-async function tryOne(input: CommandInput, context: CommandContext): Promise<number> {
+/** Says what the rules of anomalies would have told, and when. */
+async function tryAnomalies(input: CommandInput, context: CommandContext): Promise<number> {
   const now = context.effects.now();
   const options = optionReader(input, now);
+  const overMs = overAsked(options);
+  if (input.arguments[1] !== undefined) options.problem('--anomalies is of no single budget: leave its name out');
+  options.check();
+  const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
+  const rules = loadAnomalyRules(
+    fileAsked(options.text('file'), context),
+    config.sinks.map(({ name }) => name),
+  );
+  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+  try {
+    const asked = { from: now - overMs, now, lagHours: config.lagHours };
+    const replay = await replayAnomalies(books.connection, rules, asked);
+    const state = await completenessOf(books.connection);
+    if (context.json) await context.write(`${JSON.stringify(anomaliesToJson(replay, rules, state, now))}\n`);
+    else await context.write(`${describeAnomalies(replay, rules, now)}\n${describeCompleteness(state)}\n`);
+    return exitCodes.done;
+  } finally {
+    books.close();
+  }
+}
+
+function anomaliesToJson(
+  { from, keptSince, scopes, events }: AnomalyReplay,
+  rules: AnomalyRules,
+  state: CompletenessState,
+  now: Instant,
+): Record<string, unknown> {
+  return {
+    from: formatInstant(from),
+    to: formatInstant(now),
+    keptSince: keptSince === undefined ? null : formatInstant(keptSince),
+    completeThrough: state.completeThrough,
+    settledThrough: state.settledThrough,
+    rules,
+    scopes,
+    events: events.map(({ at, ...event }) => ({
+      day: dayOf(at),
+      at: formatInstant(at),
+      ...event,
+      wasKept: wasKept(at, keptSince),
+    })),
+  };
+}
+
+function describeAnomalies(
+  { from, keptSince, scopes, events }: AnomalyReplay,
+  rules: AnomalyRules,
+  now: Instant,
+): string {
+  const text = (name: string) => ({ name, type: 'VARCHAR' });
+  const number = (name: string) => ({ name, type: 'DECIMAL' });
+  const table = formatTable(
+    [
+      ...['day', 'what', 'severity', 'workspace', 'resource type', 'billing dimension', 'since'].map(text),
+      ...['USD', 'expected', 'impact'].map(number),
+    ],
+    events.map((event) => [
+      `${dayOf(event.at)}${wasKept(event.at, keptSince) ? '' : ' *'}`,
+      event.what === 'told' ? `${event.kind}${event.kind === 'step' ? (event.isUp ? ' up' : ' down') : ''}` : 'over',
+      event.severity,
+      event.workspace ?? '(none)',
+      event.resourceType ?? '(none)',
+      event.billingDimension ?? '(none)',
+      event.firstDay,
+      shortUsd(event.cost),
+      shortUsd(event.expected),
+      shortUsd(event.impact),
+    ]),
+  );
+  const told = events.filter(({ what }) => what === 'told').length;
+  const months = (now - from) / (30 * dayMs);
+  const sentences = [
+    `Anomalies over ${formatWindow({ start: from, end: now })}, of at least ${rules.minAmount} USD and ` +
+      `${Math.round(rules.minShare * 100)} % a day: told ${times(told)} of ${scopes} scopes, ` +
+      `${(told / Math.max(months, 1 / 30)).toFixed(1)} in 30 days.`,
+    ...(rules.isOn ? [] : ['They are not enabled: "costbook alert" tells none of them.']),
+  ];
+  if (events.some(({ at }) => !wasKept(at, keptSince))) {
+    sentences.push(
+      `* The books were kept day by day from ${keptSince === undefined ? 'no day' : formatInstant(keptSince)} on; costs ` +
+        'before that count as known once their hour was over.',
+    );
+  }
+  return [...(events.length === 0 ? [] : [table]), ...sentences].join('\n');
+}
+
+function overAsked(options: ReturnType<typeof optionReader>): number {
   const overMs = options.duration('over') ?? usualDays * dayMs;
   if (overMs < dayMs || overMs > 36_500 * dayMs) options.problem('--over: expected from 1 to 36500 days, such as 400d');
   if (options.flag('exitCode')) options.problem('--exit-code is for "costbook budgets" without test');
+  return overMs;
+}
+
+async function tryOne(input: CommandInput, context: CommandContext): Promise<number> {
+  const now = context.effects.now();
+  const options = optionReader(input, now);
+  const overMs = overAsked(options);
   options.check();
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
   const budget = budgetNamed(input.arguments[1], budgetsAsked(options.text('file'), config, context));

@@ -224,6 +224,9 @@ Its budgets stand in ${join(relative('.', story.folder), 'jobs', 'budgets.yaml')
   ${program} budgets --dir ${relative('.', story.folder) || '.'}
   ${program} budgets test everything --dir ${relative('.', story.folder) || '.'}
 
+What its budgets, and each workspace's resource types, will come to by the end of the period:
+  ${program} forecast --dir ${relative('.', story.folder) || '.'}
+
 Point it at a real account:
   export COSTBOOK_URL=https://api.example.com COSTBOOK_ACCOUNT=your-account
   export COSTBOOK_TOKEN=your-api-key

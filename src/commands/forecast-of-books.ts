@@ -137,11 +137,28 @@ function nameOf({ scope }: ScopeForecast): string {
   return `${scope.workspace ?? '(no workspace)'} / ${scope.resourceType ?? '(no type)'}`;
 }
 
-/** The model in words: `weekday-profile of 56 days`. */
+/** The model in words: `trend of 26 weeks, from 182 days`. */
 function modelOf({ forecast }: ScopeForecast): string {
   if (forecast.kind === 'none') return '';
-  const { model, transform, observations, stepHours } = forecast;
-  return `${model}${transform === 'none' ? '' : ` on ${transform}`}, ${observations} ${stepHours === 1 ? 'hours' : 'days'}`;
+  const { model, observations, stepHours } = forecast;
+  const [step, cycle] = stepHours === 1 ? ['hour', 'day'] : ['day', 'week'];
+  const [, kind = '', cycles = ''] = /^(level|median|trend)-(\d+)/.exec(model) ?? [];
+  const words = kind === '' ? (modelWords[model] ?? model) : `${kind} of ${counted(Number(cycles), cycle)}`;
+  return `${words.replace('the last', `the last ${cycle}`)}, from ${counted(observations, step)}`;
+}
+
+/** Models that have no length. */
+const modelWords: Readonly<Record<string, string>> = {
+  'seasonal-naive': 'the last again',
+  smoothed: 'smoothed level',
+  'smoothed-add': 'smoothed level',
+  ets: 'exponential smoothing',
+  'mstl-ets': 'smoothing of several seasons',
+  stopped: 'nothing more',
+};
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function describe(forecasts: readonly ScopeForecast[]): string {

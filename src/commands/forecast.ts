@@ -14,35 +14,57 @@ import {
   stepsAfter,
 } from '../reports/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
+import { forecastOfBooks, forecastOfBooksOptions } from './forecast-of-books.ts';
 import { optionReader } from './options.ts';
 
 /** Nobody reads further ahead, and every series takes memory for it. */
 const longestHorizon = 10_000;
 const usualLevel = 0.8;
 
+const fileOptions: Command['options'] = [
+  {
+    flags: '--input <file>',
+    summary: 'instead of the books: CSV with the columns id, timestamp and value, any regular step',
+  },
+  { flags: '--horizon <count>', summary: 'of --input: how many steps to look ahead' },
+  {
+    flags: '--season <steps>',
+    summary: 'of --input: lengths of seasons in steps, such as 24,168; by default as the step has them',
+  },
+  {
+    flags: '--level <share>',
+    summary: `of --input: the share of outcomes that intervals should hold; ${usualLevel} by default`,
+  },
+];
+
 export const forecastCommand: Command = {
   name: 'forecast',
-  summary: 'Say what comes next in any series of a CSV file, with intervals calibrated on its own past.',
-  options: [
-    { flags: '--input <file>', summary: 'CSV with the columns id, timestamp and value, at any regular step' },
-    { flags: '--horizon <count>', summary: 'how many steps to look ahead' },
-    {
-      flags: '--season <steps>',
-      summary: 'lengths of seasons in steps, such as 24,168; by default as the step has them',
-    },
-    { flags: '--level <share>', summary: `the share of outcomes that intervals should hold; ${usualLevel} by default` },
-  ],
+  summary: 'Say what the period will come to, by budget and resource type, or what comes next in any series.',
+  options: [...forecastOfBooksOptions, ...fileOptions],
   examples: [
+    'costbook forecast',
+    'costbook forecast --budget everything --json',
     'costbook forecast --input series.csv --horizon 31',
     'costbook forecast --input hours.csv --horizon 168 --season 24,168 --level 0.9 --json',
   ],
   async run(input, context) {
-    if (input.options['input'] !== undefined) return forecastOfFile(input, context);
-    throw new UsageError(
-      'forecast: no series were given; name a CSV file with --input and how far to look with --horizon',
-    );
+    const isOfFile = input.options['input'] !== undefined;
+    const strangers = (isOfFile ? forecastOfBooksOptions : fileOptions).map(({ flags }) => flags.replace(/ .*/, ''));
+    const given = strangers.filter((flag) => isGiven(input, flag));
+    if (given.length > 0) {
+      const they = `${given.join(', ')}: ${given.length === 1 ? 'is' : 'are'} of forecasts`;
+      throw new UsageError(
+        isOfFile ? `${they} of the books, and --input names a file` : `${they} of a file; name it with --input`,
+      );
+    }
+    return isOfFile ? forecastOfFile(input, context) : forecastOfBooks(input, context);
   },
 };
+
+function isGiven({ options }: CommandInput, flag: string): boolean {
+  const value = options[flag.replace(/^--/, '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
+  return Array.isArray(value) ? value.length > 0 : value !== undefined;
+}
 
 /** Forecasts every series of a file, one after the other, and writes each when it is made. */
 async function forecastOfFile(input: CommandInput, context: CommandContext): Promise<number> {
@@ -65,7 +87,7 @@ async function forecastOfFile(input: CommandInput, context: CommandContext): Pro
     const forecast = await forecastOf(series, asked);
     const told = context.json
       ? `${index > 0 ? ',' : ''}\n${JSON.stringify(toJson(series, forecast))}`
-      : `${index > 0 ? '\n' : ''}${describe(series, forecast, level)}\n`;
+      : `${describe(series, forecast, level)}\n`;
     await context.write(told);
   }
   if (context.json) await context.write('\n]}\n');
@@ -158,13 +180,18 @@ function describe(series: GivenSeries, forecast: Forecast, level: number): strin
     { name: 'low', type: 'DOUBLE' },
     { name: 'high', type: 'DOUBLE' },
   ];
-  const row = (when: string, { mean, lower, upper }: Range) => [id, when, ...[mean, lower, upper].map(forPerson)];
+  const decimals = decimalsOf(forecast.points.flatMap(({ lower, upper }) => [lower, upper]));
+  const row = (when: string, { mean, lower, upper }: Range) => [
+    id,
+    when,
+    ...[mean, lower, upper].map((value) => forPerson(value, decimals)),
+  ];
   const sum = forecast.cumulative.at(-1);
   const rows = [
     ...forecast.points.map((point, index) => row(timestampOf(series, forecast, index), point)),
     ...(sum === undefined ? [] : [row('sum', sum)]),
   ];
-  return `${describeChoice(series, forecast, level)}\n${formatTable(columns, rows)}`;
+  return `${describeChoice(series, forecast, level)}\n${formatTable(columns, rows)}\n`;
 }
 
 function describeChoice(
@@ -189,10 +216,13 @@ function describeChoice(
   return `${printable(series.id)}: ${parts.join(', ')}`.replace(', and ', ' and ');
 }
 
-/** Four digits, as many as a person compares, and no exponent where it can be avoided. */
-function forPerson(value: number): string {
-  const size = Math.abs(value);
-  if (size === 0) return '0';
-  if (size >= 1e12 || size < 1e-6) return value.toExponential(3);
-  return value.toFixed(size >= 1000 ? 0 : size >= 10 ? 2 : size >= 0.1 ? 4 : 6);
+/** At least four digits of the largest, and of the others no more decimals than of that. */
+function decimalsOf(values: readonly number[]): number | 'exponent' {
+  const largest = Math.max(...values.map(Math.abs));
+  if (largest !== 0 && (largest >= 1e12 || largest < 1e-4)) return 'exponent';
+  return largest >= 1000 ? 0 : largest >= 10 || largest === 0 ? 2 : largest >= 0.1 ? 4 : 6;
+}
+
+function forPerson(value: number, decimals: number | 'exponent'): string {
+  return decimals === 'exponent' ? value.toExponential(3) : value.toFixed(decimals);
 }

@@ -7,7 +7,7 @@ import { type Job, loadJobs, nextSlot } from '../jobs/index.ts';
 import { formatTable } from '../reports/index.ts';
 import { doneThroughOf, everyMinute, type JobState, openScheduler, startRun } from '../schedule.ts';
 import { formatInstant, type Instant } from '../time.ts';
-import { type JobHistory, jobHistories, openBooks, SqlError, snapshotFile } from '../warehouse/index.ts';
+import { type Books, type JobHistory, jobHistories, openBooks, snapshotFile } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 import { checkNames } from './run.ts';
@@ -129,16 +129,17 @@ function childEnv(env: CommandContext['env']): Record<string, string | undefined
 /** What the books know of each job, as they were published. */
 async function historiesOf({ dir, effects, signal }: CommandContext): Promise<ReadonlyMap<string, JobHistory>> {
   if (!existsSync(snapshotFile(dir))) return new Map();
-  const books = await openBooks(dir, { lockedDown: true, signal });
+  let books: Books | undefined;
   try {
+    books = await openBooks(dir, { lockedDown: true, signal });
     return await jobHistories(books.connection);
   } catch (error) {
-    if (!(error instanceof SqlError)) throw error;
-    // Books of an earlier version: the next run brings them to this one.
+    if (!(error instanceof UsageError)) throw error;
+    // Books of another version: the next run brings them to this one, or says why it cannot.
     effects.log.warn('what was missed is not known', { because: messageOf(error) });
     return new Map();
   } finally {
-    books.close();
+    books?.close();
   }
 }
 

@@ -2,11 +2,13 @@ import { join } from 'node:path';
 import { type LocalConfig, loadConfig } from '../config.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import {
+  type AnomalyRules,
   type Budget,
   budgetsFile,
   type Delivery,
   deliver,
   type FactsAsked,
+  loadAnomalyRules,
   loadBudgets,
   openSink,
   type Tell,
@@ -31,19 +33,28 @@ export function factsAsked(
 ): FactsAsked & { readonly problem: UsageError | undefined } {
   const now = effects.now();
   let budgets: readonly Budget[] | undefined;
+  let anomalyRules: AnomalyRules | undefined;
   let problem: UsageError | undefined;
+  const sinks = config.sinks.map(({ name }) => name);
   try {
-    budgets = loadBudgets(budgetsFile(dir), { now, sinks: config.sinks.map(({ name }) => name) }) ?? [];
+    budgets = loadBudgets(budgetsFile(dir), { now, sinks }) ?? [];
   } catch (error) {
     // A mistake in a budget must not keep what is wrong with the data from being told.
     if (!(error instanceof UsageError)) throw error;
     problem = error;
+  }
+  try {
+    anomalyRules = loadAnomalyRules(budgetsFile(dir), sinks);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    problem = problem === undefined ? error : new UsageError(`${problem.message}\n${error.message}`);
   }
   return {
     now,
     freshnessHours: config.freshnessHours,
     configured: config.accounts.flatMap(({ id }) => id ?? []),
     budgets,
+    anomalyRules,
     overlay: join(dir, 'sql'),
     signal,
     problem,

@@ -10,6 +10,13 @@ import {
 } from '../warehouse/index.ts';
 import { alertRows } from './alert-rows.ts';
 import { type AlertFact, type BudgetAlertFact, type DataState, dataFacts, parseFact, withWithdrawn } from './alerts.ts';
+import {
+  type AnomalyFact,
+  type AnomalyRules,
+  type AnomalyState,
+  anomalyFacts,
+  evaluateAnomalies,
+} from './anomalies/index.ts';
 import type { Budget } from './budget-file.ts';
 import { watchedSpends } from './budget-spends.ts';
 import { type Driver, evaluateBudgets, isAskedBy, isForecastAsked } from './budgets.ts';
@@ -27,6 +34,8 @@ export interface FactsAsked {
   readonly budgets: readonly Budget[] | undefined;
   /** Whether all is forecast, to be kept; otherwise only budgets that have a threshold of it. */
   readonly isForecastKept?: boolean;
+  /** Undefined where nothing is known of them, as of budgets. */
+  readonly anomalyRules?: AnomalyRules | undefined;
   /** The user's own `sql` folder. */
   readonly overlay: string;
   readonly signal: AbortSignal;
@@ -39,6 +48,8 @@ export interface Facts {
   /** Budgets of which nothing is known in a period, a sentence each: there is no fact of them. */
   readonly missing: readonly string[];
   readonly forecasts: readonly ScopeForecast[];
+  /** What was found of anomalies: to be kept before anybody is told. */
+  readonly anomalies: AnomalyState;
 }
 
 /** Reads from the books every fact that alerts are made of, beside the alerts that are known. */
@@ -47,15 +58,41 @@ export async function readFacts(
   known: readonly KnownAlert[],
   asked: FactsAsked,
 ): Promise<Facts> {
-  const data = dataFacts(await readDataState(connection, asked), known);
+  const state = await readDataState(connection, asked);
+  const anomalies =
+    asked.anomalyRules?.isOn === true ? await evaluateAnomalies(connection, asked.anomalyRules) : nothingFound;
+  const data = [...dataFacts(state, known), ...factsOfAnomalies(anomalies, known, state, asked.anomalyRules)];
   try {
     const { facts, missing, forecasts } = await readBudgetFacts(connection, known, asked);
-    return { facts: [...facts, ...data], problem: undefined, missing, forecasts };
+    return { facts: [...facts, ...data], problem: undefined, missing, forecasts, anomalies };
   } catch (error) {
     // A budget that these books cannot answer must not keep what is wrong with the data from being told.
     if (!(error instanceof UsageError)) throw error;
-    return { facts: data, problem: error, missing: [], forecasts: [] };
+    return { facts: data, problem: error, missing: [], forecasts: [], anomalies };
   }
+}
+
+const nothingFound: AnomalyState = { anomalies: [], accounts: [], present: [] };
+
+/** The facts of anomalies; where nobody wants to know of any, open alerts of them are withdrawn. */
+function factsOfAnomalies(
+  { present }: AnomalyState,
+  known: readonly KnownAlert[],
+  { accounts }: DataState,
+  rules: AnomalyRules | undefined,
+): AnomalyFact[] {
+  if (rules === undefined) return [];
+  const told = known.flatMap(({ key, isOpen, fact: text }) => {
+    const fact = key.startsWith('anomaly/') ? parseFact(text) : undefined;
+    return fact?.kind === 'anomaly' ? [{ key, isOpen, fact }] : [];
+  });
+  if (!rules.isOn) {
+    return told.filter(({ isOpen }) => isOpen).map(({ fact }) => ({ ...fact, state: 'withdrawn' }));
+  }
+  return anomalyFacts(present, new Map(told.map(({ key, isOpen, fact }) => [key, { isOpen, wasOver: fact.isOver }])), {
+    notify: rules.notify,
+    completeThroughOf: (account) => accounts.find((row) => row.account === account)?.completeThrough ?? null,
+  });
 }
 
 async function readBudgetFacts(

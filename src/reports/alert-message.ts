@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import type { NewMessage } from '../warehouse/index.ts';
 import type { AlertEntry, AlertFact, Transitions } from './alerts.ts';
+import { anomalyOverWords, anomalyWords } from './anomalies/index.ts';
 import type { BudgetFact, Driver } from './budgets.ts';
 import type { Digest } from './digest.ts';
 import { percentOf, usd } from './money.ts';
@@ -15,7 +17,12 @@ export interface Message {
   /** At least one where it tells alerts; none in a digest. */
   readonly entries: readonly AlertEntry[];
   readonly digest: Digest | null;
+  /** Anomalies that are not among the entries: in one night there may be hundreds. Left out where there are none. */
+  readonly left?: { readonly anomalies: number /** USD, decimal text. */; readonly impact: string } | undefined;
 }
+
+/** So many anomalies are told in one message by themselves, the ones of the largest impact; the rest is counted. */
+const anomaliesTold = 20;
 
 /** A message on its way to a sink. */
 export interface OutgoingMessage extends Message {
@@ -54,7 +61,15 @@ export function messagesOf(
   const sinks = [...new Set(entries.flatMap((told) => told.sinks))].sort();
   return sinks.map((sink) => {
     const own = entries.filter((told) => told.sinks.includes(sink)).map(({ entry }) => entry);
-    const message: Message = { kind: 'alerts', ...state, entries: own.toSorted(compareEntries), digest: null };
+    const ordered = own.toSorted(compareEntries);
+    const left = ordered.filter(({ fact }) => fact.kind === 'anomaly').slice(anomaliesTold);
+    const message: Message = {
+      kind: 'alerts',
+      ...state,
+      entries: left.length === 0 ? ordered : ordered.filter((entry) => !left.includes(entry)),
+      digest: null,
+      ...(left.length === 0 ? {} : { left: { anomalies: left.length, impact: impactOf(left) } }),
+    };
     return newMessage(sink, message, undefined);
   });
 }
@@ -72,7 +87,34 @@ const urgency = { critical: 0, warning: 1, info: 2 } as const;
 
 function compareEntries(a: AlertEntry, b: AlertEntry): number {
   const end = Number(a.transition === 'resolved') - Number(b.transition === 'resolved');
-  return end || urgency[a.fact.severity] - urgency[b.fact.severity] || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
+  return (
+    end ||
+    urgency[a.fact.severity] - urgency[b.fact.severity] ||
+    sizeOf(b.fact) - sizeOf(a.fact) ||
+    (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
+  );
+}
+
+/** USD by which an anomaly moved, without its sign; what else is told has no size beside it. */
+function sizeOf(fact: AlertFact): number {
+  return fact.kind === 'anomaly' ? Math.abs(Number(fact.impact)) : 0;
+}
+
+function impactOf(entries: readonly AlertEntry[]): string {
+  const wholes = entries.map(({ fact }) => (fact.kind === 'anomaly' ? wholeOfDecimal(fact.impact, sumDecimals) : 0n));
+  return decimalOfWhole(
+    wholes.reduce((sum, whole) => sum + whole, 0n),
+    sumDecimals,
+  );
+}
+
+/** Decimals that sums of the books have. */
+const sumDecimals = 12;
+
+/** What a message says of the anomalies that it does not tell by themselves; undefined where there are none. */
+export function leftWords({ left }: Pick<Message, 'left'>): string | undefined {
+  if (left === undefined) return undefined;
+  return `and ${counted(left.anomalies, 'smaller anomaly', 'smaller anomalies')}, ${usd(left.impact, true)} together: costbook report anomalies`;
 }
 
 const icons = { critical: '🔴', warning: '🟠', info: '🔵' } as const;
@@ -135,6 +177,8 @@ function heldWords(fact: AlertFact): Words {
         fields: budgetFields(fact),
         list: driverList('Spent most', fact.drivers),
       };
+    case 'anomaly':
+      return anomalyWords(fact);
     case 'stale':
       return {
         title: `The books of ${fact.account} are out of date`,
@@ -203,6 +247,8 @@ function overWords(fact: AlertFact): Words {
         sentences: [`${usd(fact.value)} of ${usd(fact.amount)} are spent.`],
         fields: budgetFields(fact),
       };
+    case 'anomaly':
+      return anomalyOverWords(fact);
     case 'stale':
       return { title: `the books of ${fact.account} are up to date again`, sentences: [] };
     case 'unproven':
@@ -228,7 +274,7 @@ function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
     share: percentOf(fact.value, fact.amount),
     sentences: [
       forecastSentence(forecast),
-      ...(exceedsOn === null ? [] : [`It reaches ${usd(fact.limit)} ${aboutWhen(fact, forecast)}.`]),
+      ...(exceedsOn === null ? [] : [`It exceeds ${usd(fact.limit)} ${aboutWhen(fact, forecast)}.`]),
       `${usd(fact.value)} of ${usd(fact.amount)} are spent. The forecast is made of the ${counted(observations, `complete ${step}`)} ` +
         `${historyStart}/${historyEnd}.`,
     ],
@@ -295,8 +341,8 @@ function nameOf({ workspace, resourceType, resourceName }: Driver): string {
   return workspace === null ? name : `${name} in ${workspace}`;
 }
 
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+function counted(count: number, noun: string, many = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : many}`;
 }
 
 const barLength = 20;
@@ -318,7 +364,7 @@ export function subjectOf(message: OutgoingMessage): string {
     return `${prefix}${icon} ${title}`;
   }
   const over = message.entries.filter(({ transition }) => transition === 'resolved').length;
-  const held = message.entries.length - over;
+  const held = message.entries.length - over + (message.left?.anomalies ?? 0);
   const parts = [...(held === 0 ? [] : [`${counted(held, 'alert')}`]), ...(over === 0 ? [] : [`${over} resolved`])];
   return `${prefix}${cardOf(first).icon} ${parts.join(', ')}`;
 }
@@ -339,7 +385,7 @@ export function plainText(message: OutgoingMessage): string {
   const parts =
     message.digest === null ? message.entries.map((entry) => plainCard(cardOf(entry))) : [message.digest.text];
   const head = message.entries.length > 1 ? [subjectOf(message)] : [];
-  return `${[...head, ...parts, footOf(message)].join('\n\n')}\n`;
+  return `${[...head, ...parts, ...[leftWords(message) ?? []].flat(), footOf(message)].join('\n\n')}\n`;
 }
 
 function plainCard(card: Card): string {

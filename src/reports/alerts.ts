@@ -1,5 +1,6 @@
 import type { Instant } from '../time.ts';
 import type { EndedAlert, KnownAlert, RaisedAlert } from '../warehouse/index.ts';
+import type { AnomalyFact } from './anomalies/index.ts';
 import type { Severity } from './budget-file.ts';
 import type { BudgetFact, Driver } from './budgets.ts';
 
@@ -84,7 +85,7 @@ export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
 };
 
 export type DataFact = StaleFact | UnprovenFact | CheckFact | RunFact | ClosedMonthFact | DimensionFact;
-export type AlertFact = DataFact | BudgetAlertFact;
+export type AlertFact = DataFact | BudgetAlertFact | AnomalyFact;
 export type AlertKind = AlertFact['kind'];
 
 /** One thing that happened to an alert and that its sinks are told. */
@@ -228,7 +229,7 @@ export function dataFacts(state: DataState, known: readonly KnownAlert[]): DataF
   const keys = new Set(held.map(({ key }) => key));
   const over = known.flatMap((alert): DataFact[] => {
     const fact = alert.isOpen && !keys.has(alert.key) ? parseFact(alert.fact) : undefined;
-    return fact === undefined || fact.kind === 'budget' ? [] : [overFact(fact, state)];
+    return fact === undefined || fact.kind === 'budget' || fact.kind === 'anomaly' ? [] : [overFact(fact, state)];
   });
   return [...held, ...over];
 }

@@ -120,7 +120,8 @@ export function parseBudgets(input: BudgetsInput): readonly Budget[] {
   return budgets;
 }
 
-const topRule: MappingRule = { keys: ['budgets'], expected: 'budgets: and a list of them' };
+/** What is an anomaly stands in the same file, and is read by src/reports/anomalies. */
+export const topRule: MappingRule = { keys: ['budgets', 'anomalies'], expected: 'budgets: and a list of them' };
 const scopeTexts = ['account', 'workspace', 'resource_type', 'resource_name', 'billing_dimension'] as const;
 /** Dimensions that an allocation without its own has: where they stand elsewhere it is known what was meant. */
 const usualOwners = ['team', 'product', 'environment'];
@@ -216,7 +217,7 @@ function readBudget(
   };
 }
 
-function refuse(found: string, expected: string): never {
+export function refuse(found: string, expected: string): never {
   throw new UsageError(`found ${found}, expected ${expected}`);
 }
 
@@ -242,7 +243,7 @@ const parseSeverity = choiceParser(severities);
 const parseSubject = choiceParser(thresholdSubjects);
 
 /** `5000 USD` in trillionths of a USD. */
-const parseUsd: Parse<bigint> = (value) => {
+export const parseUsd: Parse<bigint> = (value) => {
   const found = typeof value === 'number' ? String(value) : quoted(parseText(value));
   const [, digits] = typeof value === 'string' ? (/^(\d{1,15}(?:\.\d{1,12})?) USD$/.exec(value) ?? []) : [];
   const usd = digits === undefined ? 0n : wholeOfDecimal(digits, usdDecimals);
@@ -348,7 +349,7 @@ export function shortest(whole: bigint, decimals: number): string {
 }
 
 /** One text, or a list of them; repeated ones are reported. Undefined where nothing was given. */
-function readNames(
+export function readNames(
   given: Given | undefined,
   parse: Parse<string>,
   expected: string,
@@ -366,7 +367,7 @@ function readNames(
   return names;
 }
 
-function sinkParser(sinks: readonly string[] | undefined): Parse<string> {
+export function sinkParser(sinks: readonly string[] | undefined): Parse<string> {
   return (value) => {
     const name = parseText(value, 100);
     if (sinks === undefined || sinks.includes(name)) return name;

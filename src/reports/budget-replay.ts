@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { wholeOfDecimal } from '../decimals.ts';
 import { UsageError } from '../errors.ts';
 import { type CalendarPeriod, dayMs, floorDay, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
@@ -225,6 +226,7 @@ async function replayForecasts(
           forecaster,
         );
         replayed.push({ period, knownFrom: at, spent, lacking: history.lackingIn(period), forecast });
+        await setImmediate(); // a signal is heard between two forecasts
         signal?.throwIfAborted();
       }
     }

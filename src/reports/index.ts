@@ -23,6 +23,7 @@ export {
   withWithdrawn,
 } from './alerts.ts';
 export * from './allocation.ts';
+export * from './anomalies/index.ts';
 export { openWitness } from './ask-again.ts';
 export {
   amountIn,

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import {
   type CalendarPeriod,
@@ -99,6 +100,11 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     histories.push(...(await readHistories(connection, cut, ofBudgets, ofAccounts)));
   }
 
+  /** A signal is heard between two forecasts. */
+  async function pause(): Promise<void> {
+    await setImmediate();
+    signal?.throwIfAborted();
+  }
   const forecasts: ScopeForecast[] = [];
   for (const { budget, reason = 'no hour of it is complete yet', period, completeThrough } of ofBudgets) {
     const own = spent.get(budget);
@@ -117,7 +123,7 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
       amount,
       forecast,
     });
-    signal?.throwIfAborted();
+    await pause();
   }
   for (const { scope, steps, spentFrom } of histories) {
     if (scope.kind === 'budget') continue;
@@ -136,7 +142,7 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
       amount: undefined,
       forecast,
     });
-    signal?.throwIfAborted();
+    await pause();
   }
   return forecasts;
 }

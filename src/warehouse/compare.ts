@@ -22,6 +22,8 @@ const tables = [
   'listings',
   'allocations',
   'alerts',
+  'anomalies',
+  'anomaly_evaluations',
   'acknowledgements',
   'outbox',
   'deliveries',

@@ -8,6 +8,7 @@ export {
   type PendingMessage,
   type RaisedAlert,
 } from './alerts.ts';
+export type { AnomalyEvaluation, AnomalyRow } from './anomalies.ts';
 export { lastSeen } from './as-of.ts';
 export { type Books, clearAfterReader, expectBooks, openBooks } from './books.ts';
 export {

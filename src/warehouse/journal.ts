@@ -24,6 +24,7 @@ export type EventName =
   | 'resources_changed'
   | 'listing_read'
   | 'alerts_evaluated'
+  | 'anomalies_evaluated'
   | 'alert_acknowledged'
   | 'delivery_began'
   | 'delivery_ended'

@@ -16,7 +16,8 @@ export type SqlFolder =
   | 'reports'
   | 'checks'
   | 'budgets'
-  | 'forecasts';
+  | 'forecasts'
+  | 'anomalies';
 
 /** One SQL file: its header and its text. */
 export interface SqlFile {

@@ -17,6 +17,7 @@ import {
   recordEvaluation,
   sinksOfDigest,
 } from './alerts.ts';
+import { type AnomalyEvaluation, recordAnomalies } from './anomalies.ts';
 import { type ClosedMonth, closedMonths, closeMonth, type MonthClose, reopenMonth } from './closes.ts';
 import { type Connection, openDatabase, type SqlRow } from './connection.ts';
 import { type ForecastsMade, recordForecasts } from './forecasts.ts';
@@ -153,6 +154,8 @@ export interface Warehouse {
   recordEvaluation(evaluation: Evaluation): Promise<void>;
   /** Writes forecasts of which there is none yet through the same instant; returns how many. */
   recordForecasts(made: ForecastsMade): Promise<number>;
+  /** Writes what an evaluation of anomalies found, all of it or nothing. */
+  recordAnomalies(evaluation: AnomalyEvaluation): Promise<void>;
   /** Who was told a digest of this name, or is to be told. */
   sinksOfDigest(digest: string): Promise<string[]>;
   /** The last message to each sink that told of a key. */
@@ -212,6 +215,7 @@ export async function openWarehouse(dir: string, signal?: AbortSignal, log?: Log
         (select max(read_at) from ledger.listings),
         (select max(recorded_at) from ledger.allocations), (select max(replaced_at) from ledger.allocations),
         (select max(raised_at) from ledger.alerts), (select max(ended_at) from ledger.alerts),
+        (select max(recorded_at) from ledger.anomalies), (select max(recorded_at) from ledger.anomaly_evaluations),
         (select max(acknowledged_at) from ledger.acknowledgements), (select max(queued_at) from ledger.outbox),
         (select max(began_at) from ledger.deliveries), (select max(ended_at) from ledger.deliveries),
         (select max(made_at) from ledger.forecasts)
@@ -298,6 +302,7 @@ export async function openWarehouse(dir: string, signal?: AbortSignal, log?: Log
       knownAlerts: () => knownAlerts(connection),
       recordEvaluation: (evaluation) => recordEvaluation(connection, recorder, evaluation),
       recordForecasts: (made) => recordForecasts(connection, recorder, made),
+      recordAnomalies: (evaluation) => recordAnomalies(recorder, evaluation),
       sinksOfDigest: (digest) => sinksOfDigest(connection, digest),
       lastMessagesAbout: (key) => lastMessagesAbout(connection, key),
       acknowledge: async (key, until, runNumber, now) =>

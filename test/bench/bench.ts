@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { forecastBench } from './cases/forecast.ts';
 import { ingestBench } from './cases/ingest.ts';
 import { loadBench } from './cases/load.ts';
 import { memoryBench } from './cases/memory.ts';
@@ -11,7 +12,15 @@ import { seriesBench } from './cases/series.ts';
 import type { Bench, Figure } from './figures.ts';
 import { cleanUp } from './processes.ts';
 
-const benches: readonly Bench[] = [ingestBench, loadBench, nightBench, seriesBench, reportsBench, memoryBench];
+const benches: readonly Bench[] = [
+  ingestBench,
+  loadBench,
+  nightBench,
+  seriesBench,
+  reportsBench,
+  forecastBench,
+  memoryBench,
+];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -28,7 +37,7 @@ const { values, positionals } = parseArgs({
 const unknown = positionals.filter((name) => !benches.some((bench) => bench.name === name));
 if (unknown.length > 0 || values.list) {
   for (const { name, about, isLong } of benches) {
-    process.stderr.write(`${name.padEnd(8)}${about}${isLong ? ' (only where it is named)' : ''}\n`);
+    process.stderr.write(`${name.padEnd(9)}${about}${isLong ? ' (only where it is named)' : ''}\n`);
   }
   process.exit(unknown.length > 0 ? 2 : 0);
 }
@@ -56,10 +65,15 @@ async function measure(): Promise<Figure[]> {
 
 function table(figures: readonly Figure[]): string {
   return figures
-    .map(({ bench, measured, value, unit, target }) => {
+    .map(({ bench, measured, value, unit, target, least }) => {
       const shown = `${value.toFixed(unit === 'x' ? 2 : unit === 's' ? 2 : 0)} ${unit}`;
-      const wanted = target === undefined ? '' : `at most ${target} ${unit}`;
-      return `${bench.padEnd(8)}${shown.padStart(11)}  ${wanted.padEnd(17)}${measured}`;
+      const bounds = [
+        ...(least === undefined ? [] : [`at least ${least}`]),
+        ...(target === undefined ? [] : [`at most ${target}`]),
+      ];
+      const wanted =
+        bounds.length === 2 ? `${least} to ${target} ${unit}` : bounds.map((bound) => `${bound} ${unit}`).join('');
+      return `${bench.padEnd(9)}${shown.padStart(11)}  ${wanted.padEnd(17)}${measured}`;
     })
     .join('\n');
 }

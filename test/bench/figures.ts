@@ -3,10 +3,12 @@ export interface Figure {
   readonly bench: string;
   readonly measured: string;
   readonly value: number;
-  /** `x` for a ratio, otherwise `s`, `MiB`, `calls`… */
+  /** `x` for a ratio, otherwise `s`, `%`, `MiB`, `calls`… */
   readonly unit: string;
   /** What the figure should be at most; undefined where it only informs. */
   readonly target?: number;
+  /** What it should be at least. */
+  readonly least?: number;
 }
 
 /** What a bench is given. */

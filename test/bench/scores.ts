@@ -38,7 +38,9 @@ export function scoreOf(history: readonly number[], outcomes: readonly number[],
     total += outcome;
   }
   const differences = history.slice(season).map((value, index) => Math.abs(value - (history[index] ?? 0)));
-  const share = (part: number, whole: number) => (whole > 0 ? part / whole : undefined);
+  // What is smaller than this is how a processor adds.
+  const nothing = 1e-9 * mean(outcomes.map(Math.abs));
+  const share = (part: number, whole: number) => (whole > nothing ? part / whole : undefined);
   return {
     ofNaive: share(mean(errors), mean(naive)),
     mase: share(mean(errors), mean(differences)),
@@ -56,5 +58,5 @@ export function mean(values: readonly number[]): number {
 
 /** Whether it erred less than the season before, repeated; where neither erred it did as well as can be. */
 export function beatsNaive({ ofNaive, smape }: Score): boolean {
-  return ofNaive === undefined ? smape === 0 : ofNaive < 1;
+  return ofNaive === undefined ? smape < 1e-6 : ofNaive < 1;
 }

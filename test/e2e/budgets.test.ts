@@ -67,11 +67,12 @@ describe('budgets', () => {
     const { exitCode, stdout, stderr } = await run();
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout).toBe(
-      `budget      period   USD spent  of USD       %  days left  USD a day  state     complete through
-──────────  ───────  ─────────  ──────  ──────  ─────────  ─────────  ────────  ────────────────────
-everything  2026-10      69.00  100.00   69.00       23.8       9.86  WARNING   2026-10-08T00:00:00Z
-north       2026-10      60.00   60.00  100.00       23.8       8.57  EXCEEDED  2026-10-08T00:00:00Z
+      `budget      period   USD spent  of USD       %  days left  USD a day  USD forecast  state     complete through
+──────────  ───────  ─────────  ──────  ──────  ─────────  ─────────  ────────────  ────────  ────────────────────
+everything  2026-10      69.00  100.00   69.00       23.8       9.86          none  WARNING   2026-10-08T00:00:00Z
+north       2026-10      60.00   60.00  100.00       23.8       8.57          none  EXCEEDED  2026-10-08T00:00:00Z
 USD a day: of the last 168 complete hours 2026-10-01T00:00:00Z/2026-10-08T00:00:00Z
+no forecast of everything, north: too little history: 5 complete days since its first cost, for 24 to come
 complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
 `,
     );
@@ -100,6 +101,8 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
         hours: 168,
       },
       state: 'EXCEEDED',
+      forecast: null,
+      noForecastBecause: 'too little history: 5 complete days since its first cost, for 24 to come',
       completeThrough: '2026-10-08T00:00:00Z',
       lacking: [],
       drivers: [
@@ -115,6 +118,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
         {
           key: 'budget/@all/north/2026-10/100%',
           threshold: '100%',
+          of: 'spent',
           severity: 'critical',
           limit: '60.000000000000',
           isReached: true,
@@ -136,7 +140,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
         '  - { name: today, period: monthly, amount: 5 USD, scope: { workspace: noth } }\n',
     );
     const { exitCode, stdout, stderr } = await run('--exit-code', '--file', file);
-    expect(stdout).toMatch(/^other +2026-10-08 +not known +5.00 +0.8 +not known +not known +nothing yet$/m);
+    expect(stdout).toMatch(/^other +2026-10-08 +not known +5.00 +0.8 +not known +none +not known +nothing yet$/m);
     expect(stderr).toBe(
       'warning: budget other, 2026-10-08 is not complete: account acc_two is not in the books\n' +
         'warning: budget other: nothing in the books has the account "acc_two"\n' +
@@ -151,7 +155,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
         '  - { name: all, period: monthly, amount: 500 USD }\n',
     );
     const { exitCode, stdout, stderr } = await run('--exit-code', '--file', file);
-    expect(stdout).toMatch(/^team +2026-10 +not known +5.00 +23.8 +not known +not known +2026-10-08T00:00:00Z$/m);
+    expect(stdout).toMatch(/^team +2026-10 +not known +5.00 +23.8 +not known +none +not known +2026-10-08T00:00:00Z$/m);
     expect(stdout).toMatch(/^all +2026-10 +69.00 +500.00 +13.80 /m);
     expect(stderr).toContain(
       'warning: budget team, 2026-10 is not complete: scope.owner needs an allocation, and in these books no cost has an owner; write jobs/allocation.yaml',

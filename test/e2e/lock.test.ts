@@ -169,6 +169,7 @@ describe('while the warehouse is held', () => {
     check: [],
     status: [],
     budgets: [],
+    forecast: [],
     alert: [],
     alerts: ['ack', 'stale/acc_one', '--until', '2026-09-30'],
     digest: [],
@@ -179,6 +180,8 @@ describe('while the warehouse is held', () => {
     allocation: ['apply'],
     rebuild: ['--into', 'rebuilt.duckdb'],
     plan: [],
+    run: ['nightly'],
+    schedule: ['--list'],
   };
   /** They write books of their own, or none. */
   const elsewhere = ['demo', 'emulator'];

@@ -233,11 +233,12 @@ const rest: Readonly<Record<string, readonly string[]>> = {
   close: ['2026-09'],
   reopen: ['2026-09', '--reason', 'a late invoice'],
   digest: ['--dry-run'],
+  run: ['nightly'],
 };
 /** How those end that find nothing to do in these books, where nothing is wrong. */
 const refused: Readonly<Record<string, readonly number[]>> = { close: [4], reopen: [2], doctor: [0, 4] };
 /** They do not end by themselves, or not soon: they are ended when they have said something. */
-const endless = ['demo', 'emulator'];
+const endless = ['demo', 'emulator', 'schedule'];
 
 describe.concurrent('no command tells the token, nor an address that holds a secret', () => {
   const hook = `https://hooks.example.com/services/T0/B0/${token}`;

@@ -95,6 +95,28 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
   },
 };
 
+/** A threshold of what is forecast: a fact of the kind budget as well. */
+export const exampleForecast: AlertFact & { readonly kind: 'budget' } = {
+  ...(exampleFacts['budget'] as AlertFact & { readonly kind: 'budget' }),
+  key: 'budget/acc_main/research/2026-10/forecast:100%',
+  threshold: '100%',
+  of: 'forecast',
+  limit: '5000.000000000000',
+  forecast: {
+    value: '6012.345678000000',
+    low: '5700.000000000000',
+    high: '6400.500000000000',
+    level: 80,
+    exceedsAt: '2026-10-23T00:00:00Z',
+    exceedsOn: '2026-10-23',
+    model: 'trend-16',
+    step: 'day',
+    historyStart: '2026-03-01T00:00:00Z',
+    historyEnd: '2026-10-21T00:00:00Z',
+    observations: 234,
+  },
+};
+
 export function entryOf(fact: AlertFact, transition: AlertEntry['transition'] = 'raised', occurrence = 1): AlertEntry {
   return { key: fact.key, occurrence, transition, fact };
 }

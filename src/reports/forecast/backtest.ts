@@ -22,7 +22,7 @@ export interface Trial {
 
 const mostOrigins = 26;
 /** The choice forgets half of what an origin said after so many origins more. */
-const weightHalvesAfter = 20;
+const weightHalvesAfter = 12;
 /** A plainer model is kept where the next one is better by less than this. */
 const sameWithin = 1e-6;
 

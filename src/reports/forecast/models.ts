@@ -13,6 +13,8 @@ export interface Past {
   readonly nonNegative: boolean;
   readonly factors: Decomposed;
   readonly additions: Decomposed;
+  /** Of the last cycles alone: what repeats may change, where what costs is replaced by something else. */
+  readonly recent: Decomposed;
 }
 
 /** One way to go on from a past. */
@@ -25,6 +27,9 @@ export interface Model {
   forecast(past: Past, horizon: number): number[] | undefined;
 }
 
+/** The cycles that are recent. */
+const recentCycles = 8;
+
 /** Of a longer season a part is taken as the cycle. */
 const mostInCycle = 48;
 
@@ -34,6 +39,7 @@ export function pastOf(values: readonly number[], end: number, seasons: readonly
   const reach = Math.max(26 * Math.min(cycle, 14), 5 * (seasons.at(-1) ?? 1));
   const seen = values.slice(Math.max(0, end - reach), end);
   const additions = decompose(seen, seasons, 'addition');
+  const recentReach = Math.max(recentCycles * cycle, 3 * (seasons.at(-1) ?? 1));
   return {
     values: seen,
     seasons,
@@ -41,6 +47,7 @@ export function pastOf(values: readonly number[], end: number, seasons: readonly
     nonNegative,
     additions,
     factors: nonNegative ? decompose(seen, seasons, 'factor') : additions,
+    recent: decompose(seen.slice(-recentReach), seasons, nonNegative ? 'factor' : 'addition'),
   };
 }
 
@@ -58,6 +65,13 @@ export function modelsWith(augurs: Augurs): readonly Model[] {
     ...[4, 8].map((cycles) =>
       onRest(`median-${cycles}`, 'factors', (rest, { cycle }) => median(rest.slice(-cycles * cycle))),
     ),
+    ...[1, 4].map((cycles) =>
+      onRest(`level-${cycles}-recent`, 'recent', (rest, { cycle }) => mean(rest.slice(-cycles * cycle))),
+    ),
+    ...[0.5, 1].map((share) =>
+      onRest(`trend-8-${share}-recent`, 'recent', (rest, { cycle }) => trend(rest, 8, share, cycle)),
+    ),
+    onRest('smoothed-recent', 'recent', (rest) => smoothed(rest)),
     onRest('level-since-change', 'factors', (rest, { cycle }) => mean(rest.slice(lastChange(rest, cycle)))),
     onRest('smoothed', 'factors', (rest) => smoothed(rest)),
     onRest('smoothed-add', 'additions', (rest) => smoothed(rest)),
@@ -108,7 +122,7 @@ function steps(horizon: number, value: (h: number) => number): number[] {
 /** A model of the level alone; the seasons are put back on what it says. */
 function onRest(
   name: string,
-  parts: 'factors' | 'additions',
+  parts: 'factors' | 'additions' | 'recent',
   levelOf: (rest: readonly number[], past: Past) => number | ((h: number) => number) | undefined,
 ): Model {
   return plain(name, (past, horizon) => {
@@ -148,7 +162,7 @@ function trend(
   cycle: number,
 ): ((h: number) => number) | undefined {
   const count = Math.min(cycles, Math.floor(rest.length / cycle));
-  if (count < 4) return undefined;
+  if (count === 0) return undefined;
   const means = Array.from({ length: count }, (_, back) => {
     const end = rest.length - back * cycle;
     return mean(rest.slice(end - cycle, end));
@@ -157,7 +171,8 @@ function trend(
   for (let a = 0; a < count; a += 1) {
     for (let b = a + 1; b < count; b += 1) slopes.push(((means[a] ?? 0) - (means[b] ?? 0)) / (b - a));
   }
-  const slope = (median(slopes) / cycle) * share;
+  // Fewer cycles than four tell no slope.
+  const slope = count < 4 ? 0 : (median(slopes) / cycle) * share;
   const level = mean(means.slice(0, 4).map((value, back) => value + slope * (back + 0.5) * cycle));
   return (h) => level + slope * (h + 0.5);
 }

@@ -23,9 +23,12 @@ export function decompose(values: readonly number[], seasons: readonly number[],
   let rest = values;
   for (const season of seasons) {
     if (values.length < 2 * season) continue;
-    const profile = profileOf(rest, season, action);
+    const levels = levelsOf(rest, season);
+    const profile = profileOf(rest, levels, season, action);
     profiles.push(profile);
-    rest = rest.map((value, index) => without(value, profile[index % season] ?? none, action));
+    rest = rest.map((value, index) =>
+      withoutSeason(value, profile[index % season] ?? none, action, levels[index] ?? 0),
+    );
   }
   return {
     action,
@@ -47,22 +50,21 @@ export function withSeason(level: number, season: number, action: Action): numbe
   return action === 'factor' ? level * season : level + season;
 }
 
-/** The least factor that is divided by: below it a value says little of the level. */
-const leastFactor = 0.1;
+/** A step whose factor is below this says little of the level, and the less the smaller it is. */
+const quietFactor = 0.3;
 
-function without(value: number, place: number, action: Action): number {
-  if (action === 'addition') return value - place;
-  return value / Math.max(place, leastFactor);
+/** What a step says of the level; where it is quiet, the level around it says the rest. */
+function withoutSeason(value: number, season: number, action: Action, level: number): number {
+  if (action === 'addition') return value - season;
+  const missing = Math.max(0, quietFactor - season);
+  return (value + missing * level) / (season + missing);
 }
 
-function profileOf(values: readonly number[], season: number, action: Action): number[] {
+function profileOf(values: readonly number[], levels: readonly number[], season: number, action: Action): number[] {
   const none = action === 'factor' ? 1 : 0;
-  const levels = movingAverage(values, season);
-  const first = Math.floor(season / 2);
   const at: number[][] = Array.from({ length: season }, () => []);
-  for (const [offset, level] of levels.entries()) {
-    const index = first + offset;
-    const value = values[index] ?? 0;
+  for (const [index, value] of values.entries()) {
+    const level = levels[index] ?? 0;
     if (action === 'addition') at[index % season]?.push(value - level);
     else if (level > 1e-9) at[index % season]?.push(value / level);
   }
@@ -82,6 +84,13 @@ function profileOf(values: readonly number[], season: number, action: Action): n
     const deviation = (place - middle) * kept;
     return action === 'factor' ? Math.max(0, 1 + deviation / Math.max(middle, 1e-9)) : deviation;
   });
+}
+
+/** The level around each step: the moving average, or the nearest one where there is none. */
+function levelsOf(values: readonly number[], season: number): number[] {
+  const averages = movingAverage(values, season);
+  const first = Math.floor(season / 2);
+  return values.map((_, index) => averages[Math.min(averages.length - 1, Math.max(0, index - first))] ?? 0);
 }
 
 /** The mean of a season's length around each step that has one; where the length is even, the ends count half. */

@@ -1,5 +1,5 @@
 import type { SlackSettings } from '../../sink-settings.ts';
-import { bar, type Card, cardOf, footOf, type OutgoingMessage, subjectOf } from '../alert-message.ts';
+import { bar, type Card, cardOf, footOf, leftWords, type OutgoingMessage, subjectOf } from '../alert-message.ts';
 import { post } from './post.ts';
 import type { SinkEffects, Tell } from './sink.ts';
 
@@ -60,8 +60,8 @@ export function slackMessage(message: OutgoingMessage): SlackMessage {
   // Head, foot, and a line that counts what is left out; of each alert what is said, its context and a line.
   const perCard = 3;
   const shown = cards.slice(0, Math.floor((slackLimits.blocks - 3) / perCard));
-  const left = cards.length - shown.length;
-  const more = `and ${left} more: costbook alerts --open`;
+  const left = cards.length - shown.length + (message.left?.anomalies ?? 0);
+  const more = cards.length === shown.length ? (leftWords(message) ?? '') : `and ${left} more: costbook alerts --open`;
   return {
     text,
     blocks: [

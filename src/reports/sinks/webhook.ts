@@ -9,7 +9,7 @@ const version = 1;
 
 /** What a webhook is sent, as docs/webhook-message.schema.json has it. Pure. */
 export function webhookBody(message: OutgoingMessage): string {
-  const { id, kind, at, mayBeRepeat, isTest, completeThrough, settledThrough, entries, digest } = message;
+  const { id, kind, at, mayBeRepeat, isTest, completeThrough, settledThrough, entries, digest, left } = message;
   return JSON.stringify({
     version,
     id,
@@ -23,6 +23,7 @@ export function webhookBody(message: OutgoingMessage): string {
     text: plainText(message),
     alerts: entries,
     digest,
+    left: left ?? null,
   });
 }
 

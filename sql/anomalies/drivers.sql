@@ -1,0 +1,93 @@
+--! about: Of the first day of each of $anomalies: the resources whose cost moved most against the four weeks before it, which
+--! about: are brought to what was expected of the day. The first row of each, of place 0, is the sum over all of them.
+--! grain: anomaly, place
+with asked as (
+  select anomaly.anomaly as anomaly, anomaly.account as account, anomaly.workspace as workspace,
+    anomaly.resource_type as resource_type, anomaly.billing_dimension as billing_dimension,
+    cast(anomaly.day as timestamp) as day_start, anomaly.expected as expected
+  from (
+    select unnest(
+      from_json(
+        $anomalies,
+        '[{"anomaly": "INTEGER", "account": "VARCHAR", "workspace": "VARCHAR", "resource_type": "VARCHAR",
+          "billing_dimension": "VARCHAR", "day": "VARCHAR", "expected": "DOUBLE"}]'
+      )
+    ) as anomaly
+  )
+),
+members as (
+  select asked.anomaly, asked.day_start, series.series_id, series.resource_name, series.resource_uuid
+  from asked
+  join series
+    on series.account = asked.account
+    and series.workspace is not distinct from asked.workspace
+    and series.resource_type is not distinct from asked.resource_type
+    and series.billing_dimension is not distinct from asked.billing_dimension
+),
+amounts_near as (
+  select series_id, date_trunc('day', bucket_start) as usage_day, sum(cost) as cost, sum(usage) as usage
+  from amounts
+  semi join members using (series_id)
+  where bucket_start >= (select min(day_start) - interval 28 day from asked)
+    and bucket_start < (select max(day_start) + interval 1 day from asked)
+  group by series_id, usage_day
+),
+resources as (
+  select
+    members.anomaly,
+    members.resource_name,
+    members.resource_uuid,
+    coalesce(sum(amounts_near.cost) filter (amounts_near.usage_day = members.day_start), 0) as cost,
+    coalesce(sum(amounts_near.usage) filter (amounts_near.usage_day = members.day_start), 0) as usage,
+    coalesce(sum(amounts_near.cost) filter (amounts_near.usage_day < members.day_start), 0) as base_cost,
+    coalesce(sum(amounts_near.usage) filter (amounts_near.usage_day < members.day_start), 0) as base_usage
+  from members
+  join amounts_near
+    on amounts_near.series_id = members.series_id
+    and amounts_near.usage_day >= members.day_start - interval 28 day
+    and amounts_near.usage_day <= members.day_start
+  group by members.anomaly, members.resource_name, members.resource_uuid
+),
+sums as (
+  select
+    anomaly,
+    sum(cost) as cost,
+    sum(usage) as usage,
+    sum(base_cost) as base_cost,
+    sum(base_usage) as base_usage
+  from resources
+  group by anomaly
+),
+placed as (
+  select
+    resources.*,
+    case
+      when sums.base_cost > 0
+        then asked.expected * cast(resources.base_cost as double) / cast(sums.base_cost as double)
+      else 0
+    end as expected
+  from resources
+  join sums using (anomaly)
+  join asked using (anomaly)
+),
+ranked as (
+  select
+    *,
+    row_number() over (
+      partition by anomaly
+      order by abs(cast(cost as double) - expected) desc, resource_name nulls last, resource_uuid nulls last
+    ) as place
+  from placed
+)
+select
+  anomaly, 0 as place, null as resource_name, null as resource_uuid, cast(cost as decimal(38, 12)) as cost,
+  cast(usage as double) as usage, cast(base_cost as double) as base_cost, cast(base_usage as double) as base_usage,
+  cast(null as double) as expected
+from sums
+union all
+select
+  anomaly, cast(place as integer), resource_name, resource_uuid, cast(cost as decimal(38, 12)), cast(usage as double),
+  cast(base_cost as double), cast(base_usage as double), expected
+from ranked
+where place <= $drivers
+order by anomaly, place

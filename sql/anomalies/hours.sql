@@ -1,0 +1,39 @@
+--! about: What each of $anomalies cost in each hour of its first day, and on average in the same hour of the four weeks before.
+--! grain: anomaly, hour
+with asked as (
+  select anomaly.anomaly as anomaly, anomaly.account as account, anomaly.workspace as workspace,
+    anomaly.resource_type as resource_type, anomaly.billing_dimension as billing_dimension,
+    cast(anomaly.day as timestamp) as day_start
+  from (
+    select unnest(
+      from_json(
+        $anomalies,
+        '[{"anomaly": "INTEGER", "account": "VARCHAR", "workspace": "VARCHAR", "resource_type": "VARCHAR",
+          "billing_dimension": "VARCHAR", "day": "VARCHAR"}]'
+      )
+    ) as anomaly
+  )
+),
+members as (
+  select asked.anomaly, asked.day_start, series.series_id
+  from asked
+  join series
+    on series.account = asked.account
+    and series.workspace is not distinct from asked.workspace
+    and series.resource_type is not distinct from asked.resource_type
+    and series.billing_dimension is not distinct from asked.billing_dimension
+)
+select
+  members.anomaly,
+  cast(date_part('hour', amounts.bucket_start) as integer) as hour,
+  cast(coalesce(sum(amounts.cost) filter (amounts.bucket_start >= members.day_start), 0) as double) as cost,
+  cast(coalesce(sum(amounts.cost) filter (amounts.bucket_start < members.day_start), 0) as double) as base_cost
+from members
+join amounts
+  on amounts.series_id = members.series_id
+  and amounts.bucket_start >= members.day_start - interval 28 day
+  and amounts.bucket_start < members.day_start + interval 1 day
+where amounts.bucket_start >= (select min(day_start) - interval 28 day from asked)
+  and amounts.bucket_start < (select max(day_start) + interval 1 day from asked)
+group by members.anomaly, hour
+order by members.anomaly, hour

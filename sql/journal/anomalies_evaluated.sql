@@ -1,0 +1,39 @@
+--! about: What an evaluation found not to be as usual: anomalies in the place of what was known of them, and how far each
+--! about: account was looked at.
+update ledger.anomalies
+set replaced_at = cast($at as timestamp)
+where replaced_at is null and list_contains(cast(from_json($changed, '["VARCHAR"]') as varchar[]), anomaly_key);
+
+insert into ledger.anomalies
+select
+  anomaly_key, account, workspace, resource_type, billing_dimension, kind, is_up, cast(first_day as date),
+  cast(seen_day as date), cast(last_day as date), cast(told_day as date), state, cast(ended_day as date),
+  cast(cost as decimal(38, 12)), cast(expected as decimal(38, 12)), cast(expected_low as decimal(38, 12)),
+  cast(expected_high as decimal(38, 12)), cast(impact as decimal(38, 12)), price_ratio, severity, is_told, detail,
+  cast($run_number as bigint), cast($at as timestamp), null
+from (
+  select unnest(
+    from_json(
+      $anomalies,
+      '[{
+        "anomaly_key": "VARCHAR", "account": "VARCHAR", "workspace": "VARCHAR", "resource_type": "VARCHAR",
+        "billing_dimension": "VARCHAR", "kind": "VARCHAR", "is_up": "BOOLEAN", "first_day": "VARCHAR",
+        "seen_day": "VARCHAR", "last_day": "VARCHAR", "told_day": "VARCHAR", "state": "VARCHAR",
+        "ended_day": "VARCHAR", "cost": "VARCHAR", "expected": "VARCHAR", "expected_low": "VARCHAR",
+        "expected_high": "VARCHAR", "impact": "VARCHAR", "price_ratio": "DOUBLE", "severity": "VARCHAR",
+        "is_told": "BOOLEAN", "detail": "VARCHAR"
+      }]'
+    ),
+    recursive := true
+  )
+);
+
+insert into ledger.anomaly_evaluations
+select
+  account, cast(evaluated_through as timestamp), load_number, cast($run_number as bigint), cast($at as timestamp)
+from (
+  select unnest(
+    from_json($accounts, '[{"account": "VARCHAR", "evaluated_through": "VARCHAR", "load_number": "BIGINT"}]'),
+    recursive := true
+  )
+);

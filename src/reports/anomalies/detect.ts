@@ -1,0 +1,361 @@
+import {
+  type Baseline,
+  type BaselineRules,
+  type DailyCosts,
+  type Disturbances,
+  learnBaseline,
+  learningDays,
+  learnUnitPrice,
+} from './baseline.ts';
+import { median } from './robust.ts';
+
+/** What is an anomaly. */
+export interface DetectionRules extends BaselineRules {
+  /** USD a day by which a day must differ from what is expected. */
+  readonly minAmount: number;
+  /** The share of what is expected by which it must differ: 0.3. */
+  readonly minShare: number;
+}
+
+/**
+ * What happened to a scope. spike: dearer. step: dearer or cheaper, and it stays so. drop: nothing any more of what cost
+ * something every day. new: costs where there were none. price: a unit costs another amount. dip: cheaper, which is told
+ * to nobody while it may be a holiday.
+ */
+export const anomalyKinds = ['spike', 'step', 'drop', 'new', 'price', 'dip'] as const;
+export type AnomalyKind = (typeof anomalyKinds)[number];
+
+/** Something that happened to a scope, from its first day on. Days are numbers since 1970-01-01. */
+export interface Episode {
+  readonly kind: AnomalyKind;
+  readonly isUp: boolean;
+  readonly firstDay: number;
+  /** The day with whose completion it showed: the first, or a later one where noise hid it. */
+  readonly seenDay: number;
+  /** The last day that was not as usual, so far. */
+  readonly lastDay: number;
+  /** The day with whose completion it was told for sure; undefined while it is not to be told. */
+  readonly toldDay: number | undefined;
+  /** over: it is as before again. usual: it stayed until it is what is expected. */
+  readonly state: 'open' | 'over' | 'usual';
+  /** The day on which that was known; undefined while it is open. */
+  readonly endedDay: number | undefined;
+  /** USD of the first day, and what was expected of it. */
+  readonly cost: number;
+  readonly expected: number;
+  readonly low: number;
+  readonly high: number;
+  /** USD by which each of its days so far differs from what was expected of it; below 0 where it was cheaper. */
+  readonly impacts: readonly number[];
+  /** Of a price: so many times what a unit cost before. */
+  readonly ratio: number | undefined;
+}
+
+/** After so many days what has changed is the usual. */
+export const adoptionDays = 14;
+/** So many days must be as usual again before it is over: one may be chance. */
+const daysBack = 2;
+/** A change that noise hides on any single day shows in so many days; a lower level is told when it has stayed for them. */
+const stayDays = 7;
+/** Of which all but so many must show it. */
+const stayMisses = 1;
+/** What may come back by itself on a single day is told as a step from so many days on. */
+const stepDays = 3;
+/** Of what lasts no longer than this much is learned: medians bear it, and what comes back each week is a pattern. */
+const shortDays = 2;
+/** A day below this share of what is expected is nothing. */
+const nothingShare = 0.02;
+/** So many errors of the expectation itself are given way, so that a difference of just the least share is told. */
+const benefit = 2;
+
+/**
+ * Follows a scope over the days from `from` to `to`, both among them: what is known of it afterwards, by what was known
+ * before. Days are looked at one by one, each with what was there before it alone, so that a day's outcome does not
+ * depend on later ones. `isQuiet` tells the days on which many scopes cost less at once. Pure.
+ */
+export function follow<T extends Episode>(
+  series: DailyCosts,
+  known: readonly T[],
+  { from, to }: { readonly from: number; readonly to: number },
+  { isQuiet, rules }: { readonly isQuiet: (day: number) => boolean; readonly rules: DetectionRules },
+): readonly (T | Episode)[] {
+  let episodes: readonly Episode[] = known;
+  for (let day = from; day <= to; day += 1) {
+    const priced = followPrice(series, episodes, day, rules);
+    const baseline = learnBaseline(series, day, disturbancesOf(priced, day), rules);
+    const view = { series, day, cost: costOn(series, day), episodes: priced, baseline };
+    episodes = followDay(view, isQuiet(day), rules);
+  }
+  return episodes;
+}
+
+/** One scope on one day. */
+interface View {
+  readonly series: DailyCosts;
+  readonly day: number;
+  readonly cost: number;
+  readonly episodes: readonly Episode[];
+  readonly baseline: Baseline;
+}
+
+function costOn({ firstDay, costs }: DailyCosts, day: number): number {
+  return costs[day - firstDay] ?? 0;
+}
+
+/** What was known of episodes before a day: later ones had not begun, and what ended or told them had not either. */
+export function episodesBefore<T extends Episode>(episodes: readonly T[], day: number): T[] {
+  return episodes.flatMap((episode) => {
+    if (episode.seenDay >= day) return [];
+    const isEnded = episode.endedDay !== undefined && episode.endedDay < day;
+    if (isEnded) return [episode];
+    const lastDay = Math.min(episode.lastDay, day - 1);
+    const toldDay = episode.toldDay !== undefined && episode.toldDay >= day ? undefined : episode.toldDay;
+    const isShort = episode.kind === 'step' && episode.isUp && lastDay - episode.firstDay + 1 < stepDays;
+    const kind = toldDay === undefined && !episode.isUp ? 'dip' : isShort ? 'spike' : episode.kind;
+    const impacts = episode.impacts.slice(0, lastDay - episode.firstDay + 1);
+    return [{ ...episode, kind, state: 'open' as const, endedDay: undefined, lastDay, toldDay, impacts }];
+  });
+}
+
+/** A day on which many scopes cost less at once is a holiday, or as good as one. */
+const quietShare = 0.25;
+const quietScopes = 3;
+
+/**
+ * Whether many of an account's scopes cost less on a day than on the same weekday of the weeks before it: days without
+ * a cost are then none of the scope's own. Days are looked at once. Pure.
+ */
+export function quietDays(scopes: readonly DailyCosts[], rules: DetectionRules): (day: number) => boolean {
+  const known = new Map<number, boolean>();
+  return (day) => {
+    const before = known.get(day);
+    if (before !== undefined) return before;
+    let usual = 0;
+    let lower = 0;
+    for (const series of scopes) {
+      const expected = median([7, 14, 21, 28].map((apart) => costOn(series, day - apart)));
+      if (expected < rules.minAmount) continue;
+      usual += 1;
+      if (costOn(series, day) < expected * (1 - rules.minShare)) lower += 1;
+    }
+    const isQuiet = lower >= quietScopes && lower >= quietShare * usual;
+    known.set(day, isQuiet);
+    return isQuiet;
+  };
+}
+
+function followDay(view: View, isQuiet: boolean, rules: DetectionRules): readonly Episode[] {
+  const open = view.episodes.find(({ state, kind }) => state === 'open' && kind !== 'price');
+  if (open === undefined) return withBegun(view.episodes, view, isQuiet, rules);
+  const next = followOpen(open, view, isQuiet, rules);
+  const episodes = view.episodes.map((episode) => (episode === open ? next : episode));
+  // What is over may have turned into its opposite on the same day.
+  return next.state === 'over' ? withBegun(episodes, view, isQuiet, rules) : episodes;
+}
+
+function withBegun(
+  episodes: readonly Episode[],
+  view: View,
+  isQuiet: boolean,
+  rules: DetectionRules,
+): readonly Episode[] {
+  const begun = beginningOf({ ...view, episodes }, isQuiet, rules);
+  return begun === undefined ? episodes : [...episodes, begun];
+}
+
+/** What episodes say of the days before a day, and of prices on it. */
+function disturbancesOf(episodes: readonly Episode[], day: number): Disturbances {
+  const masked: { from: number; to: number }[] = [];
+  const steps: number[] = [];
+  const prices: { from: number; to: number; ratio: number }[] = [];
+  for (const { kind, state, firstDay, lastDay, ratio } of episodes) {
+    if (kind === 'price') {
+      if (ratio === undefined) continue;
+      prices.push({ from: firstDay, to: state === 'over' ? lastDay : Number.POSITIVE_INFINITY, ratio });
+    } else if (state === 'usual') {
+      if (kind === 'drop') masked.push({ from: Number.NEGATIVE_INFINITY, to: firstDay - 1 });
+      else if (kind !== 'new') steps.push(firstDay);
+    } else if (kind !== 'new' && (state === 'open' || lastDay - firstDay >= shortDays)) {
+      masked.push({ from: firstDay, to: state === 'open' ? day - 1 : lastDay });
+    }
+  }
+  return { masked, steps: steps.sort((a, b) => a - b), prices };
+}
+
+/** How far a day lies from what is expected: the logarithm of their ratio. */
+function deviationOf(cost: number, expected: number): number {
+  return Math.log(Math.max(cost, 1e-9) / Math.max(expected, 1e-9));
+}
+
+function isHigh(cost: number, day: number, baseline: Baseline, rules: DetectionRules, reach = 1): boolean {
+  const { expected, high } = baseline.expectationOf(day);
+  // Half way out is half way out in every measure.
+  if (expected === 0) return cost > high * reach && cost >= rules.minAmount * reach;
+  const least = expected * Math.exp(-benefit * baseline.error);
+  return (
+    deviationOf(cost, expected) > deviationOf(high, expected) * reach &&
+    (reach < 1 || cost - least >= rules.minAmount) &&
+    cost - least >= rules.minShare * least * reach
+  );
+}
+
+function isLow(cost: number, day: number, baseline: Baseline, rules: DetectionRules, reach = 1): boolean {
+  const { expected, low } = baseline.expectationOf(day);
+  if (expected === 0) return false;
+  const most = expected * Math.exp(benefit * baseline.error);
+  return (
+    deviationOf(cost, expected) < deviationOf(low, expected) * reach &&
+    (reach < 1 || most - cost >= rules.minAmount) &&
+    most - cost >= rules.minShare * most * reach
+  );
+}
+
+function beginningOf(view: View, isQuiet: boolean, rules: DetectionRules): Episode | undefined {
+  const { series, episodes, baseline, day, cost } = view;
+  const { expected, low, high } = baseline.expectationOf(day);
+  const begin = (kind: AnomalyKind, isUp: boolean, toldDay: number | undefined): Episode => ({
+    ...{ kind, isUp, firstDay: day, seenDay: day, lastDay: day, toldDay, state: 'open', endedDay: undefined },
+    ...{ cost, expected, low, high, impacts: [cost - expected], ratio: undefined },
+  });
+  if (baseline.nature === 'empty' || baseline.nature === 'young') {
+    const oldest = Math.max(series.firstDay, day - learningDays);
+    const isKnown = (baseline.firstCostDay ?? day) - oldest >= rules.minDays;
+    const isTold = episodes.some(({ kind, firstDay }) => kind === 'new' && firstDay >= day - rules.minDays);
+    return isKnown && !isTold && cost >= rules.minAmount ? begin('new', true, day) : undefined;
+  }
+  if (isHigh(cost, day, baseline, rules)) {
+    const isAgain = episodes.some(
+      (past) => past.isUp && past.kind !== 'price' && recurs(past.firstDay, day) && cost < past.cost * again,
+    );
+    return begin('spike', true, isAgain ? undefined : day);
+  }
+  if (isLow(cost, day, baseline, rules)) {
+    const isDrop = isGone(view);
+    return begin(isDrop ? 'drop' : 'dip', false, isDrop && isDropSure(view, isQuiet) ? day : undefined);
+  }
+  return staying(series, episodes, day, rules);
+}
+
+function isGone({ cost, baseline, day }: View): boolean {
+  return cost <= baseline.expectationOf(day).expected * nothingShare;
+}
+
+/** Nothing on a day on which there always was something is told at once; where days without cost are usual, not on a holiday. */
+function isDropSure({ baseline }: View, isQuiet: boolean): boolean {
+  return baseline.isDaily || !isQuiet;
+}
+
+/** What came a week, two or a month ago and was not much less is told once: it seems to come again and again. */
+function recurs(before: number, day: number): boolean {
+  const apart = day - before;
+  return apart === 7 || apart === 14 || (apart >= 28 && apart <= 31);
+}
+const again = 1.3;
+
+/** A level that noise hides on any single day, and that shows in a week. */
+function staying(
+  series: DailyCosts,
+  episodes: readonly Episode[],
+  day: number,
+  rules: DetectionRules,
+): Episode | undefined {
+  const firstDay = day - stayDays + 1;
+  if (episodes.some(({ lastDay, kind, endedDay }) => kind !== 'price' && Math.max(lastDay, endedDay ?? 0) >= firstDay))
+    return undefined;
+  const baseline = learnBaseline(series, firstDay, disturbancesOf(episodes, firstDay), rules);
+  if (baseline.nature !== 'steady') return undefined;
+  const days = Array.from({ length: stayDays }, (_, place) => {
+    const cost = series.costs[firstDay + place - series.firstDay] ?? 0;
+    return { cost, ...baseline.expectationOf(firstDay + place) };
+  });
+  const deviation = days.map(({ cost, expected }) => deviationOf(cost, expected));
+  const middle = median(deviation);
+  const share = Math.log1p(rules.minShare);
+  const uncertain = stayDeviations * Math.hypot((baseline.noise * 1.25) / Math.sqrt(stayDays), baseline.error);
+  if (Math.abs(middle) < Math.max(share, uncertain)) return undefined;
+  const isUp = middle > 0;
+  const showing = deviation.filter((value) => (isUp ? value : -value) >= share / 2).length;
+  const impacts = days.map(({ cost, expected }) => cost - expected);
+  const impact = impacts.reduce((sum, value) => sum + value, 0);
+  if (showing < stayDays - stayMisses || Math.abs(impact) < rules.minAmount * stayDays) return undefined;
+  const [first = { cost: 0, expected: 0, low: 0, high: 0 }] = days;
+  return {
+    ...{ kind: 'step', isUp, firstDay, seenDay: day, lastDay: day, toldDay: day, state: 'open', endedDay: undefined },
+    ...{ ...first, impacts, ratio: undefined },
+  };
+}
+/** A level of several days that days like the ones before make a little longer counts for so much more. */
+const stayDeviations = 5.5;
+/** So many deviations of a unit's price are no chance. */
+const priceDeviations = 4;
+
+function followOpen(open: Episode, view: View, isQuiet: boolean, rules: DetectionRules): Episode {
+  const { baseline, day, cost } = view;
+  const { expected } = baseline.expectationOf(day);
+  const length = day - open.firstDay + 1;
+  if (open.kind === 'new') {
+    if (length > rules.minDays) return { ...open, state: 'usual', endedDay: day };
+    return cost > 0 ? { ...open, lastDay: day, impacts: withImpact(open, day, cost) } : open;
+  }
+  if (length > adoptionDays) return { ...open, state: 'usual', endedDay: day };
+  const isStill = open.isUp ? isHigh(cost, day, baseline, rules, 0.5) : isLow(cost, day, baseline, rules, 0.5);
+  if (!isStill) {
+    // A weekday on which nothing is expected says nothing.
+    if (expected === 0) return open;
+    const isTurned = open.isUp && isLow(cost, day, baseline, rules);
+    const isOver = isTurned || open.toldDay === undefined || day - open.lastDay >= daysBack;
+    return isOver ? { ...open, state: 'over', endedDay: day } : open;
+  }
+  const next = { ...open, lastDay: day, impacts: withImpact(open, day, cost - expected) };
+  if (open.isUp) return open.kind === 'spike' && length >= stepDays ? { ...next, kind: 'step' } : next;
+  if (open.toldDay !== undefined) return next;
+  if (isGone(view) && (isDropSure(view, isQuiet) || length >= stepDays)) return { ...next, kind: 'drop', toldDay: day };
+  return length >= stayDays ? { ...next, kind: 'step', toldDay: day } : next;
+}
+
+/** The impacts of an episode with that of one more day; days between that were as usual have none. */
+function withImpact({ impacts, firstDay }: Episode, day: number, impact: number): number[] {
+  return Array.from({ length: day - firstDay + 1 }, (_, place) =>
+    firstDay + place === day ? impact : (impacts[place] ?? 0),
+  );
+}
+
+/** A unit that costs another amount than on the days before it. */
+function followPrice(
+  series: DailyCosts,
+  episodes: readonly Episode[],
+  day: number,
+  rules: DetectionRules,
+): readonly Episode[] {
+  const cost = series.costs[day - series.firstDay] ?? 0;
+  const usage = series.usages[day - series.firstDay] ?? 0;
+  const open = episodes.find(({ state, kind }) => state === 'open' && kind === 'price');
+  const others = episodes.filter((episode) => episode !== open);
+  const masked = others.concat(open === undefined ? [] : [{ ...open, ratio: undefined, kind: 'dip' }]);
+  const old = learnUnitPrice(series, open?.firstDay ?? day, disturbancesOf(masked, day));
+  if (open !== undefined && day - open.firstDay >= adoptionDays) {
+    return episodes.map((episode) => (episode === open ? { ...open, state: 'usual', endedDay: day } : episode));
+  }
+  if (old === undefined || usage <= 0 || cost <= 0) return episodes;
+  const ratio = cost / usage / old.price;
+  const expected = usage * old.price;
+  const isMoved = (reach: number) =>
+    Math.abs(Math.log(ratio)) > Math.max(Math.log1p(rules.minShare) * 0.99, priceDeviations * old.noise) * reach &&
+    (reach < 1 || Math.abs(cost - expected) >= rules.minAmount);
+  if (open === undefined) {
+    if (!isMoved(1)) return episodes;
+    const width = Math.exp(priceDeviations * old.noise);
+    return [
+      ...episodes,
+      {
+        ...{ kind: 'price', isUp: ratio > 1, firstDay: day, seenDay: day, lastDay: day, toldDay: day, state: 'open' },
+        ...{ endedDay: undefined, cost, expected, low: expected / width, high: expected * width },
+        ...{ impacts: [cost - expected], ratio },
+      },
+    ];
+  }
+  const next: Episode = isMoved(0.5)
+    ? { ...open, lastDay: day, impacts: withImpact(open, day, cost - expected) }
+    : { ...open, state: 'over', endedDay: day };
+  return episodes.map((episode) => (episode === open ? next : episode));
+}

@@ -1,0 +1,250 @@
+import { dayMs, formatInstant, type Instant } from '../../time.ts';
+import {
+  type AnomalyEvaluation,
+  type AnomalyRow,
+  type Completeness,
+  type Connection,
+  completeness,
+} from '../../warehouse/index.ts';
+import { anomalySql } from './anomaly-sql.ts';
+import type { DailyCosts } from './baseline.ts';
+import { dayName, dayNamed, dayNumber } from './days.ts';
+import { type Episode, quietDays } from './detect.ts';
+import { evaluateScope, type KeptEpisode, readDays } from './evaluate.ts';
+import { type Explained, explain, usdText } from './explain.ts';
+import { type AnomalyDetail, severityOf } from './fact.ts';
+import type { AnomalyRules } from './rules.ts';
+import { type Scope, scopeKey, scopeOf } from './scope.ts';
+
+/** What is known of anomalies after an evaluation. */
+export interface AnomalyState extends Pick<AnomalyEvaluation, 'anomalies' | 'accounts'> {
+  /** All that are open, or were lately: those of `anomalies` and those of which nothing else is known than before. */
+  readonly present: readonly AnomalyRow[];
+}
+
+/**
+ * Looks at the days that became complete since the last evaluation, and at earlier ones whose numbers have changed; what
+ * is known of anomalies then, and what of it is new. Only reads. An account is looked at as far as it is complete.
+ */
+export async function evaluateAnomalies(connection: Connection, rules: AnomalyRules): Promise<AnomalyState> {
+  const evaluated = new Map(
+    (await connection.rows(await anomalySql('evaluated'))).map((row) => [
+      String(row['account']),
+      dayNumber(Number(row['evaluated_through'])) - 1,
+    ]),
+  );
+  const accounts = (await completeness(connection)).flatMap((account) =>
+    lookedAt(account, evaluated.get(account.account)),
+  );
+  const oldest = Math.min(...accounts.map(({ lastDay }) => lastDay)) - readDays + 1;
+  const known = accounts.length === 0 ? [] : await readKnownAnomalies(connection, dayName(oldest - 30));
+  if (accounts.length === 0) return { anomalies: [], accounts: [], present: known };
+  const changed = await changedDays(connection, oldest);
+  const due = accounts.filter(
+    ({ account, lastDay, evaluatedDay }) =>
+      evaluatedDay === undefined ||
+      lastDay > evaluatedDay ||
+      [...changed].some(([key, from]) => (JSON.parse(key) as string[])[0] === account && from <= lastDay),
+  );
+  if (due.length === 0) return { anomalies: [], accounts: [], present: known };
+
+  const costs = await readDailyCosts(connection, due, oldest);
+  const [loads] = await connection.rows('select coalesce(max(load_number), 0) as load_number from ledger.loads');
+  const found: { scope: Scope; episode: KeptEpisode; before: AnomalyRow | undefined; isMoved: boolean }[] = [];
+  for (const { account, lastDay, evaluatedDay } of due) {
+    const own = costs.filter(({ scope }) => scope.account === account);
+    const isQuiet = quietDays(
+      own.map(({ series }) => series),
+      rules,
+    );
+    for (const { scope, series } of own) {
+      const key = scopeKey(scope);
+      const rows = known.filter((row) => scopeKey(scopeOf({ ...row })) === key);
+      const changedFrom = changed.get(key);
+      const episodes = evaluateScope({
+        ...{ series, known: rows.map(toEpisode), lastDay, evaluatedDay, changedFrom, isQuiet, rules },
+        newKey: (episode) => anomalyKey(scope, episode),
+      });
+      for (const episode of episodes) {
+        const before = rows.find((row) => row.anomaly_key === episode.key);
+        const isMoved = changedFrom !== undefined && changedFrom <= episode.firstDay;
+        found.push({ scope, episode, before, isMoved });
+      }
+    }
+  }
+  // Explained are those that are told, once, and again where the numbers of their first day have changed.
+  const toExplain = found.filter(
+    ({ episode, before, isMoved }) => episode.isTold && !episode.isRestated && (before?.is_told !== true || isMoved),
+  );
+  const explained = new Map(
+    (await explain(connection, toExplain)).map((explanation, place) => [toExplain[place]?.episode, explanation]),
+  );
+  const rows = found.map(({ scope, episode, before }) => ({
+    before,
+    row: toRow(scope, episode, { before, explanation: explained.get(episode), rules }),
+  }));
+  const anomalies = rows.flatMap(({ row, before }) => (JSON.stringify(before) === JSON.stringify(row) ? [] : [row]));
+  const keys = new Set(anomalies.map(({ anomaly_key }) => anomaly_key));
+  return {
+    anomalies,
+    accounts: due.map(({ account, lastDay }) => ({
+      account,
+      evaluatedThrough: (lastDay + 1) * dayMs,
+      loadNumber: Number(loads?.['load_number']),
+    })),
+    present: [...known.filter(({ anomaly_key }) => !keys.has(anomaly_key)), ...anomalies],
+  };
+}
+
+interface LookedAt {
+  readonly account: string;
+  readonly historyStart: Instant;
+  readonly lastDay: number;
+  readonly evaluatedDay: number | undefined;
+}
+
+function lookedAt(
+  { account, historyStart, completeThrough }: Completeness,
+  evaluatedDay: number | undefined,
+): LookedAt[] {
+  if (historyStart === undefined || completeThrough === undefined) return [];
+  const lastDay = dayNumber(completeThrough) - 1;
+  // Books that are complete through less than before are not looked at again until they are where they were.
+  if (lastDay < dayNumber(historyStart) || (evaluatedDay !== undefined && lastDay < evaluatedDay)) return [];
+  return [{ account, historyStart, lastDay, evaluatedDay }];
+}
+
+/** The first day of each scope whose numbers have changed since its account was evaluated. */
+async function changedDays(connection: Connection, oldest: number): Promise<Map<string, number>> {
+  const rows = await connection.rows(await anomalySql('changed'), { from: formatInstant(oldest * dayMs) });
+  return new Map(rows.map((row) => [scopeKey(scopeOf(row)), Number(row['first_day'])]));
+}
+
+/** Every scope of these accounts with its days from `oldest` on, or from where its account's books begin. */
+async function readDailyCosts(
+  connection: Connection,
+  accounts: readonly LookedAt[],
+  oldest: number,
+): Promise<{ scope: Scope; series: DailyCosts }[]> {
+  const lastDay = Math.max(...accounts.map((account) => account.lastDay));
+  const rows = await connection.rows(await anomalySql('daily'), {
+    from: formatInstant(oldest * dayMs),
+    to: formatInstant((lastDay + 1) * dayMs),
+    accounts: JSON.stringify(accounts.map(({ account }) => account)),
+  });
+  return rows.map((row) => {
+    const scope = scopeOf(row);
+    const books = accounts.find(({ account }) => account === scope.account);
+    const begin = books === undefined ? oldest : Math.ceil(books.historyStart / dayMs);
+    const firstDay = Math.max(oldest, begin);
+    return { scope, series: seriesOf(row, firstDay, lastDay) };
+  });
+}
+
+function seriesOf(row: Readonly<Record<string, unknown>>, firstDay: number, lastDay: number): DailyCosts {
+  const [days, dayCosts, dayUsages] = ['days', 'costs', 'usages'].map(
+    (name) => JSON.parse(String(row[name])) as number[],
+  );
+  const costs = new Array<number>(Math.max(0, lastDay - firstDay + 1)).fill(0);
+  const usages = [...costs];
+  for (const [place, day] of (days ?? []).entries()) {
+    if (day < firstDay) continue;
+    costs[day - firstDay] = dayCosts?.[place] ?? 0;
+    usages[day - firstDay] = dayUsages?.[place] ?? 0;
+  }
+  return { firstDay, costs, usages };
+}
+
+/** `anomaly/acc_main/research/sandbox/sandbox_compute_runtime_gbs/2026-10-03`, with `/price` of a price. */
+export function anomalyKey(
+  { account, workspace, resourceType, billingDimension }: Scope,
+  { firstDay, kind }: Episode,
+): string {
+  const names = [account, workspace, resourceType, billingDimension].map((name) =>
+    name === null ? '@none' : encodeURIComponent(name),
+  );
+  return ['anomaly', ...names, dayName(firstDay), ...(kind === 'price' ? ['price'] : [])].join('/');
+}
+
+/** Anomalies as they are known now: those that are open, and those that ended on a day or later. */
+export async function readKnownAnomalies(connection: Connection, from: string): Promise<AnomalyRow[]> {
+  const rows = await connection.rows(await anomalySql('known'), { from });
+  return rows.map(
+    (row) =>
+      ({
+        ...row,
+        price_ratio: row['price_ratio'] === null ? null : Number(row['price_ratio']),
+      }) as unknown as AnomalyRow,
+  );
+}
+
+function toEpisode(row: AnomalyRow): KeptEpisode {
+  const { impacts } = JSON.parse(row.detail) as AnomalyDetail;
+  return {
+    key: row.anomaly_key,
+    isTold: row.is_told,
+    isRestated: row.state === 'restated',
+    kind: row.kind as Episode['kind'],
+    isUp: row.is_up,
+    firstDay: dayNamed(row.first_day),
+    seenDay: dayNamed(row.seen_day),
+    lastDay: dayNamed(row.last_day),
+    toldDay: row.told_day === null ? undefined : dayNamed(row.told_day),
+    state: row.state === 'restated' ? 'over' : row.state,
+    endedDay: row.ended_day === null ? undefined : dayNamed(row.ended_day),
+    cost: Number(row.cost),
+    expected: Number(row.expected),
+    low: Number(row.expected_low),
+    high: Number(row.expected_high),
+    impacts,
+    ratio: row.price_ratio ?? undefined,
+  };
+}
+
+function toRow(
+  scope: Scope,
+  episode: KeptEpisode,
+  {
+    before,
+    explanation,
+    rules,
+  }: { before: AnomalyRow | undefined; explanation: Explained | undefined; rules: AnomalyRules },
+): AnomalyRow {
+  const unexplained = { firstHour: null, moved: null, priceEffect: null, volumeEffect: null, drivers: [] };
+  const kept = before === undefined ? unexplained : (JSON.parse(before.detail) as AnomalyDetail);
+  const { cost, ...explained } = explanation ?? { cost: undefined, ...kept };
+  const impacts = episode.impacts.map((impact) => Number(impact.toFixed(6)));
+  const detail: AnomalyDetail = {
+    impacts,
+    firstHour: explained.firstHour,
+    moved: explained.moved,
+    priceEffect: explained.priceEffect,
+    volumeEffect: explained.volumeEffect,
+    drivers: explained.drivers,
+  };
+  const day = (number: number | undefined) => (number === undefined ? null : dayName(number));
+  return {
+    anomaly_key: episode.key,
+    account: scope.account,
+    workspace: scope.workspace,
+    resource_type: scope.resourceType,
+    billing_dimension: scope.billingDimension,
+    kind: episode.kind,
+    is_up: episode.isUp,
+    first_day: dayName(episode.firstDay),
+    seen_day: dayName(episode.seenDay),
+    last_day: dayName(episode.lastDay),
+    told_day: day(episode.toldDay),
+    state: episode.isRestated ? 'restated' : episode.state,
+    ended_day: day(episode.endedDay),
+    cost: cost ?? (before !== undefined && Number(before.cost) === episode.cost ? before.cost : usdText(episode.cost)),
+    expected: usdText(episode.expected),
+    expected_low: usdText(episode.low),
+    expected_high: usdText(episode.high),
+    impact: usdText(impacts.reduce((sum, impact) => sum + impact, 0)),
+    price_ratio: episode.ratio ?? null,
+    severity: before?.severity ?? severityOf(episode, rules),
+    is_told: episode.isTold,
+    detail: JSON.stringify(detail),
+  };
+}

@@ -1,0 +1,55 @@
+import type { Margin } from './intervals.ts';
+import type { Margins } from './margins.ts';
+
+/** As a share of what is expected. */
+const rounding = 1e-9;
+
+/** A number that is expected, and the interval that holds the outcome as often as the level says. */
+export interface Range {
+  readonly mean: number;
+  readonly lower: number;
+  readonly upper: number;
+}
+
+/** Ranges of the steps and of their sums, around a path that counts in `scale`. */
+export function rangesAround(
+  path: readonly number[],
+  margins: Margins,
+  floor: number,
+  scale: number,
+): { points: Range[]; cumulative: Range[] } {
+  const points = path.map((value, h) => rangeAround(value, margins.points[h] ?? [0, 0], floor));
+  let total = 0;
+  let before: Range | undefined;
+  const cumulative = path.map((value, h): Range => {
+    total += value;
+    const own = h === 0 ? points[0] : undefined;
+    const range = own ?? rangeAround(total, margins.sums[h] ?? [0, 0], floor);
+    // What cannot be below zero cannot grow less in sum.
+    if (floor === 0 && before !== undefined) {
+      before = { ...range, lower: Math.max(range.lower, before.lower), upper: Math.max(range.upper, before.upper) };
+    } else before = range;
+    return before;
+  });
+  const inUnits = ({ mean, lower, upper }: Range): Range => ({
+    mean: finite(mean * scale),
+    lower: finite(lower * scale),
+    upper: finite(upper * scale),
+  });
+  return { points: points.map(inUnits), cumulative: cumulative.map(inUnits) };
+}
+
+function rangeAround(value: number, [below, above]: Margin, floor: number): Range {
+  // Sums of the same numbers differ by the order in which they are added: no interval is narrower than that.
+  const least = rounding * Math.abs(value);
+  return {
+    mean: value,
+    lower: Math.max(floor, value + Math.min(below, -least)),
+    upper: value + Math.max(above, least),
+  };
+}
+
+/** Sums of the largest numbers there are stay numbers; and there is one zero. */
+function finite(value: number): number {
+  return Math.min(Number.MAX_VALUE, Math.max(-Number.MAX_VALUE, value)) + 0;
+}

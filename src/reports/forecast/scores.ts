@@ -1,0 +1,91 @@
+import type { Tried } from './choice.ts';
+import { marginsFor } from './margins.ts';
+import { mean } from './numbers.ts';
+import { type Range, rangesAround } from './ranges.ts';
+import type { Prepared } from './series.ts';
+
+/** How the chosen model did on the series' own past, at origins after which the outcome is known. */
+export interface Backtest {
+  readonly folds: number;
+  /** Mean absolute error as a multiple of what the season before, repeated, would have erred; null where that is 0. */
+  readonly mase: number | null;
+  /** Symmetric mean absolute percentage error, 0 to 200; null where there is nothing to divide by. */
+  readonly smape: number | null;
+  /** Share of the outcomes that the intervals would have held, made from what was known before them; 0 to 1. */
+  readonly coverage: number | null;
+  /** The same of the sums over the horizon (or what was known of it). */
+  readonly sumCoverage: number | null;
+}
+
+/** How many origins, the newest first, the intervals themselves are tried at. */
+const coverageOrigins = 8;
+
+/** Scores what the chosen model said at the origins, and the intervals as they would have been made there. */
+export function backtestOf(
+  tried: Tried,
+  series: Prepared,
+  horizon: number,
+  level: number,
+  season: number,
+  floor: number,
+): Backtest {
+  const { origins, chosen } = tried;
+  const [errors, shares]: [number[], number[]] = [[], []];
+  for (const [index, { outcomes, isKnown }] of origins.entries()) {
+    for (const [h, outcome] of outcomes.entries()) {
+      if (!isKnown[h]) continue;
+      const said = chosen.paths[index]?.[h] ?? 0;
+      const both = Math.abs(outcome) + Math.abs(said);
+      errors.push(Math.abs(outcome - said));
+      if (both > 0) shares.push((200 * Math.abs(outcome - said)) / both);
+    }
+  }
+  const { values, isKnown } = series;
+  const naive = mean(
+    values.flatMap((value, index) =>
+      index >= season && isKnown[index] && isKnown[index - season]
+        ? [Math.abs(value - (values[index - season] ?? 0))]
+        : [],
+    ),
+  );
+  const covered = coverageOf(tried, horizon, level, floor);
+  return {
+    folds: origins.length,
+    mase: naive > 0 && errors.length > 0 ? mean(errors) / naive : null,
+    smape: shares.length > 0 ? mean(shares) : null,
+    ...covered,
+  };
+}
+
+/** Makes the intervals as they would have been made at some origins, and counts what they held. */
+function coverageOf(
+  tried: Tried,
+  horizon: number,
+  level: number,
+  floor: number,
+): { coverage: number | null; sumCoverage: number | null } {
+  const [points, sums]: [number[], number[]] = [[], []];
+  const candidates = tried.origins.flatMap((origin, index) => {
+    const trial = tried.chosenAt[index];
+    return trial === undefined ? [] : [{ origin, chosen: trial, path: trial.paths[index] ?? [] }];
+  });
+  const every = Math.max(1, Math.ceil(candidates.length / coverageOrigins));
+  for (const { origin, chosen, path } of candidates.filter((_, index) => index % every === 0)) {
+    const margins = marginsFor({ ...origin, chosen }, tried, horizon, level);
+    const { points: around, cumulative } = rangesAround(path, margins, floor, 1);
+    let total = 0;
+    for (const [h, outcome] of origin.outcomes.entries()) {
+      total += origin.isKnown[h] ? outcome : (path[h] ?? 0);
+      if (origin.isKnown[h]) points.push(isWithin(outcome, around[h]) ? 1 : 0);
+    }
+    sums.push(isWithin(total, cumulative[origin.outcomes.length - 1]) ? 1 : 0);
+  }
+  return {
+    coverage: points.length === 0 ? null : mean(points),
+    sumCoverage: sums.length === 0 ? null : mean(sums),
+  };
+}
+
+function isWithin(value: number, range: Range | undefined): boolean {
+  return range !== undefined && value >= range.lower && value <= range.upper;
+}

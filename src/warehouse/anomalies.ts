@@ -1,0 +1,63 @@
+import { formatInstant, type Instant } from '../time.ts';
+import type { Recorder } from './journal.ts';
+
+/** An anomaly as the ledger keeps it; days are `2026-10-03`, USD decimal text. */
+export interface AnomalyRow {
+  readonly anomaly_key: string;
+  readonly account: string;
+  readonly workspace: string | null;
+  readonly resource_type: string | null;
+  readonly billing_dimension: string | null;
+  readonly kind: string;
+  readonly is_up: boolean;
+  readonly first_day: string;
+  readonly seen_day: string;
+  readonly last_day: string;
+  readonly told_day: string | null;
+  readonly state: 'open' | 'over' | 'usual' | 'restated';
+  readonly ended_day: string | null;
+  readonly cost: string;
+  readonly expected: string;
+  readonly expected_low: string;
+  readonly expected_high: string;
+  readonly impact: string;
+  readonly price_ratio: number | null;
+  readonly severity: string;
+  readonly is_told: boolean;
+  /** JSON. */
+  readonly detail: string;
+}
+
+/** What an evaluation of anomalies changes, written in one transaction. */
+export interface AnomalyEvaluation {
+  readonly runNumber: number;
+  readonly at: Instant;
+  /** New ones, and those of which something else is known than before. */
+  readonly anomalies: readonly AnomalyRow[];
+  /** How far each account was looked at. */
+  readonly accounts: readonly {
+    readonly account: string;
+    readonly evaluatedThrough: Instant;
+    readonly loadNumber: number;
+  }[];
+}
+
+/** Takes an evaluation of anomalies into journal and ledger; does nothing where it changes nothing. */
+export async function recordAnomalies(recorder: Recorder, evaluation: AnomalyEvaluation): Promise<void> {
+  const { anomalies, accounts } = evaluation;
+  if (anomalies.length === 0 && accounts.length === 0) return;
+  await recorder.record({
+    event: 'anomalies_evaluated',
+    values: {
+      run_number: evaluation.runNumber,
+      at: formatInstant(evaluation.at),
+      changed: anomalies.map(({ anomaly_key }) => anomaly_key),
+      anomalies: anomalies.map((row) => ({ ...row })),
+      accounts: accounts.map(({ account, evaluatedThrough, loadNumber }) => ({
+        account,
+        evaluated_through: formatInstant(evaluatedThrough),
+        load_number: loadNumber,
+      })),
+    },
+  });
+}

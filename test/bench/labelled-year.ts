@@ -1,0 +1,191 @@
+// A year of invented costs of which it is known what happened in it: the truth that anomalies are measured against. The
+// same seed gives the same year.
+
+/** What was planted in a scope. */
+export type PlantedKind = 'spike' | 'step' | 'drop' | 'price' | 'new' | 'lower step';
+
+/** Something that was put into a scope, with the day on which it shows first, counted from the year's first day. */
+export interface Planted {
+  readonly kind: PlantedKind;
+  readonly day: number;
+  /** The last day with whose completion telling it is in time: its first; of a lower step a week later, or the next working day. */
+  readonly dueTo: number;
+  /** USD of the first day by which it truly differs from what that day would have cost as expected, without a sign. */
+  readonly amount: number;
+  /** The same as a share of what was expected. */
+  readonly share: number;
+  /** The logarithm of that day's cost over what was truly expected, in the scope's own noise. */
+  readonly deviations: number;
+}
+
+/** A scope's year. */
+export interface LabelledScope {
+  readonly name: string;
+  /** How much chance there is in a day, as a share: a standard deviation of logarithms. */
+  readonly noise: number;
+  readonly nature: string;
+  /** USD and units, one a day. */
+  readonly costs: readonly number[];
+  readonly usages: readonly number[];
+  readonly planted: readonly Planted[];
+}
+
+/** How a year is made. */
+export interface YearOptions {
+  readonly seed: number;
+  readonly scopes: number;
+  readonly days: number;
+}
+
+/** Shares of chance that scopes have. */
+export const noises = [0.02, 0.05, 0.1, 0.15, 0.25] as const;
+
+/** Numbers in [0, 1) by a seed (mulberry32). */
+function chance(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+function normal(random: () => number): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+}
+
+/** Days that are holidays, of a year that begins on a Monday: single ones, Easter's two, Christmas and the days after it. */
+const holidays = [0, 5, 92, 95, 120, 141, 183, 226, 275, 304, 330, 358, 359, 360];
+const startsMonday = 0;
+
+/** A year of scopes with what was planted in them. Pure. */
+export function labelledYear({ seed, scopes, days }: YearOptions): LabelledScope[] {
+  return Array.from({ length: scopes }, (_, index) =>
+    labelledScope(chance(seed * 7919 + index * 104_729 + 1), index, days),
+  );
+}
+
+function pick<T>(random: () => number, choices: readonly T[]): T {
+  return choices[Math.floor(random() * choices.length)] as T;
+}
+
+/** From `low` to `high`, as many times as much between each. */
+function spread(random: () => number, low: number, high: number): number {
+  return low * (high / low) ** random();
+}
+
+function labelledScope(random: () => number, index: number, days: number): LabelledScope {
+  // One in ten costs on working days alone, one in ten now and then, one in ten comes into being during the year.
+  const nature =
+    ['daily', 'weekly', 'weekly', 'weekly', 'working days', 'growing', 'weekly', 'sparse', 'late', 'daily'][
+      index % 10
+    ] ?? '';
+  const noise = noises[Math.floor(index / 10 + index) % noises.length] ?? 0.1;
+  const isHeavy = random() < 0.2;
+  const memory = random() < 0.3 ? 0.4 : 0;
+  const level = index % 12 === 11 ? spread(random, 0.2, 3) : spread(random, 8, 2000);
+  const unitPrice = spread(random, 1e-6, 0.1);
+  const growth =
+    nature === 'growing' ? spread(random, 0.002, 0.012) * (random() < 0.25 ? -0.5 : 1) : (random() - 0.5) * 0.002;
+  const weekend = nature === 'daily' ? 1 : nature === 'working days' ? 0 : 0.3 + 0.6 * random();
+  const weekdays = Array.from({ length: 7 }, (_, weekday) =>
+    weekday >= 5 ? weekend : nature === 'daily' ? 1 : 1 + 0.2 * (random() - 0.5),
+  );
+  const keepsHolidays = nature === 'weekly' || nature === 'working days';
+  const holidayShare = 0.3 + 0.4 * random();
+  const begin = nature === 'late' ? 40 + Math.floor(random() * (days - 120)) : 0;
+
+  // What a day would cost without chance and without what is planted.
+  const usual: number[] = [];
+  for (let day = 0; day < days; day += 1) {
+    const weekday = (day + startsMonday) % 7;
+    const isHoliday = keepsHolidays && holidays.includes(day % 364) && weekday < 5;
+    // Growth ends where it is ten times as much: nothing grows for ever.
+    const grown = Math.exp(Math.max(-2.3, Math.min(2.3, growth * (day - begin))));
+    const isActive = day >= begin && (nature !== 'sparse' || random() < 0.25);
+    usual.push(isActive ? level * grown * (weekdays[weekday] ?? 1) * (isHoliday ? holidayShare : 1) : 0);
+  }
+
+  // Chance: of some scopes a day is like the one before it, of some single days lie further out than others.
+  const noisy: number[] = [];
+  let last = 0;
+  for (let day = 0; day < days; day += 1) {
+    // Student's t of six degrees of freedom, drawn to the same deviation.
+    const heavy = isHeavy
+      ? Math.sqrt(4 / Array.from({ length: 6 }, () => normal(random) ** 2).reduce((a, b) => a + b))
+      : 1;
+    const shock = normal(random) * heavy;
+    last = memory * last + Math.sqrt(1 - memory ** 2) * shock;
+    noisy.push(last * noise);
+  }
+
+  const factor = usual.map(() => 1);
+  const priceFactor = usual.map(() => 1);
+  const begun: { kind: PlantedKind; day: number }[] = [];
+  const settled = begin + 60;
+  const isNothing = nature === 'sparse';
+  if (begin > 0) begun.push({ kind: 'new', day: begin });
+  // Up to three events, two months and more apart, so that each is told from what was usual before it.
+  for (
+    let day = settled + Math.floor(random() * 40);
+    day < days - 30 && !isNothing;
+    day += 70 + Math.floor(random() * 60)
+  ) {
+    while (usual[day] === 0 || (keepsHolidays && [0, 1, 2].some((after) => holidays.includes((day + after) % 364))))
+      day += 1;
+    if (day >= days - 30 || random() < 0.25) continue;
+    const kind = pick(random, ['spike', 'spike', 'step', 'drop', 'price', 'lower step'] as const);
+    // At least 30 %, and some close to it; where chance is larger also larger ones.
+    const size = 1 + spread(random, 0.3, 0.3 + 8 * Math.max(noise, 0.1) * 2);
+    if (kind === 'spike') {
+      const length = pick(random, [1, 1, 1, 2]);
+      for (let after = 0; after < length; after += 1) factor[day + after] = size;
+    } else if (kind === 'step') {
+      for (let after = day; after < days; after += 1) factor[after] = (factor[after] ?? 1) * size;
+    } else if (kind === 'lower step') {
+      for (let after = day; after < days; after += 1) factor[after] = (factor[after] ?? 1) / Math.max(size, 1.5);
+    } else if (kind === 'price') {
+      const ratio = random() < 0.8 ? 1.3 + random() : 1 / (1.5 + random());
+      for (let after = day; after < days; after += 1) priceFactor[after] = (priceFactor[after] ?? 1) * ratio;
+    } else {
+      // Gone for good, or back after a month: then its return is something new to tell, and not counted here.
+      for (let after = day; after < days; after += 1) factor[after] = 0;
+    }
+    begun.push({ kind, day });
+    if (kind === 'drop') break;
+  }
+
+  const costs: number[] = [];
+  const usages: number[] = [];
+  for (let day = 0; day < days; day += 1) {
+    const used = (usual[day] ?? 0) * (factor[day] ?? 1) * Math.exp(noisy[day] ?? 0);
+    usages.push(used / unitPrice);
+    costs.push(used * (priceFactor[day] ?? 1));
+  }
+  const planted = begun.map(({ kind, day }): Planted => {
+    const before = (factor[day - 1] ?? 1) === 0 ? 1 : lasting(factor, day);
+    const wasPriced = day > 0 ? (priceFactor[day - 1] ?? 1) : 1;
+    // Of a price the usage is what it is: only the price differs.
+    const expected =
+      kind === 'new'
+        ? 0
+        : kind === 'price'
+          ? ((costs[day] ?? 0) / (priceFactor[day] ?? 1)) * wasPriced
+          : (usual[day] ?? 0) * before * wasPriced;
+    const cost = costs[day] ?? 0;
+    // On the day chance may have hidden it, or made more of it: what counts is what is left in its own direction.
+    const isUp = kind === 'price' ? cost > expected : kind !== 'drop' && kind !== 'lower step';
+    const amount = Math.max(0, isUp ? cost - expected : expected - cost);
+    const share = expected === 0 ? Number.POSITIVE_INFINITY : amount / expected;
+    const isSure = kind === 'new' || kind === 'price';
+    const deviations = isSure ? Number.POSITIVE_INFINITY : Math.abs(Math.log(Math.max(cost, 1e-9) / expected)) / noise;
+    return { kind, day, dueTo: day + (kind === 'lower step' ? 8 : 0), amount, share, deviations };
+  });
+  return { name: `scope ${index}`, noise, nature, costs, usages, planted };
+}
+
+/** The factor that held before a day: that of a spike does not last. */
+function lasting(factor: readonly number[], day: number): number {
+  return factor[day - 5] ?? 1;
+}

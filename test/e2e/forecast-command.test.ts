@@ -1,0 +1,304 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { syntheticSeries } from '../bench/synthetic-series.ts';
+import { newProject, runCli, startCli } from '../support/project.ts';
+
+const dayMs = 86_400_000;
+
+/** A CSV file with the given lines below the header. */
+async function csvOf(lines: readonly string[], header = 'id,timestamp,value'): Promise<string> {
+  const path = join(await newProject(), 'series.csv');
+  await writeFile(path, `${[header, ...lines].join('\n')}\n`);
+  return path;
+}
+
+function linesOf(id: string, values: readonly (number | string)[], stepMs = dayMs): string[] {
+  const first = Date.parse('2026-01-01T00:00:00Z');
+  return values.map((value, index) => `${id},${new Date(first + index * stepMs).toISOString()},${value}`);
+}
+
+async function forecast(path: string, ...args: string[]) {
+  const { exitCode, stdout, stderr } = await runCli(['forecast', '--input', path, ...args]);
+  return { exitCode, stdout, stderr, json: args.includes('--json') && exitCode === 0 ? JSON.parse(stdout) : undefined };
+}
+
+const week = Array.from({ length: 70 }, (_, day) => (day % 7 < 5 ? 10 : 4));
+
+describe('costbook forecast --input', () => {
+  test('answers each series with its points, its sums and how it was chosen', async () => {
+    const { values } = syntheticSeries('weekly', 77);
+    const path = await csvOf([...linesOf('one', week), ...linesOf('two', values.slice(0, 300))]);
+    const { exitCode, json, stderr } = await forecast(path, '--horizon', '3', '--json');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect({ ...json, series: json.series.length }).toEqual({ horizon: 3, level: 0.8, series: 2 });
+    const [one, two] = json.series;
+    expect(one).toMatchObject({
+      id: 'one',
+      step: 'day',
+      from: '2026-01-01T00:00:00Z',
+      through: '2026-03-12T00:00:00Z',
+      steps: 70,
+      gaps: 0,
+      kind: 'forecast',
+      seasons: [7],
+    });
+    expect(
+      one.points.map(({ timestamp, forecast }: { timestamp: string; forecast: number }) => [timestamp, forecast]),
+    ).toEqual([
+      ['2026-03-12T00:00:00Z', 10],
+      ['2026-03-13T00:00:00Z', 10],
+      ['2026-03-14T00:00:00Z', 10],
+    ]);
+    expect(two.backtest).toEqual({
+      folds: expect.any(Number),
+      mase: expect.any(Number),
+      smape: expect.any(Number),
+      coverage: expect.any(Number),
+      sumCoverage: expect.any(Number),
+    });
+    for (const { forecast, low, high } of [...two.points, ...two.cumulative]) {
+      expect(low).toBeLessThan(forecast);
+      expect(high).toBeGreaterThan(forecast);
+    }
+  });
+
+  test('tells a person the steps, their sum and what was chosen', async () => {
+    const { exitCode, stdout } = await forecast(await csvOf(linesOf('cpu hours', week)), '--horizon', '2');
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^cpu hours: 70 steps of one day, season of 7, model .*backtests/);
+    expect(stdout).toMatch(/^id +timestamp +forecast +low +high$/m);
+    expect(stdout).toMatch(/^cpu hours {2}2026-03-12T00:00:00Z +10\.00 +10\.00 +10\.00$/m);
+    expect(stdout).toMatch(/^cpu hours {2}sum +20\.00/m);
+  });
+
+  test.each([
+    ['hour', 3_600_000, 'hour', [24, 168]],
+    ['week', 7 * dayMs, 'week', []],
+    ['quarter of an hour', 900_000, '900s', [96]],
+  ])('knows a step of one %s', async (_, stepMs, step, seasons) => {
+    const values = Array.from({ length: 400 }, (_, index) => 50 + (index % 24) + (index % 5));
+    const path = await csvOf(linesOf('a', values, stepMs));
+    const { json } = await forecast(path, '--horizon', '2', '--json');
+    expect(json.series[0]).toMatchObject({ step, seasons });
+    expect(json.series[0].points[1].timestamp).toBe(
+      new Date(Date.parse('2026-01-01T00:00:00Z') + 401 * stepMs).toISOString().replace('.000', ''),
+    );
+  });
+
+  test('knows months, which differ in length', async () => {
+    const months = Array.from(
+      { length: 40 },
+      (_, index) => `${2022 + Math.floor(index / 12)}-${String((index % 12) + 1).padStart(2, '0')}`,
+    );
+    const { json } = await forecast(
+      await csvOf(months.map((month, index) => `a,${month},${100 + (index % 12)}`)),
+      '--horizon',
+      '9',
+      '--json',
+    );
+    expect(json.series[0]).toMatchObject({ step: 'month', seasons: [12], through: '2025-05-01T00:00:00Z' });
+    expect(json.series[0].points[8].timestamp).toBe('2026-01-01T00:00:00Z');
+  });
+
+  test('seasons and the level are as asked', async () => {
+    const values = Array.from({ length: 120 }, (_, index) => 10 + (index % 4 === 0 ? 20 : 0));
+    const path = await csvOf(linesOf('a', values));
+    const { json } = await forecast(path, '--horizon', '4', '--season', '4', '--level', '0.95', '--json');
+    expect(json).toMatchObject({ level: 0.95, series: [{ seasons: [4] }] });
+    expect(json.series[0].points.map(({ forecast }: { forecast: number }) => Math.round(forecast))).toEqual([
+      30, 10, 10, 10,
+    ]);
+  });
+
+  test('what is left out or empty is not known, and never zero', async () => {
+    const lines = linesOf('a', week).filter((_, index) => index % 10 !== 4);
+    lines[30] = lines[30]?.replace(/[^,]*$/, '') ?? '';
+    const { json } = await forecast(await csvOf(lines), '--horizon', '7', '--json');
+    expect(json.series[0]).toMatchObject({ steps: 70, gaps: 8 });
+    const sum = json.series[0].cumulative[6].forecast;
+    expect(Math.abs(sum - 58)).toBeLessThan(1);
+  });
+
+  test('what cannot be forecast says why, beside what can', async () => {
+    const path = await csvOf([
+      ...linesOf('short', [1, 2, 3]),
+      ...linesOf('single', [1]),
+      ...linesOf('stopped', [...week, ...Array.from({ length: 10 }, () => 0)]),
+      ...linesOf('one', week),
+    ]);
+    const { exitCode, json } = await forecast(path, '--horizon', '7', '--json');
+    expect(exitCode).toBe(0);
+    expect(json.series).toMatchObject([
+      { id: 'short', kind: 'none', reason: 'too little history: 3 steps are known, and it takes 21' },
+      { id: 'single', kind: 'none', reason: 'too little history: a single value has no step', step: null },
+      { id: 'stopped', kind: 'forecast', model: 'stopped', notes: ['stopped: zero since 2026-03-12T00:00:00Z'] },
+      { id: 'one', kind: 'forecast' },
+    ]);
+    const { stdout } = await forecast(path, '--horizon', '7');
+    expect(stdout).toContain('short: no forecast: too little history: 3 steps are known, and it takes 21\n');
+  });
+
+  test('ids may be anything, and their rows may take turns', async () => {
+    const [quoted, formula] = [linesOf('"a ""b"", c"', week), linesOf('=1+1', week)];
+    const { json } = await forecast(
+      await csvOf(quoted.flatMap((line, index) => [line, formula[index] ?? ''])),
+      '--horizon',
+      '1',
+      '--json',
+    );
+    expect(json.series.map(({ id }: { id: string }) => id)).toEqual(['a "b", c', '=1+1']);
+    const { stdout } = await forecast(await csvOf(linesOf('"\u001b[2Jx\u0007"', week)), '--horizon', '1');
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  test('columns may stand in any order, behind a byte order mark, with the ends of lines of another system', async () => {
+    const lines = week.map(
+      (value, day) =>
+        `${value},2026-${day < 31 ? '01' : day < 59 ? '02' : '03'}-${String((day < 31 ? day : day < 59 ? day - 31 : day - 59) + 1).padStart(2, '0')} 00:00,a\r`,
+    );
+    const path = await csvOf(lines, '\ufeffValue,Timestamp,ID\r');
+    const { json } = await forecast(path, '--horizon', '1', '--json');
+    expect(json.series).toMatchObject([{ id: 'a', step: 'day', steps: 70, points: [{ forecast: 10 }] }]);
+  });
+
+  test('values below zero are credits, and are forecast as such', async () => {
+    const { json } = await forecast(
+      await csvOf(
+        linesOf(
+          'a',
+          week.map((value) => -value),
+        ),
+      ),
+      '--horizon',
+      '1',
+      '--json',
+    );
+    expect(json.series[0].points[0].forecast).toBeCloseTo(-10, 6);
+  });
+
+  test('the same file gives the same bytes', async () => {
+    const path = await csvOf(linesOf('a', syntheticSeries('noisy', 5).values));
+    const [one, other] = await Promise.all([
+      forecast(path, '--horizon', '31', '--json'),
+      forecast(path, '--horizon', '31', '--json'),
+    ]);
+    expect(other.stdout).toBe(one.stdout);
+  });
+});
+
+describe('every mistake in a file is told with its line, and nothing is forecast', () => {
+  test('rows that are none', async () => {
+    const path = await csvOf([
+      'a,2026-01-01,1',
+      'a,2026-01-03,x',
+      'a,2026-01-02,3',
+      'a,2026-01-02,4',
+      ',2026-01-05,3',
+      'a,2026-02-30,3',
+      'a,2026-01-07',
+      'a,2026-01-08,1e999',
+      'a,2026-01-01,1',
+      '"a,b",yesterday,NaN',
+    ]);
+    const { exitCode, stdout, stderr } = await forecast(path, '--horizon', '3', '--json');
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr.trim().split('\n')).toEqual(
+      [
+        '3: value: found "x", expected a number, or nothing where it is not known',
+        '5: 2026-01-02T00:00:00Z of "a" is given again, first in line 4',
+        '6: found no id, expected the name of the series',
+        '7: timestamp: found "2026-02-30", expected 2026-10-01 or 2026-10-01T00:00:00Z',
+        '8: found 2 fields, expected 3: id,timestamp,value',
+        '9: value: found "1e999", expected a number, or nothing where it is not known',
+        '10: 2026-01-01T00:00:00Z of "a" is given again, first in line 2',
+        '11: timestamp: found "yesterday", expected 2026-10-01 or 2026-10-01T00:00:00Z',
+        '11: value: found "NaN", expected a number, or nothing where it is not known',
+      ].map((words) => `costbook: ${path}:${words}`),
+    );
+  });
+
+  test('steps that are irregular, and rows that are not in order', async () => {
+    const irregular = await csvOf([
+      'a,2026-01-01,1',
+      'a,2026-01-02,1',
+      'a,2026-01-03,1',
+      'a,2026-01-03T05:00,1',
+      'a,2026-01-05,1',
+    ]);
+    expect((await forecast(irregular, '--horizon', '3')).stderr).toBe(
+      `costbook: ${irregular}:5: 2026-01-03T05:00:00Z of "a" lies between two steps of one day from 2026-01-01T00:00:00Z on\n`,
+    );
+    const unsorted = await csvOf(['a,2026-01-05,1', 'a,2026-01-02,1']);
+    expect((await forecast(unsorted, '--horizon', '3')).stderr).toBe(
+      `costbook: ${unsorted}:3: 2026-01-02T00:00:00Z of "a" stands below 2026-01-05T00:00:00Z (line 2), expected ascending timestamps\n`,
+    );
+    const typo = await csvOf([...linesOf('a', [1, 2, 3]), 'a,2925-01-01,4']);
+    expect((await forecast(typo, '--horizon', '3')).stderr).toContain(`${typo}:5: "a" has 4 values in 328`);
+  });
+
+  test('of many mistakes the first are told, and how many more there are', async () => {
+    const path = await csvOf(Array.from({ length: 500 }, (_, index) => `a,never ${index},1`));
+    const { exitCode, stderr } = await forecast(path, '--horizon', '3');
+    expect(exitCode).toBe(2);
+    expect(stderr.trim().split('\n')).toHaveLength(21);
+    expect(stderr).toContain('and 480 mistakes more');
+  });
+
+  test.each([
+    ['nothing', '', 'found nothing, expected the header id,timestamp,value'],
+    ['a header alone', 'id,timestamp,value\n', 'found no row below the header'],
+    [
+      'other columns',
+      'name,date,cost\na,2026-01-01,1\n',
+      ':1: found the columns name, date, cost, expected id, timestamp, value',
+    ],
+    ['an open quote', 'id,timestamp,value\n"a,2026-01-01,1\n', 'Quote Not Closed'],
+    ['no text', `\u0000\u0001\u0002${'\u0000'.repeat(100)}`, ':1: found the columns'],
+    ['one endless line', `id,timestamp,value\n${'x'.repeat(100_000)}\n`, 'expected CSV as RFC 4180 has it'],
+  ])('a file of %s', async (_, text, words) => {
+    const path = join(await newProject(), 'series.csv');
+    await writeFile(path, text);
+    const { exitCode, stdout, stderr } = await forecast(path, '--horizon', '3');
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain(words);
+    expect(stderr).toContain(path);
+  });
+
+  test('no file, and a folder', async () => {
+    expect((await forecast('/does/not/exist.csv', '--horizon', '3')).stderr).toContain(
+      'found no such file, expected a CSV file',
+    );
+    expect((await forecast('/tmp', '--horizon', '3')).stderr).toContain('found a folder, expected a CSV file');
+  });
+});
+
+test('every mistake of the command line is told at once', async () => {
+  const path = await csvOf(linesOf('a', week));
+  const { exitCode, stderr } = await forecast(path, '--level', '80', '--season', '1,x');
+  expect(exitCode).toBe(2);
+  for (const words of [
+    '--horizon: expected the number',
+    '--level: "80" is no share',
+    '--season: "1" is no length',
+    '--season: "x" is no length',
+  ]) {
+    expect(stderr).toContain(words);
+  }
+  expect((await forecast(path, '--horizon', '99999')).stderr).toContain('--horizon: at most 10000 steps');
+  expect((await forecast(path, '--horizon', '3', '--as-of', '2026-01-01')).stderr).toContain(
+    '--as-of: is of forecasts of the books, and --input names a file',
+  );
+  const ofBooks = await runCli(['forecast', '--horizon', '3', '--level', '0.9']);
+  expect(ofBooks.exitCode).toBe(2);
+  expect(ofBooks.stderr).toContain('--horizon, --level: are of forecasts of a file; name it with --input');
+});
+
+test('is ended by a signal between two series', async () => {
+  const { values } = syntheticSeries('noisy', 5);
+  const path = await csvOf(Array.from({ length: 200 }, (_, index) => linesOf(`s${index}`, values)).flat());
+  const started = startCli(['forecast', '--input', path, '--horizon', '31', '--json']);
+  await new Promise((resolve) => started.process.stdout?.once('data', resolve));
+  started.process.kill('SIGTERM');
+  expect((await started.ended).exitCode).toBe(143);
+});

@@ -1,0 +1,242 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { askFile, askSnapshot, type Ended, ingest, newProject, runCli } from '../support/project.ts';
+import { type Fact, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { startSink } from '../support/sink-server.ts';
+
+const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
+const dayMs = 86_400_000;
+
+/** A cost at noon on each day from one up to before another. */
+function days(from: string, to: string, cost: (at: string) => number): Fact[] {
+  const facts: Fact[] = [];
+  for (let at = Date.parse(from); at < Date.parse(to); at += dayMs) {
+    const hour = `${new Date(at).toISOString().slice(0, 10)}T12`;
+    facts.push({ ...box, hour, cost: cost(hour), usage: 1 });
+  }
+  return facts;
+}
+
+/** A dollar a day; a week of October has another cost. */
+function truth(until: string, week: number): Fact[] {
+  return days('2026-09-01', until, (hour) => (hour >= '2026-10-09' && hour < '2026-10-16' ? week : 1));
+}
+
+const key = 'budget/@all/everything/2026-10/forecast:100%';
+const secret = 'secret-of-the-webhook';
+
+let dir = '';
+let told: string[][] = [];
+let first: Record<string, unknown> = {};
+beforeAll(async () => {
+  dir = await newProject();
+  const sink = await startSink();
+  await writeFile(
+    join(dir, 'costbook.yaml'),
+    `accounts: [{ id: acc_one }]\nsinks:\n  hook: { type: webhook, url: "${sink.url}/in", secret: "\${SINK_SECRET}", allowPrivateNetwork: true }\n`,
+  );
+  await mkdir(join(dir, 'jobs'));
+  await writeFile(
+    join(dir, 'jobs', 'budgets.yaml'),
+    `budgets:
+  - name: everything
+    period: monthly
+    amount: 40 USD
+    thresholds: [{ at: 100%, of: forecast }, { at: 100%, severity: critical }]
+`,
+  );
+  const platform = await startScriptedPlatform([]);
+  async function night(now: string, facts: Fact[]): Promise<void> {
+    platform.facts = facts;
+    const loaded = await ingest(dir, platform, { now, env: { SINK_SECRET: secret } });
+    expect(loaded.exitCode, loaded.stderr).toBe(0);
+    const from = sink.told.length;
+    // However often it is asked.
+    for (const _ of [1, 2]) {
+      const { exitCode, stderr } = await run(['alert', '--now', now]);
+      expect(exitCode, stderr).toBe(0);
+    }
+    const entries = sink.told.slice(from).flatMap(({ body }) => body.alerts);
+    told.push(entries.map((entry) => `${entry.transition} ${entry.key}`));
+    if (told.length === 2) first = entries[0] as unknown as Record<string, unknown>;
+  }
+  told = [];
+  await night('2026-10-09T02:15:00Z', truth('2026-10-09', 4));
+  await night('2026-10-16T02:15:00Z', truth('2026-10-16', 4));
+  await night('2026-10-17T02:15:00Z', truth('2026-10-17', 4));
+  // The platform takes back most of that week.
+  await night('2026-10-18T02:15:00Z', truth('2026-10-18', 0.5));
+  await night('2026-11-02T02:15:00Z', truth('2026-11-02', 0.5));
+}, 600_000);
+
+function run(args: readonly string[]): Promise<Ended> {
+  return runCli([...args, '--dir', dir, '--log-format', 'json'], { SINK_SECRET: secret });
+}
+
+describe('a threshold of what is forecast', () => {
+  test('is told once, and that it is over once', () => {
+    expect(told).toEqual([[], [`raised ${key}`], [], [`resolved ${key}`], []]);
+  });
+
+  test('is told with the interval, the day, and what it was made from', () => {
+    const fact = first['fact'] as { value: string; limit: string; forecast: Record<string, unknown> };
+    expect(fact).toMatchObject({
+      of: 'forecast',
+      threshold: '100%',
+      value: '36.000000000000',
+      limit: '40.000000000000',
+    });
+    const { value, low, high, exceedsOn, ...made } = fact.forecast;
+    expect(made).toMatchObject({
+      level: 80,
+      step: 'day',
+      historyStart: '2026-09-01T00:00:00Z',
+      historyEnd: '2026-10-16T00:00:00Z',
+      observations: 45,
+    });
+    expect(Number(low)).toBeLessThanOrEqual(Number(value));
+    expect(Number(value)).toBeLessThanOrEqual(Number(high));
+    expect(Number(value)).toBeGreaterThan(40);
+    expect(String(exceedsOn)).toMatch(/^2026-10-(1[6-9]|2\d)$/);
+  });
+});
+
+describe('forecasts that were made', () => {
+  test('are kept, one of each scope and each instant through which the books were complete', async () => {
+    const rows = await askSnapshot(
+      dir,
+      `select scope_kind, budget, workspace, resource_type, period, strftime(complete_through, '%m-%d %H') as through,
+        spent, forecast is not null as is_made, run_number
+      from forecasts order by complete_through, scope_kind`,
+    );
+    expect(rows.map((row) => [row['scope_kind'], row['period'], row['through'], row['is_made']])).toEqual(
+      ['10-09 00', '10-16 00', '10-17 00', '10-18 00', '11-02 00'].flatMap((through) => [
+        ['budget', `2026-${through.slice(0, 2)}`, through, true],
+        ['workspace', `2026-${through.slice(0, 2)}`, through, true],
+      ]),
+    );
+    expect(rows[1]).toMatchObject({ workspace: 'north', resource_type: 'sandbox', spent: '8.000000000000' });
+  });
+
+  test('stand beside what became of them once the month is over', async () => {
+    const { exitCode, stdout, stderr } = await run([
+      'report',
+      'forecast_accuracy',
+      '--now',
+      '2026-11-02T03:00:00Z',
+      '--json',
+    ]);
+    expect(exitCode, stderr).toBe(0);
+    const rows = await askSnapshot(
+      dir,
+      `select strftime(complete_through, '%m-%d') as through, lead_days, actual, error = forecast - actual as is_error
+      from forecast_outcomes where scope_kind = 'budget' order by complete_through`,
+    );
+    expect(JSON.parse(stdout)).toMatchObject({ report: 'forecast_accuracy' });
+    // Twenty-four days of a dollar and seven of half a dollar, as the books say now.
+    expect(rows).toEqual(
+      [
+        ['10-09', 23],
+        ['10-16', 16],
+        ['10-17', 15],
+        ['10-18', 14],
+      ].map(([through, lead_days]) => ({ through, lead_days, actual: '27.500000000000', is_error: true })),
+    );
+    const then = await run([
+      'sql',
+      'select count(*) as outcomes from forecast_outcomes',
+      '--as-of',
+      '2026-10-31',
+      '--json',
+      '--now',
+      '2026-11-02T03:00:00Z',
+    ]);
+    expect(JSON.parse(then.stdout).rows).toEqual([{ outcomes: 0 }]);
+  });
+
+  test('are those of then, as of an earlier instant', async () => {
+    const query = 'select count(*) as forecasts from forecasts';
+    const then = await run(['sql', query, '--as-of', '2026-10-17', '--json', '--now', '2026-11-02T03:00:00Z']);
+    expect(JSON.parse(then.stdout).rows).toEqual([{ forecasts: 4 }]);
+  });
+
+  test('are in books that are made anew', async () => {
+    const rebuilt = join(dir, 'rebuilt.duckdb');
+    expect(await run(['rebuild', '--into', rebuilt])).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('identical'),
+    });
+    expect(await askFile(rebuilt, 'select count(*) as forecasts from ledger.forecasts')).toEqual([{ forecasts: '10' }]);
+  });
+});
+
+describe('costbook forecast', () => {
+  const now = '2026-11-02T03:00:00Z';
+
+  test('tells what budgets and workspaces will come to', async () => {
+    const { exitCode, stdout, stderr } = await run(['forecast', '--now', now]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout).toMatch(
+      /^everything +2026-11 +1\.00 +\d\d\.\d\d +.* 40\.00 .* from 62 days +2026-11-02T00:00:00Z$/m,
+    );
+    expect(stdout).toMatch(/^north \/ sandbox +2026-11 +1\.00 /m);
+    expect(stdout).toContain('forecast: USD of the whole period; 80 of 100 should end between low and high');
+    expect(stdout).toMatch(/complete through 2026-11-02T00:00:00Z, settled through .*\n$/);
+  });
+
+  test('as of an earlier instant tells what was forecast then', async () => {
+    const asked = ['forecast', '--budget', 'everything', '--json', '--as-of', '2026-10-16T12:00:00Z', '--now', now];
+    const answer = JSON.parse((await run(asked)).stdout) as { forecasts: { forecast: string }[] };
+    expect(answer).toMatchObject({ asOf: '2026-10-16T12:00:00Z', completeThrough: '2026-10-16T00:00:00Z' });
+    expect(answer.forecasts).toMatchObject([{ budget: 'everything', spent: '36.000000000000', period: '2026-10' }]);
+    const [kept] = await askSnapshot(
+      dir,
+      `select forecast from forecasts where scope_kind = 'budget' and complete_through = timestamp '2026-10-16'`,
+    );
+    expect(answer.forecasts[0]?.forecast).toBe(kept?.['forecast']);
+  });
+
+  test('of what is not there says so', async () => {
+    expect(await run(['forecast', '--budget', 'evrything', '--now', now])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('there is no budget "evrything" (did you mean "everything"?)'),
+    });
+    expect((await run(['forecast', '--workspace', 'nort', '--now', now])).stderr).toContain(
+      'nothing in the books has cost anything lately in the workspace "nort"',
+    );
+  });
+});
+
+describe('budgets', () => {
+  test('says FORECAST, and when the budget is exceeded', async () => {
+    const file = join(await newProject(), 'draft.yaml');
+    await writeFile(
+      file,
+      'budgets:\n  - { name: tight, period: monthly, amount: 15 USD, thresholds: [{ at: 100%, of: forecast }] }\n',
+    );
+    const { stdout } = await run(['budgets', '--file', file, '--now', '2026-11-02T03:00:00Z']);
+    expect(stdout).toMatch(/^tight .* FORECAST +2026-11-02T00:00:00Z$/m);
+    expect(stdout).toMatch(
+      /^tight is forecast to come to \d\d\.\d\d USD in 2026-11 \(80 %: .*\): it exceeds 15\.00 USD on about the 1\dth$/m,
+    );
+  });
+
+  test('test replays it as it was known on each day', async () => {
+    const { exitCode, stdout, stderr } = await run([
+      'budgets',
+      'test',
+      'everything',
+      '--over',
+      '60d',
+      '--now',
+      '2026-11-02T03:00:00Z',
+    ]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    const events = stdout.split('\n').filter((line) => line.includes('100% of forecast'));
+    expect(events.map((line) => line.split(/ {2,}/).slice(0, 4).join(' '))).toEqual([
+      '2026-10-16 100% of forecast warning fires',
+      '2026-10-18 100% of forecast warning resolves',
+    ]);
+  });
+});
