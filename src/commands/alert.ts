@@ -20,7 +20,7 @@ import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig } from './telling.ts';
 import { waitOption } from './wait.ts';
-import { writingRun } from './writing-run.ts';
+import { type Outcome, writingRun } from './writing-run.ts';
 
 export const alertCommand: Command = {
   name: 'alert',
@@ -45,10 +45,11 @@ export const alertCommand: Command = {
       let messages: NewMessage[];
       let said: string;
       let bug: unknown;
+      let spends: Outcome['spends'];
       try {
         const read = await readFacts(books.connection, known, { ...asked, isForecastKept: true });
         const { facts, problem: further, missing, forecasts, anomalies } = read;
-        bug = read.bug;
+        ({ bug, spends } = read);
         for (const sentence of missing) context.tell(`warning: nothing is known of ${sentence}`);
         problems = [...problems, ...(further === undefined ? [] : [further])];
         const state = await completenessOf(books.connection);
@@ -83,7 +84,7 @@ export const alertCommand: Command = {
       await answer(transitions, deliveries, said, context);
       if (bug !== undefined) throw bug;
       const code = worstExitCode([exitCodeOf(deliveries), ...problems.map((error) => error.exitCode)]);
-      return { exitCode: code, error: code === exitCodes.done ? undefined : failureOf(deliveries, problems) };
+      return { exitCode: code, error: code === exitCodes.done ? undefined : failureOf(deliveries, problems), spends };
     });
     for (const error of problems) for (const line of error.message.split('\n')) context.tell(`costbook: ${line}`);
     return exitCode;

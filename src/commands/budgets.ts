@@ -416,6 +416,7 @@ async function tryOne(input: CommandInput, context: CommandContext): Promise<num
       signal: context.signal,
       progress: context.progress,
     };
+    context.progress(`trying ${budget.name} on what the books knew each day`);
     const replay = await replayBudget(connection, budget, asked);
     const state = await completenessOf(connection);
     if (context.json) await context.write(`${JSON.stringify(replayToJson(budget, replay, state, now))}\n`);

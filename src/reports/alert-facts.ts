@@ -18,7 +18,7 @@ import {
   evaluateAnomalies,
 } from './anomalies/index.ts';
 import type { Budget } from './budget-file.ts';
-import { watchedSpends } from './budget-spends.ts';
+import { type SpendNow, watchedSpends } from './budget-spends.ts';
 import { type Driver, evaluateBudgets, isAskedBy, isForecastAsked } from './budgets.ts';
 import { readChecks, runCheck } from './check.ts';
 import { completenessOf } from './completeness.ts';
@@ -42,6 +42,8 @@ export interface FactsAsked {
   /** The user's own `sql` folder. */
   readonly overlay: string;
   readonly signal: AbortSignal;
+  /** Told what is being looked at. */
+  readonly onProgress?: ((words: string) => void) | undefined;
 }
 
 /** The facts, and what is wrong with budgets so that there are none of them. */
@@ -53,6 +55,8 @@ export interface Facts {
   readonly forecasts: readonly ScopeForecast[];
   /** What failed where nothing could be forecast: everything else is told before it is thrown. */
   readonly bug: unknown;
+  /** What is spent on every budget in its watched periods. */
+  readonly spends: readonly SpendNow[];
   /** What was found of anomalies: to be kept before anybody is told. */
   readonly anomalies: AnomalyState;
 }
@@ -64,6 +68,7 @@ export async function readFacts(
   asked: FactsAsked,
 ): Promise<Facts> {
   const state = await readDataState(connection, asked);
+  if (asked.anomalyRules?.isOn === true) asked.onProgress?.('anomalies');
   const anomalies =
     asked.anomalyRules?.isOn === true ? await evaluateAnomalies(connection, asked.anomalyRules) : nothingFound;
   const data = [...dataFacts(state, known), ...factsOfAnomalies(anomalies, known, state, asked.anomalyRules)];
@@ -73,7 +78,7 @@ export async function readFacts(
   } catch (error) {
     // A budget that these books cannot answer must not keep what is wrong with the data from being told.
     if (!(error instanceof UsageError)) throw error;
-    return { facts: data, problem: error, missing: [], forecasts: [], bug: undefined, anomalies };
+    return { facts: data, problem: error, missing: [], forecasts: [], spends: [], bug: undefined, anomalies };
   }
 }
 
@@ -103,16 +108,24 @@ function factsOfAnomalies(
 async function readBudgetFacts(
   connection: Connection,
   known: readonly KnownAlert[],
-  { budgets, now, freshnessHours, configured, isForecastKept = false, signal, forecaster }: FactsAsked,
-): Promise<{ facts: BudgetAlertFact[]; missing: string[]; forecasts: readonly ScopeForecast[]; bug: unknown }> {
-  if (budgets === undefined) return { facts: [], missing: [], forecasts: [], bug: undefined };
+  { budgets, now, freshnessHours, configured, isForecastKept = false, signal, forecaster, onProgress }: FactsAsked,
+): Promise<{
+  facts: BudgetAlertFact[];
+  missing: string[];
+  forecasts: readonly ScopeForecast[];
+  spends: SpendNow[];
+  bug: unknown;
+}> {
+  if (budgets === undefined) return { facts: [], missing: [], forecasts: [], spends: [], bug: undefined };
   const open = known.flatMap((alert) => {
     const fact = alert.isOpen ? parseFact(alert.fact) : undefined;
     return fact?.kind === 'budget' ? [fact] : [];
   });
   const openPeriods = new Map<string, string[]>();
   for (const { budget, period } of open) openPeriods.set(budget, [...(openPeriods.get(budget) ?? []), period]);
+  onProgress?.('budgets');
   const spends = await watchedSpends(connection, budgets, { now, freshnessHours, configured, open: openPeriods });
+  onProgress?.('forecasts');
   let forecasts: readonly ScopeForecast[] = [];
   let bug: unknown;
   try {
@@ -136,12 +149,12 @@ async function readBudgetFacts(
   const missing = spends.flatMap(({ budget, period, spent, lacking }) =>
     spent === undefined && lacking.length > 0 ? [`budget ${budget}, ${period.name}: ${lacking.join('; ')}`] : [],
   );
-  return { facts, missing, forecasts, bug };
+  return { facts, missing, forecasts, spends, bug };
 }
 
 async function readDataState(
   connection: Connection,
-  { now, freshnessHours, configured, overlay, signal }: FactsAsked,
+  { now, freshnessHours, configured, overlay, signal, onProgress }: FactsAsked,
 ): Promise<DataState> {
   const accounts: DataState['accounts'][number][] = [];
   for (const { account, completeThrough } of await completeness(connection)) {
@@ -157,6 +170,7 @@ async function readDataState(
   }
   const checks: DataState['checks'][number][] = [];
   for (const check of await readChecks(overlay)) {
+    onProgress?.(`check ${check.name}`);
     const { offenders, error } = await runCheck(connection, check);
     const { name, about, severity } = check;
     checks.push({ name, about, severity, offenders: offenders ?? null, error: error?.message ?? null });

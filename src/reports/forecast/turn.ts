@@ -1,6 +1,7 @@
 import type { Tried } from './choice.ts';
 import { type Margins, marginsFor, sizeOf, timesAll } from './margins.ts';
 import type { Past } from './models.ts';
+import { sum } from './numbers.ts';
 import { type Ranges, rangesAround } from './ranges.ts';
 
 /** An end of a series that is unlike anything before it: it may stay so, or be over tomorrow. */
@@ -19,6 +20,8 @@ export interface Turn {
 const farMargins = 3;
 /** What is less than so many times as much, or as little, is no turn. */
 const leastFactor = 1.4;
+/** What erred by this share of it before is like it. */
+const likeness = 0.6;
 /** With fewer origins nobody knows what is unusual. */
 const leastOrigins = 5;
 
@@ -43,6 +46,7 @@ export function turnOf(tried: Tried, past: Past, horizon: number, level: number)
   }
   const factor = came / expected;
   if (!Number.isFinite(factor) || (factor < leastFactor && factor > 1 / leastFactor)) return undefined;
+  if (hasHappenedBefore(tried, steps, (came - expected) / sizeOf(origin.past))) return undefined;
   const before = chosen.model.forecast(origin.past, origin.back + horizon)?.slice(origin.back);
   return (
     before && {
@@ -52,6 +56,22 @@ export function turnOf(tried: Tried, past: Past, horizon: number, level: number)
       sizeBefore: sizeOf(origin.past) / sizeOf(past),
     }
   );
+}
+
+/** Whether so many steps in a row erred about as much in the same direction at an older origin. */
+function hasHappenedBefore({ chosen, origins }: Tried, steps: number, error: number): boolean {
+  return origins.slice(1).some(({ past, outcomes, isKnown }, index) => {
+    const size = sizeOf(past);
+    const path = chosen.paths[index + 1] ?? [];
+    // Outcomes that the newest origin is asked about are not before it.
+    const seen = outcomes.slice(0, (index + 1) * (origins[0]?.back ?? 1));
+    const errors = seen.map((outcome, h) => (isKnown[h] ? (outcome - (path[h] ?? 0)) / size : 0));
+    return errors.some((_, first) => {
+      if (first + steps > errors.length) return false;
+      const inRow = sum(errors.slice(first, first + steps));
+      return error > 0 ? inRow > likeness * error : inRow < likeness * error;
+    });
+  });
 }
 
 /** Ranges that hold both that the turn stays and that it is over, their mean half way: nothing tells which. */
