@@ -24,8 +24,10 @@ export interface AnomalyRules extends DetectionRules {
 /** What holds where jobs/budgets.yaml says nothing. */
 export const usualRules: AnomalyRules = { isOn: true, minAmount: 5, minShare: 0.3, minDays: 14, notify: [] };
 
+/** The keys of anomalies: what its schema is made of. */
+export const anomalyKeys = ['enabled', 'minAmount', 'minPercent', 'minDays', 'notify'] as const;
 const anomaliesRule: MappingRule = {
-  keys: ['enabled', 'minAmount', 'minPercent', 'minDays', 'notify'],
+  keys: anomalyKeys,
   expected: 'a key such as minAmount: 5 USD; write one or remove it',
 };
 
