@@ -44,17 +44,12 @@ export const alertCommand: Command = {
       let transitions: Transitions;
       let messages: NewMessage[];
       let said: string;
+      let bug: unknown;
       let spends: Outcome['spends'];
       try {
-        const {
-          facts,
-          problem: further,
-          missing,
-          forecasts,
-          spends: spendsNow,
-          anomalies,
-        } = await readFacts(books.connection, known, { ...asked, isForecastKept: true });
-        spends = spendsNow;
+        const read = await readFacts(books.connection, known, { ...asked, isForecastKept: true });
+        const { facts, problem: further, missing, forecasts, anomalies } = read;
+        ({ bug, spends } = read);
         for (const sentence of missing) context.tell(`warning: nothing is known of ${sentence}`);
         problems = [...problems, ...(further === undefined ? [] : [further])];
         const state = await completenessOf(books.connection);
@@ -87,6 +82,7 @@ export const alertCommand: Command = {
         delivered: deliveries.filter(({ outcome }) => outcome === 'delivered').length,
       });
       await answer(transitions, deliveries, said, context);
+      if (bug !== undefined) throw bug;
       const code = worstExitCode([exitCodeOf(deliveries), ...problems.map((error) => error.exitCode)]);
       return { exitCode: code, error: code === exitCodes.done ? undefined : failureOf(deliveries, problems), spends };
     });
@@ -183,6 +179,7 @@ async function readOnly(context: CommandContext) {
     const { entries } = transitionsOf(known, read.facts, { now: asked.now, everybody });
     const state = await completenessOf(books.connection);
     const messages = messagesOf(entries, { ...state, at: formatSecond(asked.now) });
+    if (read.bug !== undefined) throw read.bug;
     return { messages, problem: problem ?? read.problem };
   } finally {
     books.close();

@@ -315,7 +315,8 @@ async function answer(
     commandLine,
     outcome.replace('_', ' '),
     outcome === 'left_out' ? '' : seconds.toFixed(1),
-    because?.split('\n')[0] ??
+    // Before it is cut: half a secret would not be known for one.
+    (because && context.redact(because))?.split('\n')[0] ??
       Object.entries(figures ?? {})
         .map(([name, value]) => `${name} ${value}`)
         .join(', '),

@@ -22,6 +22,7 @@ import { type SpendNow, watchedSpends } from './budget-spends.ts';
 import { type Driver, evaluateBudgets, isAskedBy, isForecastAsked } from './budgets.ts';
 import { readChecks, runCheck } from './check.ts';
 import { completenessOf } from './completeness.ts';
+import type { Forecaster } from './period-forecast.ts';
 import { readForecasts, type ScopeForecast, withForecasts } from './scope-forecasts.ts';
 
 /** What facts are made of besides the books. */
@@ -36,6 +37,8 @@ export interface FactsAsked {
   readonly isForecastKept?: boolean;
   /** Undefined where nothing is known of them, as of budgets. */
   readonly anomalyRules?: AnomalyRules | undefined;
+  /** What forecasts, in the place of the engine. */
+  readonly forecaster?: Forecaster;
   /** The user's own `sql` folder. */
   readonly overlay: string;
   readonly signal: AbortSignal;
@@ -50,6 +53,8 @@ export interface Facts {
   /** Budgets of which nothing is known in a period, a sentence each: there is no fact of them. */
   readonly missing: readonly string[];
   readonly forecasts: readonly ScopeForecast[];
+  /** What failed where nothing could be forecast: everything else is told before it is thrown. */
+  readonly bug: unknown;
   /** What is spent on every budget in its watched periods. */
   readonly spends: readonly SpendNow[];
   /** What was found of anomalies: to be kept before anybody is told. */
@@ -73,7 +78,7 @@ export async function readFacts(
   } catch (error) {
     // A budget that these books cannot answer must not keep what is wrong with the data from being told.
     if (!(error instanceof UsageError)) throw error;
-    return { facts: data, problem: error, missing: [], forecasts: [], spends: [], anomalies };
+    return { facts: data, problem: error, missing: [], forecasts: [], spends: [], bug: undefined, anomalies };
   }
 }
 
@@ -103,9 +108,15 @@ function factsOfAnomalies(
 async function readBudgetFacts(
   connection: Connection,
   known: readonly KnownAlert[],
-  { budgets, now, freshnessHours, configured, isForecastKept = false, signal, onProgress }: FactsAsked,
-): Promise<{ facts: BudgetAlertFact[]; missing: string[]; forecasts: ScopeForecast[]; spends: SpendNow[] }> {
-  if (budgets === undefined) return { facts: [], missing: [], forecasts: [], spends: [] };
+  { budgets, now, freshnessHours, configured, isForecastKept = false, signal, forecaster, onProgress }: FactsAsked,
+): Promise<{
+  facts: BudgetAlertFact[];
+  missing: string[];
+  forecasts: readonly ScopeForecast[];
+  spends: SpendNow[];
+  bug: unknown;
+}> {
+  if (budgets === undefined) return { facts: [], missing: [], forecasts: [], spends: [], bug: undefined };
   const open = known.flatMap((alert) => {
     const fact = alert.isOpen ? parseFact(alert.fact) : undefined;
     return fact?.kind === 'budget' ? [fact] : [];
@@ -115,13 +126,22 @@ async function readBudgetFacts(
   onProgress?.('budgets');
   const spends = await watchedSpends(connection, budgets, { now, freshnessHours, configured, open: openPeriods });
   onProgress?.('forecasts');
-  const forecasts = await readForecasts(connection, {
-    now,
-    configured,
-    budgets: isForecastKept ? budgets : budgets.filter(isForecastAsked),
-    withWorkspaces: isForecastKept,
-    signal,
-  });
+  let forecasts: readonly ScopeForecast[] = [];
+  let bug: unknown;
+  try {
+    forecasts = await readForecasts(connection, {
+      now,
+      configured,
+      budgets: isForecastKept ? budgets : budgets.filter(isForecastAsked),
+      withWorkspaces: isForecastKept,
+      signal,
+      ...(forecaster === undefined ? {} : { forecaster }),
+    });
+  } catch (error) {
+    // A model that fails must not keep what is spent from being told.
+    signal.throwIfAborted();
+    bug = error;
+  }
   const held = new Set(open.map(({ key }) => key));
   const facts = withWithdrawn(evaluateBudgets(budgets, withForecasts(spends, forecasts), held), known, (fact) =>
     budgets.some((budget) => isAskedBy(budget, fact)),
@@ -129,7 +149,7 @@ async function readBudgetFacts(
   const missing = spends.flatMap(({ budget, period, spent, lacking }) =>
     spent === undefined && lacking.length > 0 ? [`budget ${budget}, ${period.name}: ${lacking.join('; ')}`] : [],
   );
-  return { facts, missing, forecasts, spends };
+  return { facts, missing, forecasts, spends, bug };
 }
 
 async function readDataState(

@@ -31,6 +31,8 @@ export interface Given {
   /** Messages to sinks. */
   readonly outbox?: readonly Readonly<Record<string, Cell>>[];
   readonly deliveries?: readonly Readonly<Record<string, Cell>>[];
+  readonly anomalies?: readonly Readonly<Record<string, Cell>>[];
+  readonly anomaly_evaluations?: readonly Readonly<Record<string, Cell>>[];
   /** Forecasts that were made. */
   readonly forecasts?: readonly Readonly<Record<string, Cell>>[];
   /** The allocation rules in force, as jobs/allocation.yaml has them; lookup tables are not read. */
@@ -152,19 +154,19 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     exit_code: 0,
     error: null,
   },
-  job_runs: { run_number: 1, job: 'nightly', slot: null },
+  job_runs: { run_number: 1, job: 'nightly', slot: '2026-09-08 02:15:00' },
   steps: {
     run_number: 1,
     position: 1,
     step: 'ingest',
     command_line: 'ingest',
     outcome: 'done',
-    started_at: '2026-09-08 02:15:00',
-    ended_at: '2026-09-08 02:16:00',
-    seconds: '60',
+    started_at: '2026-09-08 02:15:01',
+    ended_at: '2026-09-08 02:15:09',
+    seconds: '8.125',
     exit_code: 0,
     error: null,
-    figures: null,
+    figures: '{"rows":5}',
   },
   resources: {
     account: 'acc_one',
@@ -245,6 +247,41 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     outcome: null,
     because: null,
     ended_at: null,
+  },
+  anomalies: {
+    anomaly_key: 'anomaly/acc_one/north/sandbox/sandbox_compute_runtime_gbs/2026-09-07',
+    account: 'acc_one',
+    workspace: 'north',
+    resource_type: 'sandbox',
+    billing_dimension: 'sandbox_compute_runtime_gbs',
+    kind: 'spike',
+    is_up: true,
+    first_day: '2026-09-07',
+    seen_day: '2026-09-07',
+    last_day: '2026-09-07',
+    told_day: '2026-09-07',
+    state: 'open',
+    ended_day: null,
+    cost: '30',
+    expected: '10',
+    expected_low: '8',
+    expected_high: '12',
+    impact: '20',
+    price_ratio: null,
+    severity: 'warning',
+    is_told: true,
+    detail:
+      '{"impacts": [20], "firstHour": "2026-09-07T05:00:00Z", "moved": "usage", "priceEffect": "1.5", "volumeEffect": "18.5", "drivers": [{"resourceName": "box", "resourceUuid": null, "cost": "30", "expected": "10", "part": 100}]}',
+    run_number: 2,
+    recorded_at: '2026-09-08 02:00:00',
+    replaced_at: null,
+  },
+  anomaly_evaluations: {
+    account: 'acc_one',
+    evaluated_through: '2026-09-08',
+    load_number: 1,
+    run_number: 2,
+    recorded_at: '2026-09-08 02:00:00',
   },
   forecasts: {
     run_number: 2,
@@ -337,6 +374,8 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
     'acknowledgements',
     'outbox',
     'deliveries',
+    'anomalies',
+    'anomaly_evaluations',
     'forecasts',
   ] as const) {
     for (const row of given[table] ?? []) await insert(table, row);
