@@ -154,6 +154,7 @@ const modelWords: Readonly<Record<string, string>> = {
   smoothed: 'smoothed level',
   'smoothed-add': 'smoothed level',
   'smoothed-recent': 'smoothed level',
+  'level-since-change': 'level since it changed',
   ets: 'exponential smoothing',
   'mstl-ets': 'smoothing of several seasons',
   stopped: 'nothing more',
