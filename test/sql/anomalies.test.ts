@@ -118,6 +118,36 @@ describe('an evaluation', () => {
     expect((await evaluated({ ...given, restatements: [{ ...old, load_number: 4 }] })).facts).toHaveLength(1);
   });
 
+  test('ends what a restatement leaves nothing of, also where nothing at all is left of its costs', async () => {
+    const key = 'anomaly/acc_one/south/sandbox/sandbox_compute_runtime_gbs/2026-09-10';
+    const day = '2026-09-10';
+    const { anomalies, facts } = await evaluated({
+      ...through('2026-09-12'),
+      costs: daily('2026-08-01', [...forty, 10, 10]),
+      anomalies: [
+        {
+          anomaly_key: key,
+          workspace: 'south',
+          kind: 'new',
+          first_day: day,
+          seen_day: day,
+          last_day: day,
+          told_day: day,
+        },
+      ],
+      anomaly_evaluations: [{ evaluated_through: '2026-09-11', load_number: 3 }],
+      restatements: [
+        {
+          ...{ workspace: 'south', bucket_start: '2026-09-10 12:00:00' },
+          ...{ old_cost: '50', new_cost: null, old_usage: '500', new_usage: null, load_number: 4 },
+        },
+      ],
+      alerts: [{ alert_key: key, kind: 'anomaly', fact: JSON.stringify({ key, kind: 'anomaly', isOver: false }) }],
+    });
+    expect(anomalies.anomalies).toMatchObject([{ anomaly_key: key, state: 'restated' }]);
+    expect(facts).toMatchObject([{ key, state: 'resolved', isRestated: true }]);
+  });
+
   test('ends what a restatement leaves nothing of', async () => {
     const key = 'anomaly/acc_one/north/sandbox/sandbox_compute_runtime_gbs/2026-09-10';
     const { anomalies, facts } = await evaluated({

@@ -96,6 +96,23 @@ describe('a night of many anomalies', () => {
   });
 });
 
+describe('the words of an anomaly', () => {
+  const wordsOf = (fact: AnomalyFact) => {
+    const { entries } = transitionsOf([], [fact], { now: 0, everybody: ['hook'] });
+    const state = { at: '2026-10-21T02:16:00Z', completeThrough: null, settledThrough: null };
+    const message = JSON.parse(messagesOf(entries, state)[0]?.message ?? '{}');
+    return plainText({ ...message, id: 'id', mayBeRepeat: false, isTest: false });
+  };
+
+  test('say of a credit that it is one, not that nothing is spent any more', () => {
+    const words = wordsOf({ ...example, anomaly: 'drop', isUp: false, cost: '-50.000000000000', moved: null });
+    expect(words).toContain('is credited more than it costs');
+    expect(words).toContain('Look what the credit of');
+    expect(words).not.toContain('costs nothing any more');
+    expect(words).not.toContain('meant to stop');
+  });
+});
+
 describe('what is told of an anomaly', () => {
   const row = {
     ...{ anomaly_key: 'k', account: 'a', workspace: null, resource_type: null, billing_dimension: null, kind: 'spike' },
@@ -196,5 +213,15 @@ describe('a scope', () => {
       'spike up 30, told 30, over',
       'spike up 37, told never, over',
     ]);
+  });
+  test('that does the same again a week later and stays there is told when it has stayed', () => {
+    expect(days([...many(30, 100), 200, ...many(6, 100), ...many(30, 200)])).toEqual([
+      'spike up 30, told 30, over',
+      'step up 37, told 39, usual',
+    ]);
+  });
+  test('that does the same every third day is told twice, and then known', () => {
+    const told = days(Array.from({ length: 120 }, (_, day) => (day >= 60 && day % 3 === 0 ? 200 : 100)));
+    expect(told.filter((episode) => !episode.includes('told never')).length).toBe(2);
   });
 });

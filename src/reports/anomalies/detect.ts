@@ -229,9 +229,10 @@ function beginningOf(view: View, isQuiet: boolean, rules: DetectionRules): Episo
     return isKnown && !isTold && cost >= rules.minAmount ? begin('new', true, day) : undefined;
   }
   if (isHigh(cost, day, baseline, rules)) {
-    const isAgain = episodes.some(
-      (past) => past.isUp && past.kind !== 'price' && recurs(past.firstDay, day) && cost < past.cost * again,
-    );
+    const alike = episodes.filter((past) => past.isUp && past.kind !== 'price' && cost < past.cost * again);
+    const isAgain =
+      alike.some(({ firstDay }) => recurs(firstDay, day)) ||
+      alike.filter(({ firstDay }) => day - firstDay <= oftenDays).length >= often;
     return begin('spike', true, isAgain ? undefined : day);
   }
   if (isLow(cost, day, baseline, rules)) {
@@ -256,6 +257,9 @@ function recurs(before: number, day: number): boolean {
   return apart === 7 || apart === 14 || (apart >= 28 && apart <= 31);
 }
 const again = 1.3;
+/** What came so often in so many days and was not much less is known to come again and again, whatever lies between. */
+const often = 2;
+const oftenDays = 28;
 
 /** A level that noise hides on any single day, and that shows in a week. */
 function staying(
@@ -315,10 +319,30 @@ function followOpen(open: Episode, view: View, isQuiet: boolean, rules: Detectio
   if (open.isUp && isHigh(cost, day, baseline, rules) && cost - expected >= grownTimes * Math.max(...open.impacts)) {
     return { ...open, state: 'grown', endedDay: day };
   }
-  if (open.isUp) return open.kind === 'spike' && length >= stepDays ? { ...next, kind: 'step' } : next;
+  if (open.isUp) {
+    const isLong = length >= stepDays;
+    // What was not told as it seemed to come again is another thing where it stays for longer than it ever did.
+    const isOther = isLong && open.toldDay === undefined && length > longestBefore(open, view);
+    return {
+      ...next,
+      kind: open.kind === 'spike' && isLong ? 'step' : open.kind,
+      toldDay: isOther ? day : open.toldDay,
+    };
+  }
   if (open.toldDay !== undefined) return next;
   if (isGone(view) && (isDropSure(view, isQuiet) || length >= stepDays)) return { ...next, kind: 'drop', toldDay: day };
   return length >= stayDays ? { ...next, kind: 'step', toldDay: day } : next;
+}
+
+/** For how many days what was dearer before an episode, and is over, had stayed at most. */
+function longestBefore(open: Episode, { episodes }: View): number {
+  return episodes.reduce(
+    (longest, { kind, isUp, state, firstDay, lastDay }) =>
+      isUp && kind !== 'price' && state === 'over' && firstDay < open.firstDay
+        ? Math.max(longest, lastDay - firstDay + 1)
+        : longest,
+    0,
+  );
 }
 
 /** The impacts of an episode with that of one more day; days between that were as usual have none. */

@@ -48,7 +48,10 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
   );
   if (due.length === 0) return { anomalies: [], accounts: [], present: known };
 
-  const costs = await readDailyCosts(connection, due, oldest);
+  // An account that fell behind long ago must not make the others read all that came since.
+  const from = Math.min(...due.map(({ lastDay }) => lastDay)) - readDays + 1;
+  const rowsOf = groupedBy(known, (row) => scopeKey(scopeOf({ ...row })));
+  const costs = withScopesWithoutCosts(await readDailyCosts(connection, due, from), due, known, from);
   const [loads] = await connection.rows('select coalesce(max(load_number), 0) as load_number from ledger.loads');
   const found: { scope: Scope; episode: KeptEpisode; before: AnomalyRow | undefined; isMoved: boolean }[] = [];
   for (const { account, lastDay, evaluatedDay } of due) {
@@ -59,7 +62,7 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
     );
     for (const { scope, series } of own) {
       const key = scopeKey(scope);
-      const rows = known.filter((row) => scopeKey(scopeOf({ ...row })) === key);
+      const rows = rowsOf.get(key) ?? [];
       const changedFrom = changed.get(key);
       const episodes = evaluateScope({
         ...{ series, known: rows.map(toEpisode), lastDay, evaluatedDay, changedFrom, isQuiet, rules },
@@ -135,10 +138,44 @@ async function readDailyCosts(
   return rows.map((row) => {
     const scope = scopeOf(row);
     const books = accounts.find(({ account }) => account === scope.account);
-    const begin = books === undefined ? oldest : Math.ceil(books.historyStart / dayMs);
-    const firstDay = Math.max(oldest, begin);
-    return { scope, series: seriesOf(row, firstDay, lastDay) };
+    return { scope, series: seriesOf(row, books === undefined ? oldest : firstDayOf(books, oldest), lastDay) };
   });
+}
+
+/**
+ * With the scopes of known anomalies of which no cost at all is left: restated away, or gone for longer than is read. Each
+ * of their days costs nothing.
+ */
+function withScopesWithoutCosts(
+  costs: readonly { readonly scope: Scope; readonly series: DailyCosts }[],
+  accounts: readonly LookedAt[],
+  known: readonly AnomalyRow[],
+  oldest: number,
+): { scope: Scope; series: DailyCosts }[] {
+  const seen = new Set(costs.map(({ scope }) => scopeKey(scope)));
+  const without = known.flatMap((row) => {
+    const scope = scopeOf({ ...row });
+    const books = accounts.find(({ account }) => account === scope.account);
+    if (books === undefined || seen.has(scopeKey(scope))) return [];
+    seen.add(scopeKey(scope));
+    const firstDay = firstDayOf(books, oldest);
+    return [{ scope, series: seriesOf({ days: '[]', costs: '[]', usages: '[]' }, firstDay, books.lastDay) }];
+  });
+  return [...costs, ...without];
+}
+
+function firstDayOf(books: LookedAt, oldest: number): number {
+  return Math.max(oldest, Math.ceil(books.historyStart / dayMs));
+}
+
+function groupedBy<T>(values: readonly T[], keyOf: (value: T) => string): ReadonlyMap<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const value of values) {
+    const own = groups.get(keyOf(value));
+    if (own === undefined) groups.set(keyOf(value), [value]);
+    else own.push(value);
+  }
+  return groups;
 }
 
 function seriesOf(row: Readonly<Record<string, unknown>>, firstDay: number, lastDay: number): DailyCosts {

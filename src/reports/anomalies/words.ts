@@ -54,7 +54,7 @@ function titleOf(fact: AnomalyFact): string {
     case 'new':
       return `${what} is new: ${usd(fact.cost)} a day`;
     case 'drop':
-      return `${what} costs nothing any more`;
+      return isCredit(fact) ? `${what} is credited more than it costs` : `${what} costs nothing any more`;
     case 'price':
       return `The price of ${what} has moved${shareWords(minus(fact.cost, fact.expected), fact.expected)}`;
     case 'step':
@@ -86,13 +86,19 @@ function movedWords({ moved, priceEffect, volumeEffect, anomaly }: AnomalyFact):
   return [`Price and usage moved: ${usd(priceEffect, true)} and ${usd(volumeEffect, true)}.`];
 }
 
-function lookAt({ anomaly, drivers, isUp }: AnomalyFact): string {
+/** Whether more was taken back on the first day than it cost. */
+function isCredit({ cost }: Pick<AnomalyFact, 'cost'>): boolean {
+  return wholeOfDecimal(cost, decimals) < 0n;
+}
+
+function lookAt({ anomaly, drivers, isUp, cost }: AnomalyFact): string {
   const [first] = drivers;
   if (anomaly === 'price')
     return 'Compare the price with your contract: "costbook report price_volume" has it by resource.';
   if (first === undefined) return '"costbook report anomalies" has all of it.';
   const name = first.resourceName ?? 'the resource without a name';
-  if (!isUp) return `Look whether ${name} was meant to stop.`;
+  if (isCredit({ cost })) return `Look what the credit of ${name} is for.`;
+  if (!isUp) return `Look whether ${name} was meant to ${anomaly === 'drop' ? 'stop' : 'cost less'}.`;
   return first.part >= 50
     ? `Look at ${name} first: ${first.part.toFixed(0)} % of it.`
     : 'No single resource drives it: look at what they have in common.';
