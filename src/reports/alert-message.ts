@@ -18,7 +18,16 @@ export interface Message {
   readonly entries: readonly AlertEntry[];
   readonly digest: Digest | null;
   /** Anomalies that are not among the entries: in one night there may be hundreds. Left out where there are none. */
-  readonly left?: { readonly anomalies: number /** USD, decimal text. */; readonly impact: string } | undefined;
+  readonly left?: LeftOut | undefined;
+}
+
+interface LeftOut {
+  /** Those that hold. */
+  readonly anomalies: number;
+  /** Of those USD, decimal text. */
+  readonly impact: string;
+  /** Those that are over. */
+  readonly resolved: number;
 }
 
 /** So many anomalies are told in one message by themselves, the ones of the largest impact; the rest is counted. */
@@ -68,7 +77,7 @@ export function messagesOf(
       ...state,
       entries: left.length === 0 ? ordered : ordered.filter((entry) => !left.includes(entry)),
       digest: null,
-      ...(left.length === 0 ? {} : { left: { anomalies: left.length, impact: impactOf(left) } }),
+      ...(left.length === 0 ? {} : { left: leftOut(left) }),
     };
     return newMessage(sink, message, undefined);
   });
@@ -100,6 +109,11 @@ function sizeOf(fact: AlertFact): number {
   return fact.kind === 'anomaly' ? Math.abs(Number(fact.impact)) : 0;
 }
 
+function leftOut(left: readonly AlertEntry[]): LeftOut {
+  const held = left.filter(({ transition }) => transition !== 'resolved');
+  return { anomalies: held.length, impact: impactOf(held), resolved: left.length - held.length };
+}
+
 function impactOf(entries: readonly AlertEntry[]): string {
   const wholes = entries.map(({ fact }) => (fact.kind === 'anomaly' ? wholeOfDecimal(fact.impact, sumDecimals) : 0n));
   return decimalOfWhole(
@@ -114,7 +128,14 @@ const sumDecimals = 12;
 /** What a message says of the anomalies that it does not tell by themselves; undefined where there are none. */
 export function leftWords({ left }: Pick<Message, 'left'>): string | undefined {
   if (left === undefined) return undefined;
-  return `and ${counted(left.anomalies, 'smaller anomaly', 'smaller anomalies')}, ${usd(left.impact, true)} together: costbook report anomalies`;
+  const { anomalies, impact, resolved } = left;
+  const parts = [
+    ...(anomalies === 0
+      ? []
+      : [`and ${counted(anomalies, 'smaller anomaly', 'smaller anomalies')}, ${usd(impact, true)} together`]),
+    ...(resolved === 0 ? [] : [`and ${resolved} more that ${resolved === 1 ? 'is' : 'are'} over`]),
+  ];
+  return `${parts.join(', ')}: costbook report anomalies`;
 }
 
 const icons = { critical: '🔴', warning: '🟠', info: '🔵' } as const;
@@ -268,7 +289,7 @@ type BudgetWords = Omit<BudgetFact, 'state'>;
 type Forecast = NonNullable<BudgetFact['forecast']>;
 
 function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
-  const { step, observations, historyStart, historyEnd, exceedsOn } = forecast;
+  const { step, observations, historyEnd, exceedsOn } = forecast;
   return {
     title: `Budget ${fact.budget} is forecast to reach ${fact.threshold} in ${fact.period}`,
     share: percentOf(fact.value, fact.amount),
@@ -276,7 +297,7 @@ function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
       forecastSentence(forecast),
       ...(exceedsOn === null ? [] : [`It exceeds ${usd(fact.limit)} ${aboutWhen(fact, forecast)}.`]),
       `${usd(fact.value)} of ${usd(fact.amount)} are spent. The forecast is made of the ${counted(observations, `complete ${step}`)} ` +
-        `${historyStart}/${historyEnd}.`,
+        `before ${historyEnd}.`,
     ],
     fields: [
       { label: 'Forecast', value: usd(forecast.value) },
@@ -363,8 +384,9 @@ export function subjectOf(message: OutgoingMessage): string {
     const { icon, title } = cardOf(first);
     return `${prefix}${icon} ${title}`;
   }
-  const over = message.entries.filter(({ transition }) => transition === 'resolved').length;
-  const held = message.entries.length - over + (message.left?.anomalies ?? 0);
+  const shownOver = message.entries.filter(({ transition }) => transition === 'resolved').length;
+  const held = message.entries.length - shownOver + (message.left?.anomalies ?? 0);
+  const over = shownOver + (message.left?.resolved ?? 0);
   const parts = [...(held === 0 ? [] : [`${counted(held, 'alert')}`]), ...(over === 0 ? [] : [`${over} resolved`])];
   return `${prefix}${cardOf(first).icon} ${parts.join(', ')}`;
 }

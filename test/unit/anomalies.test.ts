@@ -82,12 +82,21 @@ describe('a night of many anomalies', () => {
       '498.500000000000',
     ]);
     // 0.5 + 1.5 + … + 479.5
-    expect(sent.left).toEqual({ anomalies: 480, impact: '115200.000000000000' });
+    expect(sent.left).toEqual({ anomalies: 480, impact: '115200.000000000000', resolved: 0 });
     expect(message?.message.length).toBeLessThan(40_000);
     const words = 'and 480 smaller anomalies, +115200.00 USD together: costbook report anomalies';
     expect(plainText(sent)).toContain(words);
     expect(plainText(sent)).toContain('500 alerts');
     expect(JSON.stringify(slackMessage(sent))).toContain('and 485 more');
+  });
+
+  test('counts those that are over by themselves', () => {
+    const over = entries.map(({ entry, sinks }) => ({ sinks, entry: { ...entry, transition: 'resolved' as const } }));
+    const both = messagesOf([...entries.slice(0, 21), ...over.slice(21, 60)], state)[0]?.message ?? '{}';
+    const told = { ...JSON.parse(both), id: 'id', mayBeRepeat: false, isTest: false } as OutgoingMessage;
+    expect(told.left).toMatchObject({ anomalies: 1, resolved: 39 });
+    expect(plainText(told)).toContain('21 alerts, 39 resolved');
+    expect(plainText(told)).toMatch(/and 1 smaller anomaly, \+\S+ USD together, and 39 more that are over: costbook/);
   });
 
   test('says nothing of a rest where there is none', () => {

@@ -60,7 +60,7 @@ export function slackMessage(message: OutgoingMessage): SlackMessage {
   // Head, foot, and a line that counts what is left out; of each alert what is said, its context and a line.
   const perCard = 3;
   const shown = cards.slice(0, Math.floor((slackLimits.blocks - 3) / perCard));
-  const left = cards.length - shown.length + (message.left?.anomalies ?? 0);
+  const left = cards.length - shown.length + (message.left?.anomalies ?? 0) + (message.left?.resolved ?? 0);
   const more = cards.length === shown.length ? (leftWords(message) ?? '') : `and ${left} more: costbook alerts --open`;
   return {
     text,
