@@ -201,7 +201,7 @@ function describe(forecasts: readonly ScopeForecast[]): string {
   }
   return [
     table,
-    `forecast: USD of the whole period; ${forecastLevel} of 100 should end between low and high`,
+    `USD spent: in complete hours; forecast: USD of the whole period; ${forecastLevel} of 100 should end between low and high`,
     ...[...reasons].map(([reason, names]) => `no forecast of ${names.join(', ')}: ${reason}`),
   ].join('\n');
 }

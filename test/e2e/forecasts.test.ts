@@ -241,7 +241,9 @@ describe('costbook forecast', () => {
       /^everything +2026-11 +1\.00 +\d\d\.\d\d +.* 40\.00 .* from 62 days +2026-11-02T00:00:00Z$/m,
     );
     expect(stdout).toMatch(/^north \/ sandbox +2026-11 +1\.00 /m);
-    expect(stdout).toContain('forecast: USD of the whole period; 80 of 100 should end between low and high');
+    expect(stdout).toContain(
+      'USD spent: in complete hours; forecast: USD of the whole period; 80 of 100 should end between low and high',
+    );
     expect(stdout).toMatch(/complete through 2026-11-02T00:00:00Z, settled through .*\n$/);
   });
 
