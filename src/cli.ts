@@ -7,7 +7,6 @@ import { setImmediate as nextTurn, setTimeout as sleepFor } from 'node:timers/pr
 import { Command as Commander, CommanderError, Option } from 'commander';
 
 import { type Command, type CommandContext, type CommandInput, commandsFor, commonOptions } from './commands/index.ts';
-import type { Log } from './effects.ts';
 import {
   ClosedPipeError,
   type CostbookError,
@@ -19,14 +18,12 @@ import {
   UsageError,
   wordsOf,
 } from './errors.ts';
+import { humanLog, jsonLog } from './log.ts';
+import { openProgress, type Progress } from './progress.ts';
 import { redactor } from './secrets.ts';
-import { formatInstant, type Instant, parseInstant } from './time.ts';
+import { type Instant, parseInstant } from './time.ts';
 import { version } from './version.ts';
 
-/** A person is told from here on that a command is at work, and again after as long a silence. */
-const silenceMs = 2000;
-/** A log is told less often: whoever reads it does not wait. */
-const logSilenceMs = 60_000;
 /** How long a run may take to end in order after a signal, before it is ended all the same. */
 const graceMs = 25_000;
 /** A second signal this soon is the first one again: `npm run` passes on the Ctrl-C that its child has had already. */
@@ -34,13 +31,16 @@ const echoMs = 250;
 
 const secrets = redactor();
 const closing: (() => Promise<void>)[] = [];
-let liveLine = '';
-/** When a line was last shown or written. */
-let saidAt = Number.NEGATIVE_INFINITY;
-/** Whether a question waits for its answer. */
-let isAsking = false;
-/** The number of the run under way, of commands that have one. */
+const httpAnswers = new Map<string, number>();
+/** The run that this process is, once it is one. */
 let runNumber: number | undefined;
+let liveLine = '';
+/** Whether what stands on the terminal's last line is not ended yet: a live line must not be drawn into it. */
+let isLineOpen = false;
+/** When anything was last said on stderr, in real time. */
+let saidAt = 0;
+/** Words for a person on stderr; once the log's format is known, in it where machines read all of it. */
+let tell = sayWords;
 /** The lines that a person types. */
 let typed: AsyncIterator<string> | undefined;
 
@@ -73,13 +73,12 @@ async function main(): Promise<number> {
     const commands = await commandsFor(process.argv.slice(2));
     const program = describeProgram(commands, (command, names, options) => {
       chosen = async () => {
-        const context = contextFrom(options, interruption.signal);
-        checkFolder(context.dir, command);
-        const stopTelling = command.isEndless ? () => undefined : tellThatItGoesOn(command.name, context);
+        const { context, progress } = contextFrom(command, options, interruption.signal);
         try {
+          checkFolder(context.dir, command);
           return await command.run({ arguments: names, options }, context);
         } finally {
-          stopTelling();
+          progress?.end();
         }
       };
     });
@@ -101,27 +100,6 @@ function endAtOnce(signal: 'SIGINT' | 'SIGTERM'): never {
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
   process.exit(new InterruptedError(signal).exitCode);
-}
-
-/** Shows that a command is still at work where it does not say so itself; returns how to stop it. */
-function tellThatItGoesOn(command: string, { progress, effects }: CommandContext): () => void {
-  const begun = performance.now();
-  let loggedAt = begun;
-  const timer = setInterval(() => {
-    const now = performance.now();
-    const seconds = Math.round((now - begun) / 1000);
-    if (progress !== undefined) {
-      if (now - begun >= silenceMs && now - saidAt >= silenceMs && !isAsking)
-        progress(`${command}: at work for ${seconds} s`);
-    } else if (now - Math.max(loggedAt, saidAt) >= logSilenceMs) {
-      loggedAt = now;
-      effects.log.info('still at work', { command, seconds });
-    }
-  }, 500).unref();
-  return () => {
-    clearInterval(timer);
-    clearLiveLine();
-  };
 }
 
 /** Throws UsageError where the project folder is not there, or is a file. */
@@ -200,13 +178,14 @@ function describeProgram(
   return program;
 }
 
-function contextFrom(options: Options, signal: AbortSignal): CommandContext {
+/** What a command is handed; and where its progress is shown, of one that comes to an end. */
+function contextFrom(
+  command: Command,
+  options: Options,
+  signal: AbortSignal,
+): { readonly context: CommandContext; readonly progress: Progress | undefined } {
   const { env } = process;
   if (env['COSTBOOK_TOKEN']) secrets.keep(env['COSTBOOK_TOKEN']);
-  for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY']) {
-    const proxy = env[name] ?? '';
-    if (URL.canParse(proxy)) secrets.keep(new URL(proxy).password);
-  }
   const problems: string[] = [];
   const fixedNow = text(options['now']) ?? env['COSTBOOK_NOW'];
   let now: () => Instant = Date.now;
@@ -219,21 +198,39 @@ function contextFrom(options: Options, signal: AbortSignal): CommandContext {
     }
   }
   const isTerminal = process.stderr.isTTY === true;
-  const logFormat = (text(options['logFormat']) ?? env['COSTBOOK_LOG_FORMAT']) || (isTerminal ? 'human' : 'json');
+  const askedFormat = text(options['logFormat']) ?? env['COSTBOOK_LOG_FORMAT'];
+  const logFormat = askedFormat || (isTerminal ? 'human' : 'json');
   if (logFormat !== 'human' && logFormat !== 'json') {
     problems.push(`--log-format: "${logFormat}" is none of human, json`);
   }
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
 
-  const responses = new Map<string, number>();
-  function count(status: string): void {
-    responses.set(status, (responses.get(status) ?? 0) + 1);
-  }
-  const hasLiveLine = isTerminal && logFormat === 'human';
-  return {
+  const hasLiveLine = isTerminal && logFormat === 'human' && command.staysUp === undefined;
+  const place = { say, now: Date.now, runNumber: () => runNumber };
+  const json = jsonLog(place);
+  const human = humanLog(place);
+  // Where a live line shows the progress only warnings interrupt it.
+  const log = logFormat === 'json' ? json : hasLiveLine ? { ...human, info: () => undefined } : human;
+  // Whoever asks for JSON by name gets nothing else; without a terminal, and without asking, words stay words.
+  if (logFormat === 'json' && askedFormat) tell = json.tell;
+  const progress =
+    command.staysUp === undefined
+      ? openProgress({
+          command: command.name,
+          draw: hasLiveLine ? showLiveLine : undefined,
+          log,
+          saidAt: () => saidAt,
+          elapsed: () => performance.now(),
+        })
+      : undefined;
+
+  const ask = (question: string) =>
+    progress === undefined ? askPerson(question, signal) : progress.quiet(() => askPerson(question, signal));
+
+  const context: CommandContext = {
     effects: {
       now,
-      log: logFormat === 'json' ? jsonLog() : humanLog(hasLiveLine),
+      log,
       random: Math.random,
       sleep: (ms, abort) =>
         sleepFor(ms, undefined, { signal: abort }).catch(() => {
@@ -247,6 +244,7 @@ function contextFrom(options: Options, signal: AbortSignal): CommandContext {
     write: (data) =>
       new Promise((done, fail) => {
         clearLiveLine();
+        if (process.stdout.isTTY && data.length > 0) isLineOpen = data.at(-1) !== '\n' && data.at(-1) !== 0x0a;
         // Whoever reads may have stopped without closing (a pager): a signal is not kept waiting for them.
         const onAbort = () => fail(signal.reason);
         if (!signal.aborted) signal.addEventListener('abort', onAbort, { once: true });
@@ -257,21 +255,16 @@ function contextFrom(options: Options, signal: AbortSignal): CommandContext {
         });
       }),
     isTerminal: process.stdout.isTTY === true,
-    async readInput() {
-      process.stdin.setEncoding('utf8');
-      let given = '';
-      for await (const piece of addAbortSignal(signal, process.stdin)) given += piece;
-      return given;
-    },
-    ask: process.stdin.isTTY && isTerminal ? (question) => askPerson(question, signal) : undefined,
-    tell,
-    progress: hasLiveLine ? showLiveLine : undefined,
-    inRun(number) {
+    readInput: () => (progress === undefined ? readInput(signal) : progress.quiet(() => readInput(signal))),
+    tell: (words) => tell(words),
+    progress: (words) => progress?.show(words),
+    nameRun: (number) => {
       runNumber = number;
     },
+    ask: process.stdin.isTTY && isTerminal ? ask : undefined,
     keepSecret: (secret) => secrets.keep(secret),
     redact: (words) => secrets.redact(words),
-    responses,
+    httpAnswers: () => httpAnswers,
     openHttp(connections) {
       // Loaded where somebody is asked: most commands only read.
       const opened = import('./platform/index.ts').then(({ openHttp }) => openHttp({ connections, env }));
@@ -280,15 +273,27 @@ function contextFrom(options: Options, signal: AbortSignal): CommandContext {
         const { send } = await opened;
         try {
           const response = await send(request);
-          count(String(response.status));
+          countAnswer(String(response.status));
           return response;
         } catch (error) {
-          if (!request.signal.aborted) count('none');
+          if (!signal.aborted) countAnswer('none');
           throw error;
         }
       };
     },
   };
+  return { context, progress };
+}
+
+async function readInput(signal: AbortSignal): Promise<string> {
+  process.stdin.setEncoding('utf8');
+  let given = '';
+  for await (const piece of addAbortSignal(signal, process.stdin)) given += piece;
+  return given;
+}
+
+function countAnswer(status: string): void {
+  httpAnswers.set(status, (httpAnswers.get(status) ?? 0) + 1);
 }
 
 function text(value: Options[string]): string | undefined {
@@ -308,60 +313,34 @@ async function askPerson(question: string, signal: AbortSignal): Promise<string>
   }
   clearLiveLine();
   process.stderr.write(question);
-  isAsking = true;
-  const line = await typed.next().finally(() => {
-    isAsking = false;
-  });
+  const line = await typed.next();
   signal.throwIfAborted();
   if (line.done) throw new UsageError('the input ended before the question was answered');
   return line.value.trim();
 }
 
-function tell(words: string): void {
+/** A line of the log on stderr; no secret is printed, wherever it stands in it. */
+function say(line: string): void {
   clearLiveLine();
   saidAt = performance.now();
-  process.stderr.write(`${secrets.redact(words)}\n`);
+  process.stderr.write(`${secrets.redact(line)}\n`);
 }
 
+function sayWords(words: string): void {
+  say(words);
+}
+
+/** Draws a line in the place of the last one; '' takes it away. */
 function showLiveLine(line: string): void {
   const width = process.stderr.columns || 80;
+  const shown = secrets.redact(line).slice(0, width - 1);
+  if (shown === liveLine || isLineOpen) return;
   clearLiveLine();
-  saidAt = performance.now();
-  liveLine = secrets.redact(line).slice(0, width - 1);
+  liveLine = shown;
   process.stderr.write(liveLine);
 }
 
 function clearLiveLine(): void {
   if (liveLine !== '') process.stderr.write('\r\x1b[2K');
   liveLine = '';
-}
-
-/** One JSON object a line, for machines. */
-function jsonLog(): Log {
-  function line(level: string, event: string, fields: Record<string, unknown> = {}): void {
-    const run = runNumber === undefined ? {} : { run: runNumber };
-    tell(JSON.stringify({ at: formatInstant(Date.now()), level, event, ...run, ...fields }));
-  }
-  return {
-    info: (event, fields) => line('info', event, fields),
-    warn: (event, fields) => line('warn', event, fields),
-  };
-}
-
-/** One sentence a line, for people; where a live line shows the progress only warnings interrupt it. */
-function humanLog(hasLiveLine: boolean): Log {
-  function line(event: string, fields: Record<string, unknown> = {}): void {
-    const details = Object.entries(fields).map(
-      ([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : value}`,
-    );
-    const run = runNumber === undefined ? [] : [`run ${runNumber}`];
-    // One event is one line, whatever somebody else's words hold.
-    tell([event, ...details, ...run].join(' · ').replaceAll(/\p{Cc}+/gu, ' '));
-  }
-  return {
-    info(event, fields) {
-      if (!hasLiveLine) line(event, fields);
-    },
-    warn: (event, fields) => line(`warning: ${event}`, fields),
-  };
 }

@@ -1,299 +1,241 @@
-import { decimalOfWhole } from '../decimals.ts';
-import { addCalendarMonths } from '../time.ts';
-import { type Connection, closedMonths, completeness, type SqlRow } from '../warehouse/index.ts';
-import type { FactsAsked } from './alert-facts.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import type { Metric, Sample } from '../exposition.ts';
+import { dayMs, formatInstant, type Instant } from '../time.ts';
+import { type Connection, readSqlFolder, type SqlParameters, type SqlRow } from '../warehouse/index.ts';
 import { amountIn, type Budget, usdDecimals } from './budget-file.ts';
-import { readSpends } from './budget-spends.ts';
-import { budgetCalendar } from './budgets.ts';
+import { readSpends, type SpendNow } from './budget-spends.ts';
+import { budgetCalendar, rounded } from './budgets.ts';
 
-/** A metric as Prometheus and what reads like it have it. */
-export interface Metric {
-  /** `costbook_…`, with its unit at the end, and `_total` after that where it only ever grows. */
-  readonly name: string;
-  readonly type: 'gauge' | 'counter';
-  readonly help: string;
-  readonly samples: readonly Sample[];
-}
-
-export interface Sample {
-  readonly labels: Readonly<Record<string, string>>;
-  /** A number, or decimal text of the books. */
-  readonly value: number | string;
-}
-
-/** What the books do not know, and goes into the metrics all the same. */
-export interface MetricsAsked extends Pick<FactsAsked, 'now' | 'freshnessHours' | 'configured' | 'budgets'> {
+/** What metrics tell besides the books. */
+export interface MetricsAsked {
+  readonly now: Instant;
   readonly version: string;
-  /** Answers of the platform so far, by HTTP status: of runs before and of this one. */
-  readonly responses: ReadonlyMap<string, number>;
-  readonly diskFreeBytes: number | undefined;
+  /** The run that has ended: what the books cannot know of it. */
+  readonly run: EndedRun;
+  /** How often the platform answered with each status, added up over the runs; `none` where no whole answer came. */
+  readonly answers: ReadonlyMap<string, number>;
+  /** Undefined where the configuration cannot be read. */
+  readonly freshnessHours: number | undefined;
+  readonly configured: readonly string[];
+  /** None where they are wrong, or where there are none. */
+  readonly budgets: readonly Budget[];
+  /** What is spent on them, where that was just found out: otherwise the books are asked. */
+  readonly spends: readonly SpendNow[] | undefined;
+  /** Undefined where it cannot be told. */
+  readonly snapshotBytes: number | undefined;
 }
 
-/** Answers so far by status stand in the file alone: the next run adds its own. */
-export const responsesName = 'costbook_responses_total';
-
-/** All that is measured of these books. The order is the same every time. */
-export async function readMetrics(connection: Connection, asked: MetricsAsked): Promise<Metric[]> {
-  const { now, budgets } = asked;
-  const metrics: Metric[] = [];
-  function add(type: Metric['type'], name: string, help: string, samples: readonly Sample[]): void {
-    if (samples.length > 0) metrics.push({ type, name, help, samples });
-  }
-  const gauge = (name: string, help: string, samples: readonly Sample[]) => add('gauge', name, help, samples);
-  const counter = (name: string, help: string, samples: readonly Sample[]) => add('counter', name, help, samples);
-  /** A column of an answer by labels; rows in which it is null have nothing to tell. */
-  function column(rows: readonly SqlRow[], value: string, ...labels: readonly string[]): Sample[] {
-    return rows.flatMap((row) =>
-      row[value] === null || row[value] === undefined
-        ? []
-        : [
-            {
-              labels: Object.fromEntries(labels.map((label) => [label, String(row[label] ?? '')])),
-              value: String(row[value]),
-            },
-          ],
-    );
-  }
-
-  gauge('costbook_build_info', 'The program that wrote this; always 1.', [
-    { labels: { version: asked.version }, value: 1 },
-  ]);
-  gauge('costbook_metrics_timestamp_seconds', 'When this was written.', [{ labels: {}, value: now / 1000 }]);
-
-  const runs = await connection.rows(`
-    with ended as (
-      select
-        *, row_number() over (partition by command order by run_number desc) as newest,
-        cast(max(case when outcome = 'done' then epoch(ended_at) end) over (partition by command) as bigint) as success
-      from runs where outcome in ('done', 'failed', 'interrupted')
-    )
-    select
-      command, cast(success as varchar) as success, cast(cast(epoch(ended_at) as bigint) as varchar) as ended,
-      cast(exit_code as varchar) as exit_code,
-      cast(cast(epoch_ms(ended_at) - epoch_ms(started_at) as decimal(18, 3)) / 1000 as varchar) as seconds
-    from ended where newest = 1
-    order by command
-  `);
-  gauge(
-    'costbook_run_last_success_timestamp_seconds',
-    'When a run of the command last ended well.',
-    column(runs, 'success', 'command'),
-  );
-  gauge(
-    'costbook_run_last_end_timestamp_seconds',
-    'When a run of the command last ended.',
-    column(runs, 'ended', 'command'),
-  );
-  gauge(
-    'costbook_run_last_exit_code',
-    'The exit code of the last run of the command.',
-    column(runs, 'exit_code', 'command'),
-  );
-  gauge(
-    'costbook_run_last_duration_seconds',
-    'How long the last run of the command took.',
-    column(runs, 'seconds', 'command'),
-  );
-  const outcomes = await connection.rows(
-    `select command, outcome, cast(count(*) as varchar) as runs from runs
-    where outcome <> 'running' group by command, outcome order by command, outcome`,
-  );
-  counter(
-    'costbook_runs_total',
-    'Runs that ended, and slots that nobody ran, by outcome.',
-    column(outcomes, 'runs', 'command', 'outcome'),
-  );
-  const steps = await connection.rows(`
-    with last_runs as (select job, max(run_number) as run_number from ledger.job_runs group by job)
-    select
-      last_runs.job, steps.step, cast(max(steps.exit_code) as varchar) as exit_code,
-      cast(sum(steps.seconds) as varchar) as seconds
-    from ledger.steps as steps
-    join last_runs on last_runs.run_number = steps.run_number
-    group by last_runs.job, steps.step
-    order by last_runs.job, steps.step
-  `);
-  gauge(
-    'costbook_step_last_duration_seconds',
-    'How long the step took in the last run of the job.',
-    column(steps, 'seconds', 'job', 'step'),
-  );
-  gauge(
-    'costbook_step_last_exit_code',
-    'The exit code of the step in the last run of the job.',
-    column(steps, 'exit_code', 'job', 'step'),
-  );
-
-  const accounts = await completeness(connection);
-  function instants(of: (account: (typeof accounts)[number]) => number | undefined): Sample[] {
-    return accounts.flatMap((each) => {
-      const value = of(each);
-      return value === undefined ? [] : [{ labels: { account: each.account }, value: value / 1000 }];
-    });
-  }
-  gauge(
-    'costbook_complete_through_timestamp_seconds',
-    'Through when the books of the account are complete.',
-    instants(({ completeThrough }) => completeThrough),
-  );
-  gauge(
-    'costbook_settled_through_timestamp_seconds',
-    'Through when changes are no longer expected.',
-    instants(({ settledThrough }) => settledThrough),
-  );
-
-  const counts = await connection.rows(`
-    with unproven as (
-      select account, count(*) as windows
-      from (
-        select account from ledger.unproven where not is_young
-        union all
-        select account from ledger.contradictions
-      )
-      group by account
-    ),
-    restated as (
-      select account, count(*) as hours, sum(abs(coalesce(new_cost, 0) - coalesce(old_cost, 0))) as cost
-      from ledger.restatements group by account
-    ),
-    asked as (
-      select account, sum(requests) as requests, sum(retries) as retries, sum(amounts) as amounts
-      from ledger.account_runs group by account
-    )
-    select
-      accounts.account,
-      cast(coalesce(unproven.windows, 0) as varchar) as unproven,
-      cast(coalesce(restated.hours, 0) as varchar) as restated_hours,
-      cast(coalesce(restated.cost, 0) as varchar) as restated_cost,
-      cast(coalesce(asked.requests, 0) as varchar) as requests,
-      cast(coalesce(asked.retries, 0) as varchar) as retries,
-      cast(coalesce(asked.amounts, 0) as varchar) as amounts
-    from accounts
-    left join unproven on unproven.account = accounts.account
-    left join restated on restated.account = accounts.account
-    left join asked on asked.account = accounts.account
-    order by accounts.account
-  `);
-  gauge(
-    'costbook_unproven_windows',
-    'Windows that did not prove, or that the past contradicts.',
-    column(counts, 'unproven', 'account'),
-  );
-  counter(
-    'costbook_restated_rows_total',
-    'Hours of series that changed after they had been loaded.',
-    column(counts, 'restated_hours', 'account'),
-  );
-  counter(
-    'costbook_restated_usd_total',
-    'USD by which hours changed after they had been loaded, up or down.',
-    column(counts, 'restated_cost', 'account'),
-  );
-  counter(
-    'costbook_requests_total',
-    'Requests of the platform that were answered or given up.',
-    column(counts, 'requests', 'account'),
-  );
-  counter('costbook_retries_total', 'Requests that were sent again.', column(counts, 'retries', 'account'));
-  counter(
-    'costbook_rows_loaded_total',
-    'Rows that were loaded, again ones included.',
-    column(counts, 'amounts', 'account'),
-  );
-  counter(
-    responsesName,
-    'Answers of the platform by HTTP status; none where no answer came.',
-    [...asked.responses].sort(([a], [b]) => (a < b ? -1 : 1)).map(([status, value]) => ({ labels: { status }, value })),
-  );
-
-  if (budgets !== undefined && budgets.length > 0) {
-    const spent = await readBudgetUse(connection, budgets, asked);
-    gauge(
-      'costbook_budget_used_ratio',
-      'What is spent of the budget in its present period, as a part of its amount.',
-      spent.ratios,
-    );
-    gauge('costbook_budget_spent_usd', 'USD spent of the budget in its present period.', spent.spends);
-    gauge('costbook_budget_amount_usd', 'USD that the budget has in its present period.', spent.amounts);
-  }
-
-  const alerts = await connection.rows(`
-    select severities.severity, cast(count(alerts.alert_key) as varchar) as open
-    from (values ('critical'), ('info'), ('warning')) as severities (severity)
-    left join alerts on alerts.severity = severities.severity and alerts.is_open
-    group by severities.severity order by severities.severity
-  `);
-  gauge('costbook_open_alerts', 'Alerts that hold now.', column(alerts, 'open', 'severity'));
-  const messages = await connection.rows(`
-    select outcomes.state, cast(count(messages.message_number) as varchar) as messages
-    from (values ('dead'), ('pending')) as outcomes (state)
-    left join messages on messages.outcome = outcomes.state
-    group by outcomes.state order by outcomes.state
-  `);
-  gauge(
-    'costbook_outbox_messages',
-    'Messages that wait for their sink, and those that were given up.',
-    column(messages, 'messages', 'state'),
-  );
-  const closed = (await closedMonths(connection)).at(-1);
-  gauge(
-    'costbook_closed_through_timestamp_seconds',
-    'The end of the last month that is closed.',
-    closed === undefined ? [] : [{ labels: {}, value: addCalendarMonths(closed.month, 1) / 1000 }],
-  );
-  if (asked.diskFreeBytes !== undefined) {
-    gauge('costbook_disk_free_bytes', 'Free on the disk of the books.', [{ labels: {}, value: asked.diskFreeBytes }]);
-  }
-  return metrics;
+export interface EndedRun {
+  /** Of a job the job's name. */
+  readonly job?: string | undefined;
+  readonly command: string;
+  /** In real time, which goes on where the books' own now is fixed. */
+  readonly seconds: number;
 }
 
-async function readBudgetUse(
-  connection: Connection,
-  budgets: readonly Budget[],
-  { now, freshnessHours, configured }: MetricsAsked,
-): Promise<{ ratios: Sample[]; spends: Sample[]; amounts: Sample[] }> {
-  const periods = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
-  const spends = await readSpends(connection, periods, { now, freshnessHours, configured });
-  const known = periods.flatMap(({ budget, period }, index) => {
-    const spent = spends[index]?.spent;
-    const amount = amountIn(budget, period.name);
-    return spent === undefined ? [] : [{ labels: { budget: budget.name, period: budget.period }, spent, amount }];
-  });
-  return {
-    // Trillionths of both; four digits are more than anybody reads.
-    ratios: known.flatMap(({ labels, spent, amount }) =>
-      amount === 0n ? [] : [{ labels, value: Number((spent * 10_000n) / amount) / 10_000 }],
-    ),
-    spends: known.map(({ labels, spent }) => ({ labels, value: decimalOfWhole(spent, usdDecimals) })),
-    amounts: known.map(({ labels, amount }) => ({ labels, value: decimalOfWhole(amount, usdDecimals) })),
+/** Restatements are told for so long: two runs a night apart, and an outage, see the same one. */
+const restatedDays = 30;
+
+type Definition = Omit<Metric, 'samples' | 'name'>;
+const gauge = (help: string): Definition => ({ type: 'gauge', help });
+const counter = (help: string): Definition => ({ type: 'counter', help });
+
+/** Every metric there is, in the order in which they are told. */
+const definitions = {
+  costbook_build_info: gauge('The version of Costbook that wrote these metrics; always 1.'),
+  costbook_last_success_timestamp_seconds: gauge(
+    'When a command last ended well, by itself or as a step of a job, in seconds since 1970.',
+  ),
+  costbook_last_run_timestamp_seconds: gauge('When a command last ended, well or not, in seconds since 1970.'),
+  costbook_last_run_exit_code: gauge(
+    'Exit code of the last run of a command; as a step of a job the one it would have had.',
+  ),
+  costbook_last_run_duration_seconds: gauge('How long the last run of a command took.'),
+  costbook_runs_total: counter(
+    'Runs of a command by outcome: done, failed, interrupted where it was killed; left_out of steps whose job did not come to them.',
+  ),
+  costbook_job_last_success_timestamp_seconds: gauge('When a job last ended well, in seconds since 1970.'),
+  costbook_job_last_run_timestamp_seconds: gauge('When a job last ended, well or not, in seconds since 1970.'),
+  costbook_job_last_run_exit_code: gauge('Exit code of the last run of a job.'),
+  costbook_job_last_run_duration_seconds: gauge('How long the last run of a job took.'),
+  costbook_job_runs_total: counter(
+    'Runs of a job by outcome: done, failed, interrupted where it was killed, missed where nobody ran a slot of its schedule.',
+  ),
+  costbook_complete_through_timestamp_seconds: gauge(
+    'Every hour of the account before this instant is loaded and proven, in seconds since 1970.',
+  ),
+  costbook_settled_through_timestamp_seconds: gauge(
+    'Hours of the account before this instant are no longer expected to change, in seconds since 1970.',
+  ),
+  costbook_freshness_limit_seconds: gauge('How long complete-through may lie back: the setting freshness.'),
+  costbook_unproven_windows: gauge('Windows of the account that did not prove, or that the platform contradicts.'),
+  costbook_postponed_windows: gauge(
+    'Windows of hours too young to be called unproven that did not prove yet: the next run asks again.',
+  ),
+  costbook_restated_usd: gauge(
+    `USD by which hours of the account changed after they had been loaded, of changes seen in the ${restatedDays} days before the run: increases and decreases apart.`,
+  ),
+  costbook_account_requests_total: counter(
+    'Requests that ingests made for the account; every page asked for counts once.',
+  ),
+  costbook_account_retries_total: counter('How often a request of an ingest for the account was sent again.'),
+  costbook_account_loaded_rows_total: counter('Rows of cost that ingests read and loaded for the account.'),
+  costbook_last_ingest_requests: gauge('Requests that the last ingest made for the account.'),
+  costbook_last_ingest_retries: gauge('How often the last ingest sent a request for the account again.'),
+  costbook_last_ingest_rows: gauge('Rows of cost that the last ingest read and loaded for the account.'),
+  costbook_http_answers_total: counter(
+    'Answers of the platform by HTTP status, retries included; none where no whole answer came. Begins anew with this file.',
+  ),
+  costbook_rows: gauge('Rows of cost in the books: hours of series.'),
+  costbook_budget_spent_usd: gauge('USD spent on the budget in its present period, as far as the books are complete.'),
+  costbook_budget_amount_usd: gauge('USD that may be spent on the budget in its present period.'),
+  costbook_budget_spent_ratio: gauge('What of the budget is spent in its present period: 1 is all of it.'),
+  costbook_budget_forecast_usd: gauge(
+    "USD that the budget's present period is expected to come to, as it was last forecast.",
+  ),
+  costbook_budget_forecast_ratio: gauge('What of the budget its present period is expected to take: 1 is all of it.'),
+  costbook_budget_period_end_timestamp_seconds: gauge("When the budget's present period ends, in seconds since 1970."),
+  costbook_open_alerts: gauge('Alerts that hold, by severity.'),
+  costbook_outbox_pending_messages: gauge('Messages that the sink did not take yet.'),
+  costbook_outbox_oldest_pending_timestamp_seconds: gauge(
+    'When the oldest message was written that the sink did not take yet, in seconds since 1970.',
+  ),
+  costbook_outbox_dead_messages_total: counter('Messages to the sink that were given up.'),
+  costbook_snapshot_bytes: gauge('Size of the published snapshot.'),
+} as const satisfies Readonly<Record<string, Definition>>;
+
+export type MetricName = keyof typeof definitions;
+
+/** The names of every metric that a run can write. */
+export const metricNames = Object.keys(definitions) as readonly MetricName[];
+
+/** The metric in which answers are counted over the runs: it is read back from the file. */
+export const answersMetric = 'costbook_http_answers_total' satisfies MetricName;
+
+/**
+ * What the books, the budgets and the run that has ended say to a machine that watches them. What is not known is not
+ * among it, and never 0. Instants are seconds since 1970.
+ */
+export async function readMetrics(connection: Connection, asked: MetricsAsked): Promise<readonly Metric[]> {
+  const samples = new Map<MetricName, Sample[]>();
+  function add(name: MetricName, labels: Sample['labels'], value: unknown): void {
+    if (value === null || value === undefined) return;
+    const known = samples.get(name) ?? [];
+    samples.set(name, [...known, { labels, value: typeof value === 'number' ? value : String(value) }]);
+  }
+  const rows = await sqlOf(connection);
+
+  add('costbook_build_info', { version: asked.version }, 1);
+  addRuns(await rows('runs'), asked.run, add);
+  if (asked.freshnessHours !== undefined) add('costbook_freshness_limit_seconds', {}, asked.freshnessHours * 3600);
+  const since = formatInstant(asked.now - restatedDays * dayMs);
+  for (const row of await rows('accounts', { since })) {
+    const account = { account: String(row['account']) };
+    add('costbook_complete_through_timestamp_seconds', account, toSeconds(row['complete_through']));
+    add('costbook_settled_through_timestamp_seconds', account, toSeconds(row['settled_through']));
+    add('costbook_unproven_windows', account, row['unproven']);
+    add('costbook_postponed_windows', account, row['postponed']);
+    add('costbook_restated_usd', { ...account, direction: 'increase' }, row['increase']);
+    add('costbook_restated_usd', { ...account, direction: 'decrease' }, row['decrease']);
+    add('costbook_account_requests_total', account, row['requests']);
+    add('costbook_account_retries_total', account, row['retries']);
+    add('costbook_account_loaded_rows_total', account, row['rows_loaded']);
+    add('costbook_last_ingest_requests', account, row['last_requests']);
+    add('costbook_last_ingest_retries', account, row['last_retries']);
+    add('costbook_last_ingest_rows', account, row['last_rows']);
+  }
+  for (const [status, count] of [...asked.answers].sort()) add(answersMetric, { status }, count);
+  const [amounts] = await rows('amounts');
+  add('costbook_rows', {}, amounts?.['amounts']);
+  await addBudgets(connection, rows, asked, add);
+  for (const { severity, alerts } of await rows('open_alerts')) {
+    add('costbook_open_alerts', { severity: String(severity) }, alerts);
+  }
+  for (const row of await rows('outbox')) {
+    const sink = { sink: String(row['sink']) };
+    add('costbook_outbox_pending_messages', sink, row['pending']);
+    add('costbook_outbox_oldest_pending_timestamp_seconds', sink, toSeconds(row['oldest_pending']));
+    add('costbook_outbox_dead_messages_total', sink, row['dead']);
+  }
+  add('costbook_snapshot_bytes', {}, asked.snapshotBytes);
+  return metricNames.map((name) => ({ name, ...definitions[name], samples: samples.get(name) ?? [] }));
+}
+
+type Rows = (name: string, parameters?: SqlParameters) => Promise<SqlRow[]>;
+type Add = (name: MetricName, labels: Sample['labels'], value: unknown) => void;
+
+/** The rows of files of `sql/metrics`, by name. */
+async function sqlOf(connection: Connection): Promise<Rows> {
+  const files = await readSqlFolder('metrics');
+  return async (name, parameters) => {
+    const file = files.find((candidate) => candidate.name === name);
+    if (file === undefined) throw new Error(`sql/metrics/${name}.sql is missing`);
+    return connection.rows(file.text, parameters);
   };
 }
 
-/** Metrics in the text format of Prometheus, version 0.0.4. Pure. */
-export function formatMetrics(metrics: readonly Metric[]): string {
-  return metrics
-    .map(({ name, type, help, samples }) => {
-      const lines = samples.map(({ labels, value }) => {
-        const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`);
-        return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`;
-      });
-      return [
-        `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}`,
-        `# TYPE ${name} ${type}`,
-        ...lines,
-      ]
-        .map((line) => `${line}\n`)
-        .join('');
-    })
-    .join('');
+/**
+ * Rows of one command or job, one an outcome, become what it did last and how often it ended how. The label is not called
+ * job: that one is the collector's own.
+ */
+function addRuns(rows: readonly SqlRow[], run: EndedRun, add: Add): void {
+  const byName = new Map<string, SqlRow[]>();
+  for (const row of rows) {
+    const key = JSON.stringify([row['command'], row['job']]);
+    byName.set(key, [...(byName.get(key) ?? []), row]);
+  }
+  for (const own of byName.values()) {
+    const { command, job } = own[0] ?? {};
+    const isJob = job !== null && job !== undefined;
+    const labels: Sample['labels'] = isJob ? { job_name: String(job) } : { command: String(command) };
+    const prefix = isJob ? 'costbook_job_' : 'costbook_';
+    for (const row of own) add(`${prefix}runs_total`, { ...labels, outcome: String(row['outcome']) }, row['runs']);
+    add(
+      `${prefix}last_success_timestamp_seconds`,
+      labels,
+      toSeconds(own.find(({ outcome }) => outcome === 'done')?.['ended_at']),
+    );
+    // What was killed, missed or left out has no exit code: it is counted, and is not how anything ended.
+    const ended = own
+      .filter((row) => row['exit_code'] !== null)
+      .sort((a, b) => Number(b['place']) - Number(a['place']));
+    const [last] = ended;
+    if (last === undefined) continue;
+    const isThis = isJob ? run.job === job : run.job === undefined && run.command === command;
+    add(`${prefix}last_run_timestamp_seconds`, labels, toSeconds(last['ended_at']));
+    add(`${prefix}last_run_exit_code`, labels, last['exit_code']);
+    add(`${prefix}last_run_duration_seconds`, labels, isThis ? run.seconds.toFixed(3) : last['seconds']);
+  }
 }
 
-function escapeLabel(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+async function addBudgets(connection: Connection, rows: Rows, asked: MetricsAsked, add: Add): Promise<void> {
+  const { budgets, now, freshnessHours, configured } = asked;
+  if (budgets.length === 0 || freshnessHours === undefined) return;
+  const present = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
+  const known = asked.spends ?? [];
+  const findSpend = (spends: readonly SpendNow[], { name }: Budget, { start }: { start: Instant }) =>
+    spends.find((spend) => spend.budget === name && spend.period.start === start);
+  const left = present.filter(({ budget, period }) => findSpend(known, budget, period) === undefined);
+  const read = left.length === 0 ? [] : await readSpends(connection, left, { now, freshnessHours, configured });
+  const forecasts = await rows('forecasts');
+  for (const { budget, period } of present) {
+    const labels = { budget: budget.name };
+    const amount = amountIn(budget, period.name);
+    const spent = (findSpend(known, budget, period) ?? findSpend(read, budget, period))?.spent;
+    const made = forecasts.find((row) => row['budget'] === budget.name && row['period_start'] === period.start);
+    add('costbook_budget_amount_usd', labels, decimalOfWhole(amount, usdDecimals));
+    add('costbook_budget_period_end_timestamp_seconds', labels, period.end / 1000);
+    if (made !== undefined) {
+      const forecast = wholeOfDecimal(String(made['forecast']), usdDecimals);
+      add('costbook_budget_forecast_usd', labels, String(made['forecast']));
+      add('costbook_budget_forecast_ratio', labels, decimalOfWhole(rounded(forecast * 1_000_000n, amount), 6));
+    }
+    if (spent === undefined) continue;
+    add('costbook_budget_spent_usd', labels, decimalOfWhole(spent, usdDecimals));
+    add('costbook_budget_spent_ratio', labels, decimalOfWhole(rounded(spent * 1_000_000n, amount), 6));
+  }
 }
 
-/** The answers by status that an earlier file told; none where it says nothing that can be understood. Pure. */
-export function responsesIn(text: string): Map<string, number> {
-  const lines = text.matchAll(new RegExp(`^${responsesName}\\{status="(\\w+)"\\} (\\d{1,15})$`, 'gm'));
-  return new Map([...lines].map(([, status = '', value]) => [status, Number(value)]));
+function toSeconds(milliseconds: unknown): number | undefined {
+  return milliseconds === null || milliseconds === undefined ? undefined : Number(milliseconds) / 1000;
 }

@@ -1,7 +1,7 @@
 import { allocationKeys, fields, ways } from '../../src/allocation/index.ts';
 import { configKeys } from '../../src/config.ts';
 import { catchUps, jobKeys, pingKeys, type StepOption, stepNames, stepRules } from '../../src/jobs/index.ts';
-import { budgetFileKeys, severities, thresholdSubjects } from '../../src/reports/index.ts';
+import { anomalyKeys, budgetFileKeys, severities, thresholdSubjects } from '../../src/reports/index.ts';
 import { sinkKeys } from '../../src/sink-settings.ts';
 import { periodKinds } from '../../src/time.ts';
 
@@ -187,7 +187,22 @@ function budgetsSchema(): Schema {
   );
   return titled(
     'Budgets of Costbook: jobs/budgets.yaml',
-    mapping(budgetFileKeys.top, { budgets: listOf(budget, 'what may be spent') }),
+    mapping(budgetFileKeys.top, {
+      budgets: listOf(budget, 'what may be spent'),
+      anomalies: mapping(
+        anomalyKeys,
+        {
+          enabled: flag('whether they are looked for; true without it'),
+          minAmount: { ...usd, description: 'by how much a day must differ, 5 USD without it' },
+          minPercent: text('and by what share of what was expected, 30% without it', {
+            pattern: '^[0-9]{1,4}(\\.[0-9]{1,4})?%$',
+          }),
+          minDays: count('days that must be known before, 14 without it', 14, 42),
+          notify: sinks,
+        },
+        { description: 'what is an anomaly, and who is told' },
+      ),
+    }),
   );
 }
 

@@ -7,7 +7,7 @@ import { parse as parseYamlText } from 'yaml';
 import { parseAllocation } from '../../src/allocation/index.ts';
 import { parseConfig } from '../../src/config.ts';
 import { parseJob } from '../../src/jobs/index.ts';
-import { parseBudgets } from '../../src/reports/index.ts';
+import { parseAnomalyRules, parseBudgets } from '../../src/reports/index.ts';
 import { violations } from '../support/json-schema.ts';
 import { newProject } from '../support/project.ts';
 import { type Schema, yamlSchemas } from '../support/yaml-schemas.ts';
@@ -33,7 +33,10 @@ const readers: Readonly<Record<Name, (text: string) => unknown>> = {
       keepSecret: () => undefined,
       requirePing: false,
     }),
-  budgets: (text) => parseBudgets({ text, file: 'jobs/budgets.yaml', now }),
+  budgets: (text) => [
+    parseBudgets({ text, file: 'jobs/budgets.yaml', now }),
+    parseAnomalyRules({ text, file: 'jobs/budgets.yaml' }),
+  ],
   allocation: (text) => parseAllocation({ text, file: join(folder, 'jobs', 'allocation.yaml') }),
 };
 
@@ -118,6 +121,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
   ],
   budgets: [
     {
+      anomalies: { enabled: true, minAmount: '5 USD', minPercent: '30%', minDays: 14, notify: ['finops'] },
       budgets: [
         {
           ...{

@@ -4,5 +4,5 @@ export { type EvaluationOfScope, evaluateScope, type KeptEpisode, readDays } fro
 export { type AnomalyDriver, type AnomalyFact, anomalyFacts } from './fact.ts';
 export { type AnomalyState, evaluateAnomalies } from './read.ts';
 export { type AnomalyReplay, type AnomalyReplayEvent, replayAnomalies } from './replay.ts';
-export { type AnomalyRules, loadAnomalyRules, parseAnomalyRules, usualRules } from './rules.ts';
+export { type AnomalyRules, anomalyKeys, loadAnomalyRules, parseAnomalyRules, usualRules } from './rules.ts';
 export { anomalyOverWords, anomalyWords } from './words.ts';
