@@ -32,7 +32,7 @@ export function terminalPicture(lines: readonly string[]): string {
     const colour = line.startsWith('$') ? '#7ee787' : /^[─ ]+$/.test(line) ? '#6e7681' : '#e6edf3';
     return `  <text x="${margin}" y="${y.toFixed(1)}" fill="${colour}">${toXml(line)}</text>`;
   });
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" xml:space="preserve">
   <title>What costbook demo says</title>
   <style>text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; white-space: pre; }</style>
   <rect width="${width}" height="${height}" rx="8" fill="#0d1117"/>
