@@ -18,7 +18,7 @@ import {
   UsageError,
   wordsOf,
 } from './errors.ts';
-import { humanLog, jsonLog } from './log.ts';
+import { humanLog, jsonLog, onOneLine } from './log.ts';
 import { openProgress, type Progress } from './progress.ts';
 import { redactor } from './secrets.ts';
 import { type Instant, parseInstant } from './time.ts';
@@ -208,7 +208,7 @@ function contextFrom(
   const hasLiveLine = isTerminal && logFormat === 'human' && command.staysUp === undefined;
   const place = { say, now: Date.now, runNumber: () => runNumber };
   const json = jsonLog(place);
-  const human = humanLog(place);
+  const human = humanLog(place, { isSeen: isTerminal });
   // Where a live line shows the progress only warnings interrupt it.
   const log = logFormat === 'json' ? json : hasLiveLine ? { ...human, info: () => undefined } : human;
   // Whoever asks for JSON by name gets nothing else; without a terminal, and without asking, words stay words.
@@ -333,7 +333,7 @@ function sayWords(words: string): void {
 /** Draws a line in the place of the last one; '' takes it away. */
 function showLiveLine(line: string): void {
   const width = process.stderr.columns || 80;
-  const shown = secrets.redact(line).slice(0, width - 1);
+  const shown = onOneLine(secrets.redact(line)).slice(0, width - 1);
   if (shown === liveLine || isLineOpen) return;
   clearLiveLine();
   liveLine = shown;

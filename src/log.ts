@@ -1,5 +1,5 @@
 import type { Log } from './effects.ts';
-import { formatInstant, type Instant } from './time.ts';
+import { formatInstant, formatSecond, type Instant } from './time.ts';
 
 export interface LogPlace {
   /** Writes one line, which holds no line feed, where the log goes. */
@@ -33,14 +33,15 @@ export function jsonLog({ say, now, runNumber }: LogPlace): LogWriter {
   };
 }
 
-/** One sentence a line, for people. */
-export function humanLog({ say, runNumber }: LogPlace): Log {
+/** One sentence a line, for people; who is not there to see it come is told when it was. */
+export function humanLog({ say, now, runNumber }: LogPlace, { isSeen }: { readonly isSeen: boolean }): Log {
   function line(grave: string, event: string, fields: Record<string, unknown> = {}): void {
     const run = runNumber();
     const details = Object.entries({ ...(run === undefined ? {} : { run }), ...fields })
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => `${name} ${textOf(value)}`);
-    say([`${grave}${onOneLine(event)}`, ...details.map(onOneLine)].join(' · '));
+    const when = isSeen ? '' : `${formatSecond(now())} `;
+    say([`${when}${grave}${onOneLine(event)}`, ...details.map(onOneLine)].join(' · '));
   }
   return {
     info: (event, fields) => line('', event, fields),
@@ -53,7 +54,7 @@ function textOf(value: unknown): string {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
 }
 
-/** Text from outside may hold line feeds, and what moves a terminal's cursor. */
-function onOneLine(text: string): string {
+/** The text without line feeds and what moves a terminal's cursor, either of which may come from outside. */
+export function onOneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadConfig } from '../config.ts';
 import { messageOf, UsageError } from '../errors.ts';
@@ -45,7 +45,7 @@ export async function writeMetrics(
     try {
       const snapshotBytes = (await stat(snapshotFile(dir))).size;
       const asked = { now, version, run, answers, spends, snapshotBytes, ...configured(context) };
-      await replace(file, expositionText(await readMetrics(books.connection, asked)));
+      await replace(file, context.redact(expositionText(await readMetrics(books.connection, asked))));
     } finally {
       books.close();
     }
@@ -87,8 +87,7 @@ async function answersSoFar(file: string): Promise<Map<string, number>> {
 }
 
 async function replace(file: string, text: string): Promise<void> {
-  await mkdir(join(file, '..'), { recursive: true });
-  const part = `${file}.${process.pid}.part`;
+  const part = `${file}.part`; // whoever holds the warehouse is alone; what a kill left is written over
   try {
     await writeFile(part, text);
     await chmod(part, 0o644); // whoever collects them is another user

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseExposition } from '../support/exposition.ts';
@@ -90,6 +90,8 @@ test('metrics that cannot be written are a warning, and no reason for a run to f
 test('a job has metrics of its own, and its steps those of their commands', async () => {
   const dir = await newProject();
   const platform = await startScriptedPlatform(facts);
+  await mkdir(join(dir, 'jobs'));
+  await writeFile(join(dir, 'jobs', 'budgets.yaml'), 'budgets:\n  - { name: "all", period: monthly, amount: 4 USD }\n');
   const { exitCode, stderr } = await runCli(['run', 'nightly', '--only', 'ingest,alert', '--dir', dir, '--now', now], {
     COSTBOOK_URL: platform.url,
     COSTBOOK_TOKEN: platform.tokens.admin,
@@ -103,6 +105,15 @@ test('a job has metrics of its own, and its steps those of their commands', asyn
   expect(metrics.value('job_last_run_duration_seconds', { job_name: 'nightly' })).toBeGreaterThan(0);
   expect(metrics.value('last_run_exit_code', { command: 'alert' })).toBe(0);
   expect(metrics.value('last_run_duration_seconds', { command: 'ingest' })).toBeGreaterThan(0);
+  // What alert found out, and the same where the books are asked again.
+  expect(metrics.value('budget_spent_ratio', { budget: 'all' })).toBe(0.25);
+  const url = { COSTBOOK_URL: platform.url, COSTBOOK_TOKEN: platform.tokens.admin };
+  await runCli(['ingest', '--dir', dir, '--now', now], {
+    ...url,
+    COSTBOOK_ACCOUNT: 'acc_one',
+    COSTBOOK_INVENTORY: 'false',
+  });
+  expect((await metricsOf(dir)).value('budget_spent_ratio', { budget: 'all' })).toBe(0.25);
   expect(metrics.value('open_alerts', { severity: 'critical' })).toBe(0);
   expect(metrics.text).not.toContain('command="run');
 });

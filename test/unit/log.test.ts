@@ -8,7 +8,12 @@ function logs(runNumber?: number) {
     now: () => Date.UTC(2026, 8, 13, 2, 15),
     runNumber: () => runNumber,
   };
-  return { said, json: jsonLog(place), human: humanLog(place) };
+  return {
+    said,
+    json: jsonLog(place),
+    human: humanLog(place, { isSeen: true }),
+    unseen: humanLog(place, { isSeen: false }),
+  };
 }
 
 describe('jsonLog(place)', () => {
@@ -61,6 +66,16 @@ describe('humanLog(place)', () => {
     expect(said).toEqual([
       'window is in the books · run 12 · account acc_one · slots a, b · more {"deep":1}',
       'warning: careful · run 12',
+    ]);
+  });
+
+  test('says when it was to whoever was not there', () => {
+    const { said, unseen } = logs(12);
+    unseen.info('window is in the books', { rows: 3 });
+    unseen.warn('careful');
+    expect(said).toEqual([
+      '2026-09-13T02:15:00Z window is in the books · run 12 · rows 3',
+      '2026-09-13T02:15:00Z warning: careful · run 12',
     ]);
   });
 
