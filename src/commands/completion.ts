@@ -1,29 +1,32 @@
 import { UsageError } from '../errors.ts';
 import type { Command } from './command.ts';
-import { allCommands, commonOptions } from './index.ts';
+import { commonOptions } from './common-options.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 
-export const completionCommand: Command = {
-  name: 'completion',
-  summary: 'Print the script by which a shell completes commands and options.',
-  arguments: [{ name: '<shell>', summary: `the shell: ${shells.join(', ')}` }],
-  options: [],
-  examples: [
-    'costbook completion bash > ~/.local/share/bash-completion/completions/costbook',
-    'costbook completion zsh > ~/.zfunc/_costbook',
-    'costbook completion fish > ~/.config/fish/completions/costbook.fish',
-  ],
-  async run(input, context) {
-    const shell = shells.find((name) => name === input.arguments[0]);
-    if (shell === undefined) {
-      throw new UsageError(`found ${JSON.stringify(input.arguments[0])}, expected one of ${shells.join(', ')}`);
-    }
-    const script = { bash, zsh, fish }[shell](await tableOf());
-    await context.write(context.json ? `${JSON.stringify({ shell, script })}\n` : script);
-    return 0;
-  },
-};
+/** The command by which a shell completes these commands, and itself. */
+export function completionOf(allCommands: () => Promise<readonly Command[]>): Command {
+  return {
+    name: 'completion',
+    summary: 'Print the script by which a shell completes commands and options.',
+    arguments: [{ name: '<shell>', summary: `the shell: ${shells.join(', ')}` }],
+    options: [],
+    examples: [
+      'costbook completion bash > ~/.local/share/bash-completion/completions/costbook',
+      'costbook completion zsh > ~/.zfunc/_costbook',
+      'costbook completion fish > ~/.config/fish/completions/costbook.fish',
+    ],
+    async run(input, context) {
+      const shell = shells.find((name) => name === input.arguments[0]);
+      if (shell === undefined) {
+        throw new UsageError(`found ${JSON.stringify(input.arguments[0])}, expected one of ${shells.join(', ')}`);
+      }
+      const script = { bash, zsh, fish }[shell](tableOf(await allCommands()));
+      await context.write(context.json ? `${JSON.stringify({ shell, script })}\n` : script);
+      return 0;
+    },
+  };
+}
 
 interface Word {
   /** `--month` */
@@ -42,8 +45,7 @@ interface Entry {
 }
 
 /** The command table as shells need it. */
-async function tableOf(): Promise<readonly Entry[]> {
-  const commands = await allCommands();
+function tableOf(commands: readonly Command[]): readonly Entry[] {
   const common = [...commonOptions, { flags: '--help', summary: 'show how it is used' }].map(wordOf);
   const entries = commands.map(({ name, summary, options }): Entry => {
     const choices = name === 'completion' ? shells : [];
