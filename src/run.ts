@@ -1,5 +1,5 @@
 import type { Log } from './effects.ts';
-import { CostbookError, exitCodeOf, exitCodes, MachineError, messageOf, worstExitCode } from './errors.ts';
+import { exitCodeOf, exitCodes, MachineError, messageOf, worstExitCode } from './errors.ts';
 import { commandLineOf, type Step, type StepName, stepRules } from './jobs/index.ts';
 import type { Instant } from './time.ts';
 import type { StepEnd, Warehouse } from './warehouse/index.ts';
@@ -40,7 +40,7 @@ export interface StepsAsked {
   readonly log: Log;
 }
 
-/** Alerts go out also when the time of a run is over; they have this long for it. */
+/** Alerts go out also when the time of a run is over; then they have this long for it. */
 const lastWordsMs = 5 * 60_000;
 
 /**
@@ -49,6 +49,7 @@ const lastWordsMs = 5 * 60_000;
  */
 export async function runSteps(asked: StepsAsked): Promise<readonly StepResult[]> {
   const { steps, runNumber, ledger, signal, timeout, now, elapsed, log } = asked;
+  const tooLate = lastWordsAfter(timeout);
   const results: StepResult[] = [];
   let bug: unknown;
   for (const [index, step] of steps.entries()) {
@@ -62,7 +63,7 @@ export async function runSteps(asked: StepsAsked): Promise<readonly StepResult[]
     let exitCode: number | undefined;
     if (because === undefined) {
       log.info('step begins', { step: commandLine });
-      const limits = step.name === 'alert' ? [signal, AbortSignal.timeout(lastWordsMs)] : [signal, timeout];
+      const limits = [signal, step.name === 'alert' ? tooLate : timeout];
       try {
         exitCode = await asked.perform(step, {
           signal: AbortSignal.any(limits),
@@ -75,11 +76,9 @@ export async function runSteps(asked: StepsAsked): Promise<readonly StepResult[]
         });
         if (exitCode !== exitCodes.done) error ??= `${step.name} ended with ${exitCode}`;
       } catch (thrown) {
-        // Its own last words are the alerts'; everybody else is told in the words of the run.
-        const failure = isTimeOver(thrown) ? new MachineError('alerts took longer than 5 minutes') : thrown;
-        exitCode = exitCodeOf(failure);
-        error = messageOf(failure);
-        if (!(failure instanceof CostbookError) && exitCode === exitCodes.bug) bug = failure;
+        exitCode = exitCodeOf(thrown);
+        error = messageOf(thrown);
+        if (exitCode === exitCodes.bug) bug = thrown;
       }
     }
     const failed = exitCode === exitCodes.done ? 'done' : 'failed';
@@ -116,8 +115,12 @@ function leftOutBecause(
     : `${missing.step} ${missing.outcome === 'failed' ? 'failed' : 'was left out'}`;
 }
 
-function isTimeOver(error: unknown): boolean {
-  return error instanceof DOMException && error.name === 'TimeoutError';
+/** Aborted some minutes after the time of the run is over. */
+function lastWordsAfter(timeout: AbortSignal): AbortSignal {
+  const late = new AbortController();
+  const reason = new MachineError('alerts took longer than 5 minutes after the time of the run was over');
+  timeout.addEventListener('abort', () => setTimeout(() => late.abort(reason), lastWordsMs).unref(), { once: true });
+  return late.signal;
 }
 
 /** The one exit code of a run, and what failed in the words of its steps; undefined where nothing did. */

@@ -1,4 +1,5 @@
---! about: The last run that is over, of each command that fetches: by itself, or as a step of a job.
+--! about: The last run that is over of each command that fetches or makes something: by itself, or as a step of a job. What a
+--! about: check finds, and what is told to nobody, are facts of their own.
 --! grain: command
 with by_themselves as (
   select command, run_number, 0 as position, outcome, exit_code, error, ended_at
@@ -6,9 +7,12 @@ with by_themselves as (
   where command = 'ingest'
 ),
 as_steps as (
-  select step as command, run_number, position, outcome, exit_code, error, ended_at
+  select
+    -- Months and options of an ingest, a close or a digest change; reports are told apart by them.
+    case when step = 'report' then command_line else step end as command,
+    run_number, position, outcome, exit_code, error, ended_at
   from run_steps
-  where step = 'ingest' and outcome <> 'left_out'
+  where step not in ('check', 'alert') and outcome <> 'left_out'
 ),
 together as (
   select command, run_number, position, outcome, exit_code, error, ended_at from by_themselves

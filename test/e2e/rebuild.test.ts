@@ -189,8 +189,10 @@ describe.concurrent('rebuild', () => {
       'acknowledgements',
       'outbox',
       'deliveries',
+      'forecasts',
       'job_runs',
       'steps',
+      'forecasts',
     ];
     expect(answer?.tables.filter(({ table, rows }) => rows === 0 && !empty.includes(table))).toEqual([]);
     expect(exitCodes).toEqual([4, 0, 0, 0, 0, 0, 0]);

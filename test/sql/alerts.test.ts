@@ -85,6 +85,25 @@ describe('facts about the data', () => {
     ]);
   });
 
+  test('a step of a job that failed is one, until it goes well; one that was left out is none', async () => {
+    const report = { step: 'report', command_line: 'report focus', position: 2 };
+    const failed = { outcome: 'failed', exit_code: 3, error: 'no answer' };
+    const leftOut = { ...report, outcome: 'left_out', exit_code: null };
+    expect(await factsOf({ ...fresh, steps: [failed, leftOut] })).toMatchObject([
+      { key: 'run/ingest', runNumber: 1, outcome: 'failed', exitCode: 3, error: 'no answer' },
+    ]);
+    const next = [{ run_number: 2 }, { ...report, run_number: 2, ...failed, exit_code: 4 }];
+    expect(await factsOf({ ...fresh, steps: [failed, leftOut, ...next] })).toMatchObject([
+      { key: 'run/report%20focus', command: 'report focus', exitCode: 4 },
+    ]);
+    // By itself or as a step, it is the same ingest.
+    const byItself = { command: 'ingest', run_number: 2, outcome: 'done', exit_code: 0, error: null };
+    expect(await factsOf({ ...fresh, steps: [failed], runs: [byItself] })).toEqual([]);
+    expect(await factsOf({ ...fresh, steps: [{ ...failed, run_number: 3 }], runs: [byItself] })).toMatchObject([
+      { key: 'run/ingest', runNumber: 3 },
+    ]);
+  });
+
   test('a billing dimension that is on no list is one, with what it costs', async () => {
     const costs = [
       { billing_dimension: 'quantum_seconds', bucket_start: '2026-09-02 05:00:00', cost: '1.5' },
@@ -150,6 +169,32 @@ describe('facts about the data', () => {
         error: null,
         completeThrough: '2026-09-08T00:00:00Z',
       });
+    } finally {
+      books.close();
+    }
+  });
+
+  test('where nothing can be forecast for a bug, what is spent is told all the same', async () => {
+    const text =
+      'budgets: [{ name: some, period: monthly, amount: 2 USD, thresholds: [{ at: 100% }, { at: 200%, of: forecast }] }]';
+    const books = await givenBooks({ ...fresh, costs: [{ cost: '3' }] });
+    const bug = new Error('the model is broken');
+    try {
+      const read = await readFacts(books.connection, [], {
+        now,
+        freshnessHours: 26,
+        configured: [],
+        budgets: parseBudgets({ text, file: 'jobs/budgets.yaml', now }),
+        isForecastKept: true,
+        forecaster: async () => {
+          throw bug;
+        },
+        overlay: '/nowhere',
+        signal: new AbortController().signal,
+      });
+      const budgets = read.facts.filter(({ kind }) => kind === 'budget');
+      expect(budgets.map(({ key, state }) => [key, state])).toEqual([['budget/@all/some/2026-09/100%', 'raised']]);
+      expect(read).toMatchObject({ bug, forecasts: [], problem: undefined });
     } finally {
       books.close();
     }

@@ -347,9 +347,17 @@ test('restatements: old and new with the dimensions of their series', async () =
   ]);
 });
 
-test('runs: every run, also one that is under way', async () => {
+test('runs: every run, also one that is under way, with the job and the slot that it was for', async () => {
   const rows = await answer(
-    { runs: [{}, { run_number: 2, ended_at: null, outcome: 'running', exit_code: null }] },
+    {
+      runs: [
+        {},
+        { run_number: 2, ended_at: null, outcome: 'running', exit_code: null },
+        { run_number: 3, command: 'run nightly', outcome: 'missed', exit_code: null, error: 'nobody ran it' },
+        { run_number: 4, command: 'run nightly' },
+      ],
+      job_runs: [{ run_number: 3 }, { run_number: 4, slot: null }],
+    },
     'select * from runs order by run_number',
   );
   const done = {
@@ -360,8 +368,43 @@ test('runs: every run, also one that is under way', async () => {
     outcome: 'done',
     exit_code: 0,
     error: null,
+    job: null,
+    slot: null,
   };
-  expect(rows).toEqual([done, { ...done, run_number: '2', ended_at: null, outcome: 'running', exit_code: null }]);
+  const missed = { outcome: 'missed', exit_code: null, error: 'nobody ran it', slot: '2026-09-08 02:15:00' };
+  expect(rows).toEqual([
+    done,
+    { ...done, run_number: '2', ended_at: null, outcome: 'running', exit_code: null },
+    { ...done, run_number: '3', command: 'run nightly', job: 'nightly', ...missed },
+    { ...done, run_number: '4', command: 'run nightly', job: 'nightly' },
+  ]);
+});
+
+test('run_steps: every step of a run, also one that was left out', async () => {
+  const leftOut = { outcome: 'left_out', exit_code: null, error: 'ingest failed', figures: null };
+  const rows = await answer(
+    {
+      steps: [
+        { outcome: 'failed', exit_code: 3, error: 'refused' },
+        { position: 2, step: 'report', command_line: 'report focus', ...leftOut },
+      ],
+    },
+    'select * from run_steps order by run_number, position',
+  );
+  const step = {
+    run_number: '1',
+    position: 1,
+    step: 'ingest',
+    command_line: 'ingest',
+    outcome: 'failed',
+    started_at: '2026-09-08 02:15:01',
+    ended_at: '2026-09-08 02:15:09',
+    seconds: '8.125',
+    exit_code: 3,
+    error: 'refused',
+    figures: '{"rows":5}',
+  };
+  expect(rows).toEqual([step, { ...step, position: 2, step: 'report', command_line: 'report focus', ...leftOut }]);
 });
 
 test('every public view and every column of it has a comment', async () => {

@@ -20,6 +20,9 @@ export interface Given {
   /** Closes of months. */
   readonly closes?: readonly Readonly<Record<string, Cell>>[];
   readonly runs?: readonly Readonly<Record<string, Cell>>[];
+  /** Runs of a job. */
+  readonly job_runs?: readonly Readonly<Record<string, Cell>>[];
+  readonly steps?: readonly Readonly<Record<string, Cell>>[];
   /** States of resources. */
   readonly resources?: readonly Readonly<Record<string, Cell>>[];
   readonly listings?: readonly Readonly<Record<string, Cell>>[];
@@ -150,6 +153,20 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     outcome: 'done',
     exit_code: 0,
     error: null,
+  },
+  job_runs: { run_number: 1, job: 'nightly', slot: '2026-09-08 02:15:00' },
+  steps: {
+    run_number: 1,
+    position: 1,
+    step: 'ingest',
+    command_line: 'ingest',
+    outcome: 'done',
+    started_at: '2026-09-08 02:15:01',
+    ended_at: '2026-09-08 02:15:09',
+    seconds: '8.125',
+    exit_code: 0,
+    error: null,
+    figures: '{"rows":5}',
   },
   resources: {
     account: 'acc_one',
@@ -349,6 +366,8 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
     'unproven',
     'closes',
     'runs',
+    'job_runs',
+    'steps',
     'resources',
     'listings',
     'alerts',

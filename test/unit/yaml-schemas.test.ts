@@ -121,6 +121,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
   ],
   budgets: [
     {
+      anomalies: { enabled: true, minAmount: '5 USD', minPercent: '30%', minDays: 14, notify: ['finops'] },
       budgets: [
         {
           ...{
