@@ -146,7 +146,6 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
         },
         { name: 'labels', period: 'yearly', amount: '5 USD', scope: { label: { tier: 'gold' } } },
       ],
-      anomalies: { enabled: true, minAmount: '12.5 USD', minPercent: '50%', minDays: 21, notify: ['finops'] },
     },
   ],
   allocation: [
