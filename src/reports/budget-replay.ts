@@ -137,7 +137,8 @@ export async function replayBudget(
     })),
     events: replayFacts(
       budget,
-      [...spends, ...forecasts].sort((a, b) => a.knownFrom - b.knownFrom),
+      // What is known with its forecast comes before the same without one.
+      [...forecasts, ...spends].sort((a, b) => a.knownFrom - b.knownFrom),
       history.completeThroughAt,
     ),
   };

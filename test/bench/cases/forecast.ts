@@ -17,7 +17,7 @@ export const forecastBench: Bench = {
   name: 'forecast',
   about: 'error and coverage of forecasts of held-out months: synthetic series by family, and the demo by day',
   async run({ quick, tell }) {
-    const seeds = Array.from({ length: quick ? 3 : 20 }, (_, index) => 101 + index);
+    const seeds = Array.from({ length: quick ? 3 : 60 }, (_, index) => 101 + index);
     const synthetic = familyNames.flatMap((family) => seeds.map((seed) => syntheticSeries(family, seed)));
     const scores: { family: string; score: Score }[] = [];
     let daily = { count: 0, cpuSeconds: 0 };
