@@ -7,7 +7,6 @@ import { setImmediate as nextTurn, setTimeout as sleepFor } from 'node:timers/pr
 import { Command as Commander, CommanderError, Option } from 'commander';
 
 import { type Command, type CommandContext, type CommandInput, commandsFor, commonOptions } from './commands/index.ts';
-import type { Log } from './effects.ts';
 import {
   ClosedPipeError,
   type CostbookError,
@@ -19,8 +18,10 @@ import {
   UsageError,
   wordsOf,
 } from './errors.ts';
+import { humanLog, jsonLog } from './log.ts';
+import { openProgress, type Progress } from './progress.ts';
 import { redactor } from './secrets.ts';
-import { formatInstant, type Instant, parseInstant } from './time.ts';
+import { type Instant, parseInstant } from './time.ts';
 import { version } from './version.ts';
 
 /** How long a run may take to end in order after a signal, before it is ended all the same. */
@@ -30,7 +31,16 @@ const echoMs = 250;
 
 const secrets = redactor();
 const closing: (() => Promise<void>)[] = [];
+const httpAnswers = new Map<string, number>();
+/** The run that this process is, once it is one. */
+let runNumber: number | undefined;
 let liveLine = '';
+/** Whether what stands on the terminal's last line is not ended yet: a live line must not be drawn into it. */
+let isLineOpen = false;
+/** When anything was last said on stderr, in real time. */
+let saidAt = 0;
+/** Words for a person on stderr; once the log's format is known, in it where machines read all of it. */
+let tell = sayWords;
 /** The lines that a person types. */
 let typed: AsyncIterator<string> | undefined;
 
@@ -63,9 +73,13 @@ async function main(): Promise<number> {
     const commands = await commandsFor(process.argv.slice(2));
     const program = describeProgram(commands, (command, names, options) => {
       chosen = async () => {
-        const context = contextFrom(options, interruption.signal);
-        checkFolder(context.dir, command);
-        return command.run({ arguments: names, options }, context);
+        const { context, progress } = contextFrom(command, options, interruption.signal);
+        try {
+          checkFolder(context.dir, command);
+          return await command.run({ arguments: names, options }, context);
+        } finally {
+          progress?.end();
+        }
       };
     });
     await program.parseAsync(process.argv);
@@ -164,7 +178,12 @@ function describeProgram(
   return program;
 }
 
-function contextFrom(options: Options, signal: AbortSignal): CommandContext {
+/** What a command is handed; and where its progress is shown, of one that comes to an end. */
+function contextFrom(
+  command: Command,
+  options: Options,
+  signal: AbortSignal,
+): { readonly context: CommandContext; readonly progress: Progress | undefined } {
   const { env } = process;
   if (env['COSTBOOK_TOKEN']) secrets.keep(env['COSTBOOK_TOKEN']);
   const problems: string[] = [];
@@ -179,17 +198,39 @@ function contextFrom(options: Options, signal: AbortSignal): CommandContext {
     }
   }
   const isTerminal = process.stderr.isTTY === true;
-  const logFormat = (text(options['logFormat']) ?? env['COSTBOOK_LOG_FORMAT']) || (isTerminal ? 'human' : 'json');
+  const askedFormat = text(options['logFormat']) ?? env['COSTBOOK_LOG_FORMAT'];
+  const logFormat = askedFormat || (isTerminal ? 'human' : 'json');
   if (logFormat !== 'human' && logFormat !== 'json') {
     problems.push(`--log-format: "${logFormat}" is none of human, json`);
   }
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
 
-  const hasLiveLine = isTerminal && logFormat === 'human';
-  return {
+  const hasLiveLine = isTerminal && logFormat === 'human' && command.staysUp === undefined;
+  const place = { say, now: Date.now, runNumber: () => runNumber };
+  const json = jsonLog(place);
+  const human = humanLog(place);
+  // Where a live line shows the progress only warnings interrupt it.
+  const log = logFormat === 'json' ? json : hasLiveLine ? { ...human, info: () => undefined } : human;
+  // Whoever asks for JSON by name gets nothing else; without a terminal, and without asking, words stay words.
+  if (logFormat === 'json' && askedFormat) tell = json.tell;
+  const progress =
+    command.staysUp === undefined
+      ? openProgress({
+          command: command.name,
+          draw: hasLiveLine ? showLiveLine : undefined,
+          log,
+          saidAt: () => saidAt,
+          elapsed: () => performance.now(),
+        })
+      : undefined;
+
+  const ask = (question: string) =>
+    progress === undefined ? askPerson(question, signal) : progress.quiet(() => askPerson(question, signal));
+
+  const context: CommandContext = {
     effects: {
       now,
-      log: logFormat === 'json' ? jsonLog() : humanLog(hasLiveLine),
+      log,
       random: Math.random,
       sleep: (ms, abort) =>
         sleepFor(ms, undefined, { signal: abort }).catch(() => {
@@ -203,6 +244,7 @@ function contextFrom(options: Options, signal: AbortSignal): CommandContext {
     write: (data) =>
       new Promise((done, fail) => {
         clearLiveLine();
+        if (process.stdout.isTTY && data.length > 0) isLineOpen = data.at(-1) !== '\n' && data.at(-1) !== 0x0a;
         // Whoever reads may have stopped without closing (a pager): a signal is not kept waiting for them.
         const onAbort = () => fail(signal.reason);
         if (!signal.aborted) signal.addEventListener('abort', onAbort, { once: true });
@@ -213,24 +255,45 @@ function contextFrom(options: Options, signal: AbortSignal): CommandContext {
         });
       }),
     isTerminal: process.stdout.isTTY === true,
-    async readInput() {
-      process.stdin.setEncoding('utf8');
-      let given = '';
-      for await (const piece of addAbortSignal(signal, process.stdin)) given += piece;
-      return given;
+    readInput: () => (progress === undefined ? readInput(signal) : progress.quiet(() => readInput(signal))),
+    tell: (words) => tell(words),
+    progress: (words) => progress?.show(words),
+    nameRun: (number) => {
+      runNumber = number;
     },
-    ask: process.stdin.isTTY && isTerminal ? (question) => askPerson(question, signal) : undefined,
-    tell,
-    progress: hasLiveLine ? showLiveLine : undefined,
+    ask: process.stdin.isTTY && isTerminal ? ask : undefined,
     keepSecret: (secret) => secrets.keep(secret),
     redact: (words) => secrets.redact(words),
+    httpAnswers: () => httpAnswers,
     openHttp(connections) {
       // Loaded where somebody is asked: most commands only read.
       const opened = import('./platform/index.ts').then(({ openHttp }) => openHttp({ connections, env }));
       closing.push(async () => (await opened).close());
-      return async (request) => (await opened).send(request);
+      return async (request) => {
+        const { send } = await opened;
+        try {
+          const response = await send(request);
+          countAnswer(String(response.status));
+          return response;
+        } catch (error) {
+          if (!signal.aborted) countAnswer('none');
+          throw error;
+        }
+      };
     },
   };
+  return { context, progress };
+}
+
+async function readInput(signal: AbortSignal): Promise<string> {
+  process.stdin.setEncoding('utf8');
+  let given = '';
+  for await (const piece of addAbortSignal(signal, process.stdin)) given += piece;
+  return given;
+}
+
+function countAnswer(status: string): void {
+  httpAnswers.set(status, (httpAnswers.get(status) ?? 0) + 1);
 }
 
 function text(value: Options[string]): string | undefined {
@@ -256,46 +319,28 @@ async function askPerson(question: string, signal: AbortSignal): Promise<string>
   return line.value.trim();
 }
 
-function tell(words: string): void {
+/** A line of the log on stderr; no secret is printed, wherever it stands in it. */
+function say(line: string): void {
   clearLiveLine();
-  process.stderr.write(`${secrets.redact(words)}\n`);
+  saidAt = performance.now();
+  process.stderr.write(`${secrets.redact(line)}\n`);
 }
 
+function sayWords(words: string): void {
+  say(words);
+}
+
+/** Draws a line in the place of the last one; '' takes it away. */
 function showLiveLine(line: string): void {
-  const width = process.stderr.columns ?? 80;
+  const width = process.stderr.columns || 80;
+  const shown = secrets.redact(line).slice(0, width - 1);
+  if (shown === liveLine || isLineOpen) return;
   clearLiveLine();
-  liveLine = secrets.redact(line).slice(0, width - 1);
+  liveLine = shown;
   process.stderr.write(liveLine);
 }
 
 function clearLiveLine(): void {
   if (liveLine !== '') process.stderr.write('\r\x1b[2K');
   liveLine = '';
-}
-
-/** One JSON object a line, for machines. */
-function jsonLog(): Log {
-  function line(level: string, event: string, fields: Record<string, unknown> = {}): void {
-    tell(JSON.stringify({ at: formatInstant(Date.now()), level, event, ...fields }));
-  }
-  return {
-    info: (event, fields) => line('info', event, fields),
-    warn: (event, fields) => line('warn', event, fields),
-  };
-}
-
-/** One sentence a line, for people; where a live line shows the progress only warnings interrupt it. */
-function humanLog(hasLiveLine: boolean): Log {
-  function line(event: string, fields: Record<string, unknown> = {}): void {
-    const details = Object.entries(fields).map(
-      ([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : value}`,
-    );
-    tell([event, ...details].join(' · '));
-  }
-  return {
-    info(event, fields) {
-      if (!hasLiveLine) line(event, fields);
-    },
-    warn: (event, fields) => line(`warning: ${event}`, fields),
-  };
 }

@@ -173,7 +173,7 @@ export interface Redactor {
 /** Below this a "secret" would be found in every sentence, and hides nothing that could not be guessed. */
 const minSecretLength = 4;
 
-/** A redactor that puts `***` for each kept secret, also where it is escaped for JSON or encoded for a URL. */
+/** A redactor that puts `***` for each kept secret, also where it is escaped for JSON, or encoded for a URL or as base64. */
 export function redactor(): Redactor {
   const needles = new Set<string>();
   let longestFirst: string[] | undefined;
@@ -195,5 +195,7 @@ function printedForms(secret: string): string[] {
   // encodeURIComponent throws on half a surrogate pair; what holds one cannot stand in a URL as it is anyway.
   const url = encodeURIComponent(secret.replace(/\p{Cs}/gu, '\ufffd'));
   const lowerCaseUrl = url.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase());
-  return [secret, JSON.stringify(secret).slice(1, -1), url, lowerCaseUrl];
+  // By itself only: within a longer text base64 has it in three ways, and ends it with letters of its neighbours.
+  const encoded = (['base64', 'base64url'] as const).map((form) => Buffer.from(secret).toString(form));
+  return [secret, JSON.stringify(secret).slice(1, -1), url, lowerCaseUrl, ...encoded];
 }

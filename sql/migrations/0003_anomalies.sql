@@ -17,7 +17,8 @@ create table ledger.anomalies (
   seen_day date not null,
   last_day date not null,
   told_day date,
-  -- open. over: as before again. usual: it stayed until it was what is expected. restated: nothing is left of it.
+  -- open. over: as before again. usual: it stayed until it was what is expected. grown: it became another one, told by
+  -- itself. restated: nothing is left of it.
   state varchar not null,
   ended_day date,
   -- USD of the first day, and what was expected of it: an estimate, to the millionth.

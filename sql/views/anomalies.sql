@@ -39,7 +39,7 @@ comment on column anomalies.resource_type is 'Resource type as the platform name
 comment on column anomalies.billing_dimension is 'What is billed';
 comment on column anomalies.kind is 'spike: dearer. step: dearer or cheaper, and it stays so. drop: nothing any more of what cost something every day. new: costs where there were none. price: a unit costs another amount. dip: cheaper, and told to nobody while it may be a holiday';
 comment on column anomalies.is_up is 'Whether it is dearer than expected';
-comment on column anomalies.state is 'open. over: as before again. usual: it stayed until it was what is expected. restated: the platform changed the numbers and nothing is left of it';
+comment on column anomalies.state is 'open. over: as before again. usual: it stayed until it was what is expected. grown: it became so much more that it is another one, told by itself. restated: the platform changed the numbers and nothing is left of it';
 comment on column anomalies.severity is 'info, warning or critical, by its size';
 comment on column anomalies.first_day is 'First UTC day that was not as usual';
 comment on column anomalies.last_day is 'Last day so far that was not';

@@ -20,7 +20,7 @@ import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig } from './telling.ts';
 import { waitOption } from './wait.ts';
-import { writingRun } from './writing-run.ts';
+import { type Outcome, writingRun } from './writing-run.ts';
 
 export const alertCommand: Command = {
   name: 'alert',
@@ -44,14 +44,12 @@ export const alertCommand: Command = {
       let transitions: Transitions;
       let messages: NewMessage[];
       let said: string;
+      let bug: unknown;
+      let spends: Outcome['spends'];
       try {
-        const {
-          facts,
-          problem: further,
-          missing,
-          forecasts,
-          anomalies,
-        } = await readFacts(books.connection, known, { ...asked, isForecastKept: true });
+        const read = await readFacts(books.connection, known, { ...asked, isForecastKept: true });
+        const { facts, problem: further, missing, forecasts, anomalies } = read;
+        ({ bug, spends } = read);
         for (const sentence of missing) context.tell(`warning: nothing is known of ${sentence}`);
         problems = [...problems, ...(further === undefined ? [] : [further])];
         const state = await completenessOf(books.connection);
@@ -84,8 +82,9 @@ export const alertCommand: Command = {
         delivered: deliveries.filter(({ outcome }) => outcome === 'delivered').length,
       });
       await answer(transitions, deliveries, said, context);
+      if (bug !== undefined) throw bug;
       const code = worstExitCode([exitCodeOf(deliveries), ...problems.map((error) => error.exitCode)]);
-      return { exitCode: code, error: code === exitCodes.done ? undefined : failureOf(deliveries, problems) };
+      return { exitCode: code, error: code === exitCodes.done ? undefined : failureOf(deliveries, problems), spends };
     });
     for (const error of problems) for (const line of error.message.split('\n')) context.tell(`costbook: ${line}`);
     return exitCode;
@@ -180,6 +179,7 @@ async function readOnly(context: CommandContext) {
     const { entries } = transitionsOf(known, read.facts, { now: asked.now, everybody });
     const state = await completenessOf(books.connection);
     const messages = messagesOf(entries, { ...state, at: formatSecond(asked.now) });
+    if (read.bug !== undefined) throw read.bug;
     return { messages, problem: problem ?? read.problem };
   } finally {
     books.close();

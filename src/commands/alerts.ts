@@ -7,12 +7,15 @@ import {
   evaluateBudgets,
   type FactsAsked,
   formatTable,
+  isForecastAsked,
   type Message,
   newMessage,
   type OutgoingMessage,
   openSink,
   readDigest,
+  readForecasts,
   readSpends,
+  withForecasts,
 } from '../reports/index.ts';
 import { formatInstant, formatSecond, parseInstant } from '../time.ts';
 import { type Connection, expectBooks, openBooks, type SqlRow } from '../warehouse/index.ts';
@@ -256,7 +259,9 @@ async function testMessage(connection: Connection, asked: FactsAsked): Promise<O
   const state = await completenessOf(connection);
   const budgets = asked.budgets ?? [];
   const asks = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(asked.now) }));
-  const facts = evaluateBudgets(budgets, await readSpends(connection, asks, asked));
+  const forecastOf = budgets.filter(isForecastAsked);
+  const forecasts = await readForecasts(connection, { ...asked, budgets: forecastOf, withWorkspaces: false });
+  const facts = evaluateBudgets(budgets, withForecasts(await readSpends(connection, asks, asked), forecasts));
   const [fullest] = facts.toSorted((a, b) => Number(b.value) / Number(b.amount) - Number(a.value) / Number(a.amount));
   const head = { at: formatSecond(asked.now), ...state, mayBeRepeat: false, isTest: true };
   let message: Message;

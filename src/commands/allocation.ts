@@ -118,6 +118,7 @@ async function tryOut(
   const isInForce = (await definitionInForce(context)) === draft;
   const books = await openBooks(context.dir, { lockedDown: true, draft, signal: context.signal });
   try {
+    context.progress('trying the rules on every cost');
     const test = await testAllocation(books.connection, period);
     const state = await completenessOf(books.connection);
     if (context.json) {

@@ -409,7 +409,14 @@ async function tryOne(input: CommandInput, context: CommandContext): Promise<num
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
     const { connection } = books;
-    const asked = { from: now - overMs, now, lagHours: config.lagHours, signal: context.signal };
+    const asked = {
+      from: now - overMs,
+      now,
+      lagHours: config.lagHours,
+      signal: context.signal,
+      progress: context.progress,
+    };
+    context.progress(`trying ${budget.name} on what the books knew each day`);
     const replay = await replayBudget(connection, budget, asked);
     const state = await completenessOf(connection);
     if (context.json) await context.write(`${JSON.stringify(replayToJson(budget, replay, state, now))}\n`);

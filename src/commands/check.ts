@@ -33,7 +33,8 @@ export const checkCommand: Command = {
     try {
       const state = await completenessOf(books.connection);
       const results: CheckResult[] = [];
-      for (const check of checks) {
+      for (const [index, check] of checks.entries()) {
+        context.progress(`check ${index + 1} of ${checks.length}, ${check.name}`);
         const result = await runCheck(books.connection, check);
         results.push(result);
         if (!context.json) await context.write(describe(result));

@@ -97,6 +97,7 @@ async function closeUnderLock(closing: Closing): Promise<Outcome> {
         [`${formatMonth(month.start)} cannot be closed:`, ...obstacles.map((text) => `- ${text}`)].join('\n'),
       );
     }
+    context.progress(`adding up ${formatMonth(month.start)}`);
     const billed = await readBilledMonth(connection, month.start);
     const closes = ids.map((account): AccountClose => {
       const of: BilledMonth = billed.find((candidate) => candidate.account === account) ?? nothingBilled(account);
@@ -169,9 +170,13 @@ async function accountsToClose(connection: Connection, config: LocalConfig, mont
   );
 }
 
-async function failingChecks(connection: Connection, { dir, signal }: CommandContext): Promise<CheckResult[]> {
+async function failingChecks(
+  connection: Connection,
+  { dir, signal, progress }: CommandContext,
+): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   for (const check of await readChecks(join(dir, 'sql'))) {
+    progress(`check ${check.name}`);
     if (check.severity === 'fail') results.push(await runCheck(connection, check));
     signal.throwIfAborted();
   }

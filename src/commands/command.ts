@@ -1,4 +1,5 @@
 import type { Effects, HttpSend } from '../effects.ts';
+import type { SpendNow } from '../reports/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 
 /** An option as it stands in the command table: usage text, README and completion are made from it. */
@@ -43,8 +44,13 @@ export interface CommandContext {
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** Words for a person, on stderr. */
   tell(text: string): void;
-  /** One live line on stderr, replaced by the next; does nothing where stderr is no terminal. */
-  readonly progress: ((line: string) => void) | undefined;
+  /**
+   * Says what is being done and how far it is, in the place of what was said before; '' only that something is. From two
+   * seconds on it is shown: as one live line on a terminal, elsewhere as a line of the log every now and then.
+   */
+  progress(words: string): void;
+  /** From here on every line of the log names this run. */
+  nameRun(number: number): void;
   /** Makes this text unprintable: wherever it would appear in words, logs or errors, `***` stands instead. */
   keepSecret(secret: string): void;
   /** The text with every kept secret replaced; `tell` and the log do so themselves, data that `write` takes stays as it is. */
@@ -53,6 +59,8 @@ export interface CommandContext {
   readonly count?: ((figures: Readonly<Record<string, unknown>>) => void) | undefined;
   /** Set where the command is a step of a job. */
   readonly run?: RunUnderWay | undefined;
+  /** How often the process was answered over HTTP with each status; `none` where no whole answer came. */
+  httpAnswers(): ReadonlyMap<string, number>;
   /** The outside world's HTTP with this many sockets per origin; closed with the process. */
   openHttp(connections: number): HttpSend;
 }
@@ -63,6 +71,8 @@ export interface RunUnderWay {
   readonly runNumber: number;
   /** Why the step failed, where its command returns an exit code and throws nothing. */
   explain(error: string): void;
+  /** What is spent on every budget, where a step just found out. */
+  keepSpends(spends: readonly SpendNow[]): void;
 }
 
 /** One entry of the command table. */
@@ -72,6 +82,8 @@ export interface Command {
   readonly arguments?: readonly CommandArgument[];
   readonly options: readonly CommandOption[];
   readonly examples: readonly string[];
+  /** Serves until it is stopped: there is no end to wait for, and no progress. */
+  readonly staysUp?: true;
   /** Makes the project folder where only the folder above it is there; other commands expect to find it. */
   readonly makesFolder?: true;
   /** Returns the exit code, or throws one of the errors in errors.ts. */

@@ -2,9 +2,18 @@ import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../errors.ts';
-import { type CompletenessState, completenessOf, describeCompleteness, formatTable } from '../reports/index.ts';
+import {
+  budgetsFile,
+  type CompletenessState,
+  completenessOf,
+  describeCompleteness,
+  forecastRow,
+  formatTable,
+  loadBudgets,
+  readForecasts,
+} from '../reports/index.ts';
 import { formatInstant } from '../time.ts';
-import { type Connection, openBooks, type SqlRow, snapshotFile } from '../warehouse/index.ts';
+import { type Connection, type ForecastRow, openBooks, type SqlRow, snapshotFile } from '../warehouse/index.ts';
 import { alertCommand } from './alert.ts';
 import type { Command, CommandContext } from './command.ts';
 import { ingestCommand } from './ingest.ts';
@@ -59,8 +68,11 @@ export const demoCommand: Command = {
       await alertCommand.run({ arguments: [], options: { dryRun: true } }, asking);
       const books = await openBooks(folder, { lockedDown: true });
       try {
+        const budgets = loadBudgets(budgetsFile(folder), { now: context.effects.now() }) ?? [];
+        const asked = { now: context.effects.now(), configured: [], budgets, withWorkspaces: false };
+        const forecasts = (await readForecasts(books.connection, asked)).flatMap((made) => forecastRow(made) ?? []);
         const read = await readStory(books.connection, folder, (Date.now() - begun) / 1000);
-        const story = { ...read, alerts: alerts.join('') };
+        const story = { ...read, forecasts, alerts: alerts.join('') };
         await context.write(context.json ? `${JSON.stringify(story)}\n` : await tellStory(story));
       } finally {
         books.close();
@@ -105,11 +117,17 @@ interface Story {
   readonly proven: SqlRow;
   readonly biggestMover: SqlRow | undefined;
   readonly files: readonly string[];
+  /** What its budgets are expected to come to. */
+  readonly forecasts: readonly ForecastRow[];
   /** What would be told now, as one would read it in Slack. */
   readonly alerts: string;
 }
 
-async function readStory(connection: Connection, folder: string, seconds: number): Promise<Omit<Story, 'alerts'>> {
+async function readStory(
+  connection: Connection,
+  folder: string,
+  seconds: number,
+): Promise<Omit<Story, 'alerts' | 'forecasts'>> {
   const months = await connection.rows(`
     select strftime(usage_month, '%Y-%m') as month, coalesce(workspace, '(none)') as workspace,
       cast(sum(cost) as decimal(18, 2)) as cost
@@ -194,6 +212,18 @@ async function tellStory(story: Story): Promise<string> {
     [{ name: 'team', type: 'VARCHAR' }, ...['direct', 'shared', 'cost'].map((name) => ({ name, type: 'DECIMAL' }))],
     story.owners.map((row) => ['team', 'direct', 'shared', 'cost'].map((name) => String(row[name]))),
   );
+  const forecasts = formatTable(
+    ['budget', 'period', 'USD spent', 'forecast', 'low', 'high', 'of USD', 'exceeds on'].map((name, index) => ({
+      name,
+      type: index < 2 || name === 'exceeds on' ? 'VARCHAR' : 'DECIMAL',
+    })),
+    story.forecasts.map(({ budget, period, spent, forecast, low, high, amount, exceeds_on: exceedsOn }) => [
+      budget ?? '',
+      period,
+      ...[spent, forecast, low, high, amount].map((usd) => (usd === null ? 'none' : Number(usd).toFixed(2))),
+      exceedsOn ?? '',
+    ]),
+  );
   const program = cli.includes('node_modules') ? 'npx costbook' : `node ${relative('.', cli)}`;
   return `
 ${table}
@@ -214,6 +244,9 @@ Charged back, the last whole month in USD, by the rules of jobs/allocation.yaml:
 ${chargeback}
 The teams' labels are written in many ways (paymnets, PAYMENTS); the aliases in that file make one team of each.
 
+What its budgets will come to, by a forecast of the hours that are left; 80 of 100 should end between low and high:
+${forecasts}
+
 Files:
 ${story.files.map((file) => `  ${relative('.', file)}`).join('\n')}
 
@@ -223,8 +256,6 @@ Ask the books anything:
 Its budgets stand in ${join(relative('.', story.folder), 'jobs', 'budgets.yaml')}:
   ${program} budgets --dir ${relative('.', story.folder) || '.'}
   ${program} budgets test everything --dir ${relative('.', story.folder) || '.'}
-
-What its budgets, and each workspace's resource types, will come to by the end of the period:
   ${program} forecast --dir ${relative('.', story.folder) || '.'}
 
 Point it at a real account:

@@ -1,7 +1,6 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
-import { versions } from 'node:process';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { type LocalAccount, type LocalConfig, loadConfig } from '../config.ts';
 import { exitCodeOf, exitCodes, messageOf, UsageError, worstExitCode } from '../errors.ts';
@@ -11,8 +10,8 @@ import { budgetsFile, loadBudgets, sinkFault } from '../reports/index.ts';
 import { readToken } from '../secrets.ts';
 import { secretsOf } from '../sink-settings.ts';
 import { formatInstant, hourMs, type Instant } from '../time.ts';
-import { version } from '../version.ts';
-import { completeness, openBooks, snapshotFile, warehouseFile } from '../warehouse/index.ts';
+import { nodeVersion, version } from '../version.ts';
+import { completeness, openBooks, snapshotFile, warehouseBytes } from '../warehouse/index.ts';
 import { askPlatform } from './ask-platform.ts';
 import type { Command, CommandContext } from './command.ts';
 
@@ -116,9 +115,9 @@ function fail(exitCode: number, found: string, remedy?: string): Found {
 const nodeAtLeast = [20, 19] as const;
 
 function program(): readonly Found[] {
-  const [major = 0, minor = 0] = versions.node.split('.').map(Number);
+  const [major = 0, minor = 0] = nodeVersion.split('.').map(Number);
   const isOld = major < nodeAtLeast[0] || (major === nodeAtLeast[0] && minor < nodeAtLeast[1]);
-  const words = `Costbook ${version} on Node ${versions.node}`;
+  const words = `Costbook ${version} on Node ${nodeVersion}`;
   return [
     isOld
       ? fail(exitCodes.machine, `${words}, which is too old`, `install Node ${nodeAtLeast.join('.')} or newer`)
@@ -252,7 +251,7 @@ async function disk({ dir }: CommandContext): Promise<readonly Found[]> {
   });
   const { bavail, bsize } = await statfs(dir);
   const free = bavail * bsize;
-  const books = (await stat(warehouseFile(dir)).catch(() => undefined))?.size ?? 0;
+  const books = (await warehouseBytes(dir)) ?? 0;
   const words = `${gigabytes(free)} free at ${dir}; the books have ${gigabytes(books)}`;
   // Published by copying: while that is done they are there three times, and a night adds to them.
   const needed = Math.max(0.2 * gib, 2 * books);
@@ -278,11 +277,11 @@ async function books(
   const file = snapshotFile(dir);
   const published = await stat(file).catch(() => undefined);
   if (published === undefined) {
-    const isBegun = (await stat(warehouseFile(dir)).catch(() => undefined)) !== undefined;
+    const isBegun = (await warehouseBytes(dir)) !== undefined;
     return [
       isBegun
         ? warn(
-            `${warehouseFile(dir)} is there, and no run has published it`,
+            `the warehouse below ${dirname(file)} is there, and no run has published it`,
             'run "costbook ingest" and see how it ends',
           )
         : warn(`there are none yet in ${dirname(file)}`, 'run "costbook ingest"'),

@@ -25,6 +25,7 @@ export const emulatorCommand: Command = {
     'costbook emulator --now 2026-10-15 --faults 429,reset=0.05,late',
     'costbook emulator --resources 5000 --latency-ms 80',
   ],
+  staysUp: true,
   run: runEmulator,
 };
 

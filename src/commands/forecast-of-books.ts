@@ -57,6 +57,7 @@ export async function forecastOfBooks(input: CommandInput, context: CommandConte
       withWorkspaces: !isFiltered || workspaces.length > 0,
       ...(isFiltered ? { workspaces } : {}),
       signal,
+      progress: context.progress,
     });
     const state = await completenessOf(books.connection, asOf);
     if (context.json) await context.write(`${JSON.stringify(toJson(forecasts, state))}\n`);

@@ -83,7 +83,7 @@ async function forecastOfFile(input: CommandInput, context: CommandContext): Pro
   for (const [index, series] of given.entries()) {
     await setImmediate(); // a signal is heard between two series
     context.signal.throwIfAborted();
-    context.progress?.(`series ${index + 1} of ${given.length}`);
+    context.progress(`series ${index + 1} of ${given.length}`);
     const forecast = await forecastOf(series, asked);
     const told = context.json
       ? `${index > 0 ? ',' : ''}\n${JSON.stringify(toJson(series, forecast))}`

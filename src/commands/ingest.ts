@@ -46,7 +46,6 @@ export const ingestCommand: Command = {
       const lastLoad = await warehouse.lastLoadNumber();
       checkLanding(await landing.newestLoad(), lastLoad);
       await landing.removeUnfinished(lastLoad);
-      const progress = liveLine(context);
       const summaries = await ingest(
         { config, from, to, refetch: options.flag('refetch'), acceptSight: options.flag('acceptSight'), runNumber },
         {
@@ -56,9 +55,10 @@ export const ingestCommand: Command = {
           effects,
           signal,
           redact: context.redact,
-          onProgress: progress.show,
+          onProgress: progressOf(context),
         },
-      ).finally(progress.end);
+      );
+      context.progress('');
       if (config.landing.keepDays !== undefined) {
         // Only of loads that are in the books: what was seen so long ago is not on its way any more.
         await landing.removeBodies(await warehouse.landingsSeenBefore(effects.now() - config.landing.keepDays * dayMs));
@@ -135,24 +135,16 @@ function clientFor(
   );
 }
 
-/** The live line on a terminal: windows, pages, rows, rate and time left. */
-function liveLine(context: CommandContext): { show(progress: IngestProgress): void; end(): void } {
-  const { progress } = context;
-  const begun = Date.now();
-  let shownAt = 0;
-  return {
-    show({ account, windows, windowsDone, pages, rows }) {
-      const now = Date.now();
-      if (progress === undefined || (now - shownAt < 100 && windowsDone < windows)) return;
-      shownAt = now;
-      const seconds = (now - begun) / 1000;
-      const left = windowsDone > 0 ? Math.round((seconds / windowsDone) * (windows - windowsDone)) : undefined;
-      progress(
-        `${account}: ${windowsDone}/${windows} windows · ${pages} pages · ${rows} rows · ` +
-          `${Math.round(pages / Math.max(seconds, 0.1))} pages/s · ${left === undefined ? '…' : `${left} s left`}`,
-      );
-    },
-    end: () => progress?.(''),
+/** Says how far an ingest is: windows, pages, rows, rate and time left. */
+function progressOf({ progress }: CommandContext): (at: IngestProgress) => void {
+  const begun = performance.now();
+  return ({ account, windows, windowsDone, pages, rows }) => {
+    const seconds = (performance.now() - begun) / 1000;
+    const left = windowsDone > 0 ? Math.round((seconds / windowsDone) * (windows - windowsDone)) : undefined;
+    progress(
+      `${account}: ${windowsDone}/${windows} windows · ${pages} pages · ${rows} rows · ` +
+        `${Math.round(pages / Math.max(seconds, 0.1))} pages/s · ${left === undefined ? '…' : `${left} s left`}`,
+    );
   };
 }
 

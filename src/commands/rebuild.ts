@@ -66,7 +66,7 @@ async function makeWarehouse(
       stages: warehouse.stages,
       log: effects.log,
       signal,
-      onProgress: (done, of) => progress?.(`${done}/${of} loads`),
+      onProgress: (done, of) => progress(`${done}/${of} loads`),
     });
     await refuseExisting(file); // somebody else may have made it meanwhile
     await warehouse.finish();
@@ -75,7 +75,7 @@ async function makeWarehouse(
     await warehouse.discard();
     throw error;
   } finally {
-    progress?.('');
+    progress('comparing');
   }
 }
 

@@ -142,6 +142,7 @@ export const reportCommand: Command = {
         // Nobody asked for an instant: it is that of a close.
         state = { ...state, closedAt: state.asOf };
       }
+      context.progress(report.name);
       const { connection } = books;
       const account = values.find((value) => value.name === 'account')?.bound ?? null;
       const accounts = (await completeness(connection)).filter((row) => account === null || row.account === account);
@@ -175,8 +176,10 @@ export const reportCommand: Command = {
             ),
           },
           root: resolve(options.text('out') ?? join(context.dir, 'exports')),
+          onProgress: context.progress,
           signal: context.signal,
         });
+        context.progress('reading it for the answer');
         const answer = { report, values, state, columns, published };
         context.count?.({
           rows: published.manifest.rows,

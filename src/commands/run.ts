@@ -12,7 +12,7 @@ import {
   stepRules,
 } from '../jobs/index.ts';
 import { formatTable, readReports, sendPing } from '../reports/index.ts';
-import { outcomeOf, runSteps, type StepResult, type StepUnderWay } from '../run.ts';
+import { outcomeOf, runSteps, type StepResult } from '../run.ts';
 import { addCalendarMonths, formatInstant, formatMonth, type Instant, parseInstant } from '../time.ts';
 import { openWarehouse, type Warehouse } from '../warehouse/index.ts';
 import { alertCommand } from './alert.ts';
@@ -24,6 +24,7 @@ import { ingestCommand } from './ingest.ts';
 import { optionReader } from './options.ts';
 import { reportCommand } from './report.ts';
 import { openWhenFree, waitOption } from './wait.ts';
+import { type Outcome, openEnd } from './writing-run.ts';
 
 /** The command that each step is. */
 const stepCommands: Readonly<Record<Step['name'], Command>> = {
@@ -173,17 +174,28 @@ async function runUnderLock(
     return exitCodes.done;
   }
   const run = await warehouse.beginJob(job.name, slot, effects.now());
-  const end = async (exitCode: number, error: string | undefined) => {
-    await run.end(exitCode, error && context.redact(error), effects.now());
-    await warehouse.publish();
-  };
+  const end = openEnd(run, { command: 'run', job: job.name }, warehouse, context);
   let results: readonly StepResult[];
+  let spends: Outcome['spends'];
   try {
     results = await runSteps({
       steps,
       runNumber: run.number,
       ledger: redactedLedger(warehouse, context),
-      perform: (step, underWay) => perform(step, underWay, { warehouse, runNumber: run.number, context }),
+      perform: (step, { signal, count, explain }) =>
+        perform(step, {
+          ...context,
+          signal,
+          count,
+          run: {
+            warehouse,
+            runNumber: run.number,
+            explain,
+            keepSpends: (found) => {
+              spends = found;
+            },
+          },
+        }),
       signal: context.signal,
       timeout,
       now: effects.now,
@@ -191,13 +203,13 @@ async function runUnderLock(
       log: effects.log,
     });
   } catch (error) {
-    await end(exitCodeOf(error), messageOf(error)).catch((further: unknown) =>
+    await end({ exitCode: exitCodeOf(error), error: messageOf(error) }).catch((further: unknown) =>
       effects.log.warn('the failed run could not be published', { because: messageOf(further) }),
     );
     throw error;
   }
   const outcome = outcomeOf(results, context.signal);
-  await end(outcome.exitCode, outcome.error);
+  await end({ ...outcome, spends });
   await answer({ job, slot, runNumber: run.number, ...outcome, results }, context);
   return worstExitCode([outcome.exitCode]);
 }
@@ -233,22 +245,18 @@ async function claimSlot(job: Job, slot: Instant, warehouse: Warehouse, { effect
 }
 
 /** Does a step as its command does it, within the run. */
-async function perform(
-  step: Step,
-  { signal, count, explain }: StepUnderWay,
-  { warehouse, runNumber, context }: { warehouse: Warehouse; runNumber: number; context: CommandContext },
-): Promise<number> {
+async function perform(step: Step, context: CommandContext): Promise<number> {
   const input = inputOf(step);
-  if (!context.json) await context.write(`── ${commandLineOf(step)}\n`);
+  const line = commandLineOf(step);
+  context.progress(line);
+  if (!context.json) await context.write(`── ${line}\n`);
   try {
     return await stepCommands[step.name].run(input, {
       ...context,
-      signal,
+      progress: (words) => context.progress(words === '' ? line : `${line}: ${words}`),
       // With --json the run's own answer is the only one.
       json: false,
       write: context.json ? async () => undefined : context.write,
-      count,
-      run: { warehouse, runNumber, explain },
     });
   } catch (error) {
     if (exitCodeOf(error) !== exitCodes.bug && !context.signal.aborted)

@@ -26,6 +26,7 @@ export const scheduleCommand: Command = {
     { flags: '--list', summary: 'name the jobs with their schedules' },
   ],
   examples: ['costbook schedule', 'costbook schedule --health-port 9464', 'costbook schedule --list'],
+  staysUp: true,
   async run(input, context) {
     const { effects, dir, env, signal } = context;
     const options = optionReader(input, effects.now());
@@ -197,7 +198,7 @@ function gauges(states: readonly JobState[]): string {
     .map(({ name, help, value }) => {
       const samples = states.flatMap((state) => {
         const number = value(state);
-        return number === undefined ? [] : [`${name}{job="${state.job}"} ${number}\n`];
+        return number === undefined ? [] : [`${name}{job_name="${state.job}"} ${number}\n`];
       });
       return samples.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${samples.join('')}`;
     })

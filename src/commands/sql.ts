@@ -73,6 +73,7 @@ export const sqlCommand: Command = {
     options.check();
 
     const sql = await readQuery(input, options.text('file'), context);
+    context.progress('waiting for the answer');
     const question = { dir: context.dir, sql, asOf, format, raw: options.flag('raw'), maxRows };
     const { signal } = context;
     if (out !== undefined) {

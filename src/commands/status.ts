@@ -1,6 +1,7 @@
+import { styleText } from 'node:util';
 import { loadConfig } from '../config.ts';
 import { exitCodes } from '../errors.ts';
-import { formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
+import { dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
 import {
   type Connection,
   closedMonths,
@@ -10,12 +11,16 @@ import {
   type UnprovenWindow,
   unprovenWindows,
 } from '../warehouse/index.ts';
-import type { Command } from './command.ts';
+import type { Command, CommandContext, CommandInput } from './command.ts';
 
 export const statusCommand: Command = {
   name: 'status',
-  summary: 'Say how far the books are complete and fresh, what did not prove, and what the last run did.',
-  options: [{ flags: '--exit-code', summary: 'exit 4 where anything is unproven, missing or older than freshness' }],
+  summary:
+    'Say whether the numbers can be trusted: how far they are complete and fresh, what did not prove, the last run.',
+  options: [
+    { flags: '--exit-code', summary: 'exit 4 where anything is unproven, missing or older than freshness' },
+    { flags: '--no-color', summary: 'no colours, also at a terminal (or NO_COLOR)' },
+  ],
   examples: ['costbook status', 'costbook status --json', 'costbook status --exit-code'],
   async run(input, context) {
     const now = context.effects.now();
@@ -24,7 +29,9 @@ export const statusCommand: Command = {
     try {
       const configured = config.accounts.flatMap(({ id }) => id ?? []);
       const status = await readStatus(books.connection, now, config.freshnessHours, configured);
-      await context.write(context.json ? `${JSON.stringify(status)}\n` : describe(status));
+      await context.write(
+        context.json ? `${JSON.stringify(status)}\n` : describe(status, now, painter(input, context)),
+      );
       return input.options['exitCode'] === true && !status.isTrustworthy ? exitCodes.unproven : exitCodes.done;
     } finally {
       books.close();
@@ -65,12 +72,17 @@ interface AccountStatus {
 interface Status {
   /** Whether everything is proven and fresh: what `--exit-code` tells. */
   readonly isTrustworthy: boolean;
+  /** Why not, a sentence each. */
+  readonly reasons: readonly string[];
   readonly freshnessHours: number;
   readonly accounts: readonly AccountStatus[];
   /** The month that was closed last; null where none is. */
   readonly closed: { readonly month: string; readonly closedAt: string } | null;
   /** Closed months of which the platform tells otherwise since. */
   readonly moved: readonly MovedMonth[];
+  /** What was told otherwise in the last seven days than it had been told before. */
+  readonly restated: { readonly hours: number; readonly cost: string };
+  readonly alerts: { readonly open: number; readonly critical: number; readonly messagesWaiting: number };
   readonly lastRun: SqlRow | null;
 }
 
@@ -161,16 +173,65 @@ async function readStatus(
       strftime(ended_at, '%Y-%m-%dT%H:%M:%SZ') as "endedAt", outcome, exit_code as "exitCode", error
     from runs order by run_number desc limit 1
   `);
+  const reasons =
+    accounts.length === 0
+      ? ['the books have no account yet']
+      : accounts.flatMap((each) => reasonsOf(each, now, freshnessHours));
+  const [alerts = {}] = await connection.rows(`
+    select
+      count(*) filter (is_open) as open,
+      count(*) filter (is_open and severity = 'critical') as critical,
+      (select count(*) from messages where outcome = 'pending') as waiting
+    from alerts
+  `);
+  const [restated = {}] = await connection.rows(
+    `select count(*) as hours, cast(coalesce(sum(coalesce(new_cost, 0) - coalesce(old_cost, 0)), 0) as varchar) as cost
+    from ledger.restatements where seen_at > cast($since as timestamp) and seen_at <= cast($now as timestamp)`,
+    { since: formatInstant(now - restatedDays * dayMs), now: formatInstant(now) },
+  );
   return {
-    isTrustworthy:
-      accounts.length > 0 &&
-      accounts.every(({ isConfigured, isTooOld, unproven }) => !(isConfigured && isTooOld) && unproven.length === 0),
+    isTrustworthy: reasons.length === 0,
+    reasons,
     freshnessHours,
     accounts,
     closed: last === undefined ? null : { month: formatMonth(last.month), closedAt: formatInstant(last.closedAt) },
     moved: await movedMonths(connection),
+    restated: { hours: Number(restated['hours']), cost: String(restated['cost']) },
+    alerts: {
+      open: Number(alerts['open']),
+      critical: Number(alerts['critical']),
+      messagesWaiting: Number(alerts['waiting']),
+    },
     lastRun: lastRun === undefined ? null : { ...lastRun, runNumber: Number(lastRun['runNumber']) },
   };
+}
+
+/** Days back to which a person is told what was restated. */
+const restatedDays = 7;
+
+/** Why the numbers of an account are not to be trusted; nothing where they are. */
+function reasonsOf(account: AccountStatus, now: Instant, freshnessHours: number): string[] {
+  const { completeThrough, isConfigured, isTooOld, unproven } = account;
+  const reasons: string[] = [];
+  if (isConfigured && isTooOld) {
+    reasons.push(
+      completeThrough === null
+        ? `account ${account.account} has nothing complete yet`
+        : `account ${account.account} is complete through ${completeThrough}, ${age(completeThrough, now)} ago: more than ${freshnessHours} h`,
+    );
+  }
+  if (unproven.length > 0) {
+    reasons.push(
+      `account ${account.account} has ${unproven.length} window${unproven.length === 1 ? '' : 's'} that did not prove`,
+    );
+  }
+  return reasons;
+}
+
+/** How long ago an instant was, in the words of a person. */
+function age(instant: string, now: Instant): string {
+  const hours = Math.max(0, Math.floor((now - Date.parse(instant)) / hourMs));
+  return hours < 72 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
 }
 
 async function movedMonths(connection: Connection): Promise<MovedMonth[]> {
@@ -204,29 +265,63 @@ function instantOrNull(value: unknown): string | null {
   return value === null || value === undefined ? null : formatInstant(Number(value));
 }
 
-function describe({ accounts, closed, moved, lastRun, freshnessHours, isTrustworthy }: Status): string {
-  const lines = accounts.flatMap((account) => [
-    `${account.account}${account.name === null ? '' : ` (${account.name})`}`,
-    `  complete through   ${account.completeThrough ?? 'nothing yet'}` +
-      `${account.isTooOld && account.isConfigured ? `  TOO OLD: more than ${freshnessHours} h ago, see the last run` : ''}` +
-      `${account.isConfigured ? '' : '  (configured no longer)'}`,
-    `  settled through    ${account.settledThrough ?? 'nothing yet'}`,
-    `  first hour         ${account.firstCovered ?? 'nothing yet'}`,
-    `  read as            ${account.role ?? 'not known yet'}`,
-    `  platform's totals  ${account.totalDecimals.cost} decimals of USD, ${account.totalDecimals.usage} of usage`,
-    ...(Number(account.unknownWorkspaceCost) === 0
-      ? []
-      : [`  workspace unknown  ${account.unknownWorkspaceCost} USD (rows without uuid, read as member)`]),
-    ...(account.unproven.length === 0
-      ? ['  unproven           nothing']
-      : account.unproven.map(({ start, end, because }) => `  UNPROVEN           ${start}/${end}: ${because}`)),
-    ...account.postponed.map(({ start, end, because }) => `  not yet proven     ${start}/${end}: ${because}`),
-    ...(account.lastRun === null || account.lastRun.exitCode === 0
-      ? []
-      : [
-          `  last run           FAILED, exit ${account.lastRun.exitCode}: ${account.lastRun.error ?? 'no reason kept'}`,
-        ]),
-  ]);
+/** Puts a text into a colour, or leaves it as it is. */
+type Paint = (colour: 'green' | 'red' | 'yellow' | 'bold' | 'dim', text: string) => string;
+
+/** Colours at a terminal that has them, unless somebody wants none (no-color.org). */
+function painter(input: CommandInput, { env, isTerminal }: CommandContext): Paint {
+  const isForced = !['', '0', undefined].includes(env['FORCE_COLOR']);
+  const isRefused = Boolean(env['NO_COLOR']) || (input.options['color'] as unknown) === false;
+  const hasColours = !isRefused && (isForced || (isTerminal && env['TERM'] !== 'dumb'));
+  return (colour, text) => (hasColours ? styleText(colour, text, { validateStream: false }) : text);
+}
+
+/** How many of an account's windows are shown; --json has them all. */
+const maxShown = 5;
+
+function describe(status: Status, now: Instant, paint: Paint): string {
+  const { accounts, closed, moved, lastRun, freshnessHours, isTrustworthy, reasons, restated, alerts } = status;
+  const lines = [
+    isTrustworthy
+      ? paint('green', paint('bold', 'YES: everything in the books is proven and fresh.'))
+      : paint('red', paint('bold', 'NO: not everything in the books is proven and fresh.')),
+    ...reasons.map((reason) => paint('red', `  - ${reason}`)),
+  ];
+  function windows(shown: readonly UnprovenStatus[], word: string, colour: 'red' | 'yellow'): string[] {
+    const some = shown.slice(0, maxShown).map(({ start, end, because }) => {
+      return `  ${paint(colour, word.padEnd(18))} ${start}/${end}: ${because}`;
+    });
+    return shown.length > maxShown
+      ? [...some, `  ${''.padEnd(18)} and ${shown.length - maxShown} more (--json)`]
+      : some;
+  }
+  for (const account of accounts) {
+    const { completeThrough, settledThrough } = account;
+    const tooOld = account.isTooOld && account.isConfigured;
+    lines.push(
+      '',
+      paint('bold', `${account.account}${account.name === null ? '' : ` (${account.name})`}`),
+      `  complete through   ${completeThrough ?? 'nothing yet'}` +
+        `${completeThrough === null ? '' : paint('dim', `  ${age(completeThrough, now)} ago`)}` +
+        `${tooOld ? paint('red', `  TOO OLD: more than ${freshnessHours} h ago, see the last run`) : ''}` +
+        `${account.isConfigured ? '' : '  (configured no longer)'}`,
+      `  settled through    ${settledThrough ?? 'nothing yet'}`,
+      `  first hour         ${account.firstCovered ?? 'nothing yet'}`,
+      `  read as            ${account.role ?? 'not known yet'}`,
+      `  platform's totals  ${account.totalDecimals.cost} decimals of USD, ${account.totalDecimals.usage} of usage`,
+    );
+    if (Number(account.unknownWorkspaceCost) !== 0) {
+      lines.push(`  workspace unknown  ${account.unknownWorkspaceCost} USD (rows without uuid, read as member)`);
+    }
+    if (account.unproven.length === 0) lines.push(`  unproven           ${paint('green', 'nothing')}`);
+    lines.push(...windows(account.unproven, 'UNPROVEN', 'red'));
+    lines.push(...windows(account.postponed, 'not yet proven', 'yellow'));
+    if (account.lastRun !== null && account.lastRun.exitCode !== 0) {
+      const { exitCode, error } = account.lastRun;
+      lines.push(`  last run           ${paint('red', 'FAILED')}, exit ${exitCode}: ${error ?? 'no reason kept'}`);
+    }
+  }
+  lines.push('');
   if (accounts.some(({ unproven }) => unproven.length > 0)) {
     lines.push(
       'What is unproven stands as it was last proven. The next "costbook ingest" asks again; "costbook sql" on the view proofs shows each comparison.',
@@ -237,13 +332,20 @@ function describe({ accounts, closed, moved, lastRun, freshnessHours, isTrustwor
     const rows = `${corrections} correction${corrections === 1 ? '' : 's'}`;
     lines.push(`  ${month} moved since its close by ${cost} USD: ${rows}, delivered in ${deliveredIn.join(', ')}`);
   }
+  if (restated.hours > 0) {
+    const hours = `${restated.hours} hour${restated.hours === 1 ? '' : 's'} of series`;
+    lines.push(`restated in the last ${restatedDays} days: ${hours}, ${restated.cost} USD ("costbook restatements")`);
+  }
+  if (alerts.open > 0 || alerts.messagesWaiting > 0) {
+    const words = `${alerts.open} open alert${alerts.open === 1 ? '' : 's'}, ${alerts.critical} critical; messages that wait to be told: ${alerts.messagesWaiting}`;
+    lines.push(paint(alerts.critical > 0 || alerts.messagesWaiting > 0 ? 'yellow' : 'dim', words));
+  }
   if (lastRun !== null) {
     const failed = lastRun['error'] === null ? '' : `: ${lastRun['error']}`;
-    lines.push(
+    const words =
       `last run ${lastRun['runNumber']} (${lastRun['command']}) ${lastRun['outcome']} at ${lastRun['endedAt'] ?? lastRun['startedAt']}` +
-        `, exit ${lastRun['exitCode'] ?? 'not yet'}${failed}`,
-    );
+      `, exit ${lastRun['exitCode'] ?? 'not yet'}${failed}`;
+    lines.push(lastRun['outcome'] === 'done' ? words : paint('red', words));
   }
-  lines.push(isTrustworthy ? 'Everything is proven and fresh.' : 'NOT everything is proven and fresh.');
   return `${lines.join('\n')}\n`;
 }

@@ -29,7 +29,7 @@ export function loadTellingConfig({ dir, env, effects, keepSecret }: CommandCont
 /** What facts are made of besides the books, and what is wrong with the budgets so that they are left out. */
 export function factsAsked(
   config: LocalConfig,
-  { dir, effects, signal }: CommandContext,
+  { dir, effects, signal, progress }: CommandContext,
 ): FactsAsked & { readonly problem: UsageError | undefined } {
   const now = effects.now();
   let budgets: readonly Budget[] | undefined;
@@ -56,6 +56,7 @@ export function factsAsked(
     budgets,
     anomalyRules,
     overlay: join(dir, 'sql'),
+    onProgress: progress,
     signal,
     problem,
   };
@@ -78,6 +79,7 @@ export async function deliverAll(
   context: CommandContext,
 ): Promise<readonly Delivery[]> {
   const { effects, signal } = context;
+  context.progress('telling sinks');
   const sinks = openSinks(config, context);
   const deliveries = await deliver({
     outbox: warehouse,

@@ -33,7 +33,8 @@ export const verifyCommand: Command = {
     const verified: VerifiedExport[] = [];
     try {
       const files = await scratch.connect(context.signal);
-      for (const folder of folders) {
+      for (const [index, folder] of folders.entries()) {
+        context.progress(`export ${index + 1} of ${folders.length}, ${folder}`);
         context.signal.throwIfAborted();
         const one = await verifyExport(root, folder, files, (manifest) => witness.askAgain(manifest));
         verified.push(one);

@@ -34,7 +34,7 @@ export async function openWhenFree<T>(
           heldBy: error.holder,
           atMostSeconds: Math.round(waitMs / 1000),
         });
-        progress?.(`waiting for the warehouse, held by ${error.holder}`);
+        progress(`waiting for the warehouse, held by ${error.holder}`);
       }
       isTold = true;
       await effects.sleep(Math.min(lookAgainMs, leftMs), signal);

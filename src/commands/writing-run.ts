@@ -1,6 +1,8 @@
 import { exitCodeOf, messageOf } from '../errors.ts';
-import { openWarehouse, type Warehouse } from '../warehouse/index.ts';
+import type { EndedRun, SpendNow } from '../reports/index.ts';
+import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';
+import { writeMetrics } from './metrics-file.ts';
 import { openWhenFree } from './wait.ts';
 
 /** What a command that writes says of its end. */
@@ -8,6 +10,8 @@ export interface Outcome {
   readonly exitCode: number;
   /** What failed, for the run's row; undefined where nothing did. */
   readonly error?: string | undefined;
+  /** What is spent on every budget, where that was just found out. */
+  readonly spends?: readonly SpendNow[] | undefined;
 }
 
 /**
@@ -26,10 +30,7 @@ export async function writingRun(
   const warehouse = await openWhenFree(() => openWarehouse(context.dir, context.signal, effects.log), waitMs, context);
   try {
     const run = await warehouse.beginRun(command, effects.now());
-    async function finish({ exitCode, error }: Outcome): Promise<void> {
-      await run.end(exitCode, error && context.redact(error), effects.now());
-      await warehouse.publish();
-    }
+    const finish = openEnd(run, { command }, warehouse, context);
     try {
       const outcome = await work(warehouse, run.number);
       await finish(outcome);
@@ -46,8 +47,28 @@ export async function writingRun(
   }
 }
 
+/**
+ * From here on every line of the log names the run. Returns what ends it: with its row, the snapshot, and what machines
+ * are told.
+ */
+export function openEnd(
+  run: Run,
+  what: Pick<EndedRun, 'command' | 'job'>,
+  warehouse: Warehouse,
+  context: CommandContext,
+): (outcome: Outcome) => Promise<void> {
+  const begun = performance.now(); // real time: the books' own may be fixed
+  context.nameRun(run.number);
+  return async ({ exitCode, error, spends }) => {
+    await run.end(exitCode, error && context.redact(error), context.effects.now());
+    context.progress('publishing the snapshot');
+    await warehouse.publish();
+    await writeMetrics({ ...what, seconds: (performance.now() - begun) / 1000 }, spends, context);
+  };
+}
+
 async function stepOf(
-  { warehouse, runNumber, explain }: RunUnderWay,
+  { warehouse, runNumber, explain, keepSpends }: RunUnderWay,
   { effects }: CommandContext,
   work: (warehouse: Warehouse, runNumber: number) => Promise<Outcome>,
 ): Promise<number> {
@@ -63,6 +84,7 @@ async function stepOf(
     throw error;
   }
   if (outcome.error !== undefined) explain(outcome.error);
+  if (outcome.spends !== undefined) keepSpends(outcome.spends);
   await warehouse.publish();
   return outcome.exitCode;
 }

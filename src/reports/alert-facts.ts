@@ -18,10 +18,11 @@ import {
   evaluateAnomalies,
 } from './anomalies/index.ts';
 import type { Budget } from './budget-file.ts';
-import { watchedSpends } from './budget-spends.ts';
+import { type SpendNow, watchedSpends } from './budget-spends.ts';
 import { type Driver, evaluateBudgets, isAskedBy, isForecastAsked } from './budgets.ts';
 import { readChecks, runCheck } from './check.ts';
 import { completenessOf } from './completeness.ts';
+import type { Forecaster } from './period-forecast.ts';
 import { readForecasts, type ScopeForecast, withForecasts } from './scope-forecasts.ts';
 
 /** What facts are made of besides the books. */
@@ -36,9 +37,13 @@ export interface FactsAsked {
   readonly isForecastKept?: boolean;
   /** Undefined where nothing is known of them, as of budgets. */
   readonly anomalyRules?: AnomalyRules | undefined;
+  /** What forecasts, in the place of the engine. */
+  readonly forecaster?: Forecaster;
   /** The user's own `sql` folder. */
   readonly overlay: string;
   readonly signal: AbortSignal;
+  /** Told what is being looked at. */
+  readonly onProgress?: ((words: string) => void) | undefined;
 }
 
 /** The facts, and what is wrong with budgets so that there are none of them. */
@@ -48,6 +53,10 @@ export interface Facts {
   /** Budgets of which nothing is known in a period, a sentence each: there is no fact of them. */
   readonly missing: readonly string[];
   readonly forecasts: readonly ScopeForecast[];
+  /** What failed where nothing could be forecast: everything else is told before it is thrown. */
+  readonly bug: unknown;
+  /** What is spent on every budget in its watched periods. */
+  readonly spends: readonly SpendNow[];
   /** What was found of anomalies: to be kept before anybody is told. */
   readonly anomalies: AnomalyState;
 }
@@ -59,16 +68,17 @@ export async function readFacts(
   asked: FactsAsked,
 ): Promise<Facts> {
   const state = await readDataState(connection, asked);
+  if (asked.anomalyRules?.isOn === true) asked.onProgress?.('anomalies');
   const anomalies =
     asked.anomalyRules?.isOn === true ? await evaluateAnomalies(connection, asked.anomalyRules) : nothingFound;
   const data = [...dataFacts(state, known), ...factsOfAnomalies(anomalies, known, state, asked.anomalyRules)];
   try {
-    const { facts, missing, forecasts } = await readBudgetFacts(connection, known, asked);
-    return { facts: [...facts, ...data], problem: undefined, missing, forecasts, anomalies };
+    const { facts, ...others } = await readBudgetFacts(connection, known, asked);
+    return { facts: [...facts, ...data], problem: undefined, ...others, anomalies };
   } catch (error) {
     // A budget that these books cannot answer must not keep what is wrong with the data from being told.
     if (!(error instanceof UsageError)) throw error;
-    return { facts: data, problem: error, missing: [], forecasts: [], anomalies };
+    return { facts: data, problem: error, missing: [], forecasts: [], spends: [], bug: undefined, anomalies };
   }
 }
 
@@ -98,23 +108,40 @@ function factsOfAnomalies(
 async function readBudgetFacts(
   connection: Connection,
   known: readonly KnownAlert[],
-  { budgets, now, freshnessHours, configured, isForecastKept = false, signal }: FactsAsked,
-): Promise<{ facts: BudgetAlertFact[]; missing: string[]; forecasts: ScopeForecast[] }> {
-  if (budgets === undefined) return { facts: [], missing: [], forecasts: [] };
+  { budgets, now, freshnessHours, configured, isForecastKept = false, signal, forecaster, onProgress }: FactsAsked,
+): Promise<{
+  facts: BudgetAlertFact[];
+  missing: string[];
+  forecasts: readonly ScopeForecast[];
+  spends: SpendNow[];
+  bug: unknown;
+}> {
+  if (budgets === undefined) return { facts: [], missing: [], forecasts: [], spends: [], bug: undefined };
   const open = known.flatMap((alert) => {
     const fact = alert.isOpen ? parseFact(alert.fact) : undefined;
     return fact?.kind === 'budget' ? [fact] : [];
   });
   const openPeriods = new Map<string, string[]>();
   for (const { budget, period } of open) openPeriods.set(budget, [...(openPeriods.get(budget) ?? []), period]);
+  onProgress?.('budgets');
   const spends = await watchedSpends(connection, budgets, { now, freshnessHours, configured, open: openPeriods });
-  const forecasts = await readForecasts(connection, {
-    now,
-    configured,
-    budgets: isForecastKept ? budgets : budgets.filter(isForecastAsked),
-    withWorkspaces: isForecastKept,
-    signal,
-  });
+  onProgress?.('forecasts');
+  let forecasts: readonly ScopeForecast[] = [];
+  let bug: unknown;
+  try {
+    forecasts = await readForecasts(connection, {
+      now,
+      configured,
+      budgets: isForecastKept ? budgets : budgets.filter(isForecastAsked),
+      withWorkspaces: isForecastKept,
+      signal,
+      ...(forecaster === undefined ? {} : { forecaster }),
+    });
+  } catch (error) {
+    // A model that fails must not keep what is spent from being told.
+    signal.throwIfAborted();
+    bug = error;
+  }
   const held = new Set(open.map(({ key }) => key));
   const facts = withWithdrawn(evaluateBudgets(budgets, withForecasts(spends, forecasts), held), known, (fact) =>
     budgets.some((budget) => isAskedBy(budget, fact)),
@@ -122,12 +149,12 @@ async function readBudgetFacts(
   const missing = spends.flatMap(({ budget, period, spent, lacking }) =>
     spent === undefined && lacking.length > 0 ? [`budget ${budget}, ${period.name}: ${lacking.join('; ')}`] : [],
   );
-  return { facts, missing, forecasts };
+  return { facts, missing, forecasts, spends, bug };
 }
 
 async function readDataState(
   connection: Connection,
-  { now, freshnessHours, configured, overlay, signal }: FactsAsked,
+  { now, freshnessHours, configured, overlay, signal, onProgress }: FactsAsked,
 ): Promise<DataState> {
   const accounts: DataState['accounts'][number][] = [];
   for (const { account, completeThrough } of await completeness(connection)) {
@@ -143,6 +170,7 @@ async function readDataState(
   }
   const checks: DataState['checks'][number][] = [];
   for (const check of await readChecks(overlay)) {
+    onProgress?.(`check ${check.name}`);
     const { offenders, error } = await runCheck(connection, check);
     const { name, about, severity } = check;
     checks.push({ name, about, severity, offenders: offenders ?? null, error: error?.message ?? null });

@@ -92,7 +92,7 @@ export function replayFacts(
 export async function replayBudget(
   connection: Connection,
   budget: Budget,
-  { from, now, lagHours, signal, forecaster }: ReplayAsked,
+  { from, now, lagHours, signal, progress, forecaster }: ReplayAsked,
 ): Promise<Replay> {
   const [reason] = (await unanswerableOf(connection, [budget])).get(budget) ?? [];
   if (reason !== undefined) throw new UsageError(`${budget.where}: budget ${budget.name}: ${reason}`);
@@ -125,7 +125,7 @@ export async function replayBudget(
     },
   );
   const forecasts = isForecastAsked(budget)
-    ? await replayForecasts(budget, { periods, spends, costsIn, now, forecaster, signal, ...history })
+    ? await replayForecasts(budget, { periods, spends, costsIn, now, forecaster, signal, progress, ...history })
     : [];
   return {
     from: first.start,
@@ -137,7 +137,8 @@ export async function replayBudget(
     })),
     events: replayFacts(
       budget,
-      [...spends, ...forecasts].sort((a, b) => a.knownFrom - b.knownFrom),
+      // What is known with its forecast comes before the same without one.
+      [...forecasts, ...spends].sort((a, b) => a.knownFrom - b.knownFrom),
       history.completeThroughAt,
     ),
   };
@@ -149,6 +150,8 @@ export interface ReplayAsked {
   readonly now: Instant;
   readonly lagHours: number;
   readonly signal?: AbortSignal;
+  /** Is told which day is being forecast. */
+  readonly progress?: ((text: string) => void) | undefined;
   readonly forecaster?: Forecaster;
 }
 
@@ -167,15 +170,17 @@ interface ForecastsReplayed extends Omit<History, 'keptSince'> {
   readonly now: Instant;
   readonly forecaster: Forecaster | undefined;
   readonly signal: AbortSignal | undefined;
+  readonly progress: ReplayAsked['progress'];
 }
 
 /**
  * What would have been forecast at the end of each UTC day with what was known then; and each period once more when it
- * is over. Only the books' complete hours make a history, and hours known beyond them count as spent, as they are few.
+ * is over. Only the books' complete hours make a history, and hours known beyond them count as spent, as they are few; of a
+ * day that has begun all hours are taken to cost the same.
  */
 async function replayForecasts(
   budget: Budget,
-  { periods, spends, costsIn, now, forecaster, signal, ...history }: ForecastsReplayed,
+  { periods, spends, costsIn, now, forecaster, signal, progress, ...history }: ForecastsReplayed,
 ): Promise<KnownSpend[]> {
   const [first] = periods;
   const last = periods.at(-1);
@@ -216,6 +221,7 @@ async function replayForecasts(
         const values: number[] = [];
         for (let step = start; step < end; step += stepMs) values.push(steps.costOf(step));
         const spent = spentIn(period);
+        progress?.(`forecast of ${formatInstant(at).slice(0, 10)}`);
         const forecast = await forecastPeriod(
           {
             period,

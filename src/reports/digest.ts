@@ -4,10 +4,11 @@ import { type Completeness, type Connection, completeness } from '../warehouse/i
 import { alertRows } from './alert-rows.ts';
 import { type Budget, usdDecimals } from './budget-file.ts';
 import { readSpends, type SpendNow, type SpendsAsked } from './budget-spends.ts';
-import { budgetCalendar, shareOf, stateOf } from './budgets.ts';
+import { budgetCalendar, isForecastAsked, shareOf, stateOf } from './budgets.ts';
 import { incompleteness } from './completeness.ts';
 import { formatTable } from './formats/table.ts';
 import { usd } from './money.ts';
+import { readForecasts, withForecasts } from './scope-forecasts.ts';
 
 /** What a digest tells: a week or a month against the one before it. USD is decimal text; null is not known. */
 export interface Digest {
@@ -70,7 +71,12 @@ export async function readDigest(
   const spent = sum(rows[0]?.['cost'], lacking.length === 0);
   const spentBefore = sum(rows[0]?.['cost_before'], lackingBefore.length === 0);
   const asks = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(asked.now) }));
-  const spends = await readSpends(connection, asks, asked);
+  const forecasts = await readForecasts(connection, {
+    ...asked,
+    budgets: budgets.filter(isForecastAsked),
+    withWorkspaces: false,
+  });
+  const spends = withForecasts(await readSpends(connection, asks, asked), forecasts);
   const told: Omit<Digest, 'text'> = {
     name,
     title: `${kind === 'weekly' ? 'Week' : 'Month'} ${name.slice(kind.length + 1)}: what was spent`,
@@ -106,7 +112,7 @@ function budgetLine(
     spent: spent === undefined ? null : decimalOfWhole(spent, usdDecimals),
     amount: decimalOfWhole(budget.amounts.get(period.name) ?? budget.amount, usdDecimals),
     share: spent === undefined ? null : shareOf(budget, period, spent),
-    state: stateOf(budget, period, spent) ?? null,
+    state: stateOf(budget, period, spent, spend?.forecast) ?? null,
   };
 }
 

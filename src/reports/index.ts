@@ -80,6 +80,7 @@ export { writeParquet } from './formats/parquet.ts';
 export { formatTable, printable } from './formats/table.ts';
 export { partitionsFolder } from './lake.ts';
 export { type Manifest, type ManifestFile, manifestName } from './manifest.ts';
+export { answersMetric, type EndedRun, type MetricsAsked, metricNames, readMetrics } from './metrics.ts';
 export * from './moment.ts';
 export * from './parameters.ts';
 export {

@@ -46,7 +46,13 @@ export async function publishLake(
   place: ExportPlace,
   report: Report,
   facts: Omit<ExportFacts, 'rows' | 'cost'>,
-  options: { connection: Connection; column: CostColumn; asOf: Instant | undefined; signal: AbortSignal },
+  options: {
+    connection: Connection;
+    column: CostColumn;
+    asOf: Instant | undefined;
+    signal: AbortSignal;
+    onProgress: ((words: string) => void) | undefined;
+  },
 ): Promise<Published> {
   const { connection, asOf, signal } = options;
   const { folder } = place;
@@ -76,8 +82,9 @@ export async function publishLake(
       toWrite.push(...(current?.manifest.files ?? []).map(partitionOf).filter((one) => !names.has(nameOf(one))));
     }
 
-    for (const partition of toWrite) {
+    for (const [index, partition] of toWrite.entries()) {
       signal.throwIfAborted();
+      options.onProgress?.(`file ${index + 1} of ${toWrite.length}`);
       const one = await stage(folder, report, partition, options);
       const name = one.entry.name;
       kept.set(name, one.entry);

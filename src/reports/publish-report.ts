@@ -34,11 +34,14 @@ export interface Publication {
   /** The folder below which all exports lie. */
   readonly root: string;
   readonly signal: AbortSignal;
+  /** Told what is being written. */
+  readonly onProgress?: ((words: string) => void) | undefined;
 }
 
 /** Publishes the answer of a report as files with their manifest, as `publishFiles` and `publishLake` do. */
 export async function publishReport(publication: Publication): Promise<Published> {
-  const { report, question, columns, values, state, asOf, formats, raw, parquetDecimals, focus, signal } = publication;
+  const { report, question, columns, values, state, asOf, formats, raw, parquetDecimals, focus, signal, onProgress } =
+    publication;
   const { connection, query, parameters } = question;
   const column = costColumnOf(columns, report.file.header['cost']);
   const defaults = new Map(report.parameters.map((parameter) => [parameter.name, parameter.default]));
@@ -68,7 +71,7 @@ export async function publishReport(publication: Publication): Promise<Published
           `found ${columns.map(({ name }) => name).join(', ')}`,
       );
     }
-    return publishLake(place, report, facts, { connection, column, asOf, signal });
+    return publishLake(place, report, facts, { connection, column, asOf, signal, onProgress });
   }
   const figures = await figuresOfQuery(connection, query, parameters, column);
   const files = exportFormats.map((format): FileToWrite => {
@@ -96,7 +99,7 @@ export async function publishReport(publication: Publication): Promise<Published
       write: (path) => writeFile(path, focus.metadata),
     });
   }
-  return publishFiles(place, { ...facts, ...figures }, files, { connection, column, signal });
+  return publishFiles(place, { ...facts, ...figures }, files, { connection, column, signal, onProgress });
 }
 
 /** The hashes of the files that the SQL reads: with another file the same question has another answer. */

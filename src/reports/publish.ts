@@ -67,7 +67,17 @@ export async function publishFiles(
   place: { readonly reportFolder: string; readonly folder: string },
   facts: ExportFacts,
   files: readonly FileToWrite[],
-  { connection, column, signal }: { connection: Connection; column: CostColumn | undefined; signal: AbortSignal },
+  {
+    connection,
+    column,
+    signal,
+    onProgress,
+  }: {
+    connection: Connection;
+    column: CostColumn | undefined;
+    signal: AbortSignal;
+    onProgress: ((words: string) => void) | undefined;
+  },
 ): Promise<Published> {
   const { folder } = place;
   await mkdir(folder, { recursive: true });
@@ -82,6 +92,7 @@ export async function publishFiles(
       for (const file of files) {
         if (!file.isAsked && !had.has(file.format)) continue;
         signal.throwIfAborted();
+        onProgress?.(`${facts.report} as ${file.format}`);
         written.push(await writePart(folder, facts, file, connection, column));
       }
       return await commit(folder, facts, written, current);

@@ -66,11 +66,18 @@ export interface ForecastsAsked {
   /** Only these workspaces, where any are named. */
   readonly workspaces?: readonly string[];
   readonly signal?: AbortSignal;
+  /** Is told what is being forecast. */
+  readonly progress?: ((text: string) => void) | undefined;
   readonly forecaster?: Forecaster;
 }
 
 /** A workspace and resource type that cost nothing for so long is forecast no more. */
 const activeDays = 35;
+/**
+ * The history of a workspace and resource type has so many days at most: there are many of them, and what choosing a model
+ * takes grows with the history.
+ */
+const workspaceHistoryDays = 210;
 /** So many workspaces and resource types of an account are forecast at most, those that cost most lately. */
 export const mostWorkspaces = 500;
 /** By so many days the usual day is known. */
@@ -82,7 +89,7 @@ const usualDays = 28;
  * the period ends. An hour that is not proven is never taken for one without cost: histories end before it.
  */
 export async function readForecasts(connection: Connection, asked: ForecastsAsked): Promise<ScopeForecast[]> {
-  const { budgets, configured, withWorkspaces, workspaces = [], now, signal, forecaster } = asked;
+  const { budgets, configured, withWorkspaces, workspaces = [], now, signal, progress, forecaster } = asked;
   const accounts = await completeness(connection);
   const unanswerable = await unanswerableOf(connection, budgets);
   const ofBudgets = budgets.map((budget) => {
@@ -102,6 +109,7 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
 
   /** A signal is heard between two forecasts. */
   async function pause(): Promise<void> {
+    progress?.(`forecast ${forecasts.length}`);
     await setImmediate();
     signal?.throwIfAborted();
   }
@@ -226,7 +234,7 @@ async function readHistories(
   if (budgets.length + accounts.length === 0) return [];
   const { end, hours } = endOf(cut);
   const stepMs = cut.stepHours * hourMs;
-  const from = end - historyDays[cut.stepHours] * dayMs;
+  const from = end - (budgets.length > 0 ? historyDays[cut.stepHours] : workspaceHistoryDays) * dayMs;
   const rows = await connection.rows(await forecastSql('steps'), {
     scopes: JSON.stringify(budgets.map(({ budget }, scope) => ({ scope, ...scopeForSql(budget.scope) }))),
     has_label: budgets.some(({ budget }) => budget.scope.label !== undefined),
@@ -252,8 +260,9 @@ async function readHistories(
     });
   }
   function historyOf(scope: ForecastScope, own: readonly StepCost[], historyStart: Instant): History {
+    const begin = scope.kind === 'budget' ? from : Math.max(from, end - workspaceHistoryDays * dayMs);
     // The first step in which every hour is in the books.
-    const start = Math.max(from, end - Math.floor(Math.max(0, end - historyStart) / stepMs) * stepMs);
+    const start = Math.max(begin, end - Math.floor(Math.max(0, end - historyStart) / stepMs) * stepMs);
     const values = new Array<number>(Math.round((end - start) / stepMs)).fill(0);
     for (const { start: at, cost } of own) {
       const place = Math.round((at - start) / stepMs);

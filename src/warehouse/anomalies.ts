@@ -14,7 +14,7 @@ export interface AnomalyRow {
   readonly seen_day: string;
   readonly last_day: string;
   readonly told_day: string | null;
-  readonly state: 'open' | 'over' | 'usual' | 'restated';
+  readonly state: 'open' | 'over' | 'usual' | 'grown' | 'restated';
   readonly ended_day: string | null;
   readonly cost: string;
   readonly expected: string;

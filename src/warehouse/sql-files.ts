@@ -17,6 +17,7 @@ export type SqlFolder =
   | 'checks'
   | 'budgets'
   | 'forecasts'
+  | 'metrics'
   | 'anomalies';
 
 /** One SQL file: its header and its text. */

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log } from '../effects.ts';
 import { formatInstant, type Instant, type Window } from '../time.ts';
@@ -180,6 +181,14 @@ export interface Warehouse {
 /** The writer's file, below the project folder. */
 export function warehouseFile(dir: string): string {
   return join(dir, 'data', 'warehouse.duckdb');
+}
+
+/** How large the writer's file is; undefined where there is none. */
+export async function warehouseBytes(dir: string): Promise<number | undefined> {
+  return stat(warehouseFile(dir)).then(
+    ({ size }) => size,
+    () => undefined,
+  );
 }
 
 /**

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { anomaliesBench } from './cases/anomalies.ts';
 import { forecastBench } from './cases/forecast.ts';
 import { ingestBench } from './cases/ingest.ts';
 import { loadBench } from './cases/load.ts';
@@ -19,6 +20,7 @@ const benches: readonly Bench[] = [
   seriesBench,
   reportsBench,
   forecastBench,
+  anomaliesBench,
   memoryBench,
 ];
 
@@ -66,7 +68,7 @@ async function measure(): Promise<Figure[]> {
 function table(figures: readonly Figure[]): string {
   return figures
     .map(({ bench, measured, value, unit, target, least }) => {
-      const shown = `${value.toFixed(unit === 'x' ? 2 : unit === 's' ? 2 : 0)} ${unit}`;
+      const shown = `${value.toFixed(unit === 'x' || unit === 's' || unit === 'alarms' ? 2 : 0)} ${unit}`;
       const bounds = [
         ...(least === undefined ? [] : [`at least ${least}`]),
         ...(target === undefined ? [] : [`at most ${target}`]),

@@ -189,3 +189,124 @@ function labelledScope(random: () => number, index: number, days: number): Label
 function lasting(factor: readonly number[], day: number): number {
   return factor[day - 5] ?? 1;
 }
+
+/** What is measured of the product: what src/reports/anomalies exports, as far as it is needed here. */
+export interface Detector {
+  readonly usualRules: { readonly minAmount: number; readonly minShare: number; readonly minDays: number };
+  quietDays(scopes: readonly Series[], rules: Detector['usualRules']): (day: number) => boolean;
+  evaluateScope(asked: {
+    readonly series: Series;
+    readonly known: readonly never[];
+    readonly lastDay: number;
+    readonly evaluatedDay: number | undefined;
+    readonly changedFrom: undefined;
+    readonly isQuiet: (day: number) => boolean;
+    readonly rules: Detector['usualRules'];
+    readonly newKey: (episode: { readonly firstDay: number; readonly kind: string }) => string;
+  }): readonly Found[];
+}
+
+interface Series {
+  readonly firstDay: number;
+  readonly costs: readonly number[];
+  readonly usages: readonly number[];
+}
+
+interface Found {
+  readonly key: string;
+  readonly isTold: boolean;
+  readonly kind: string;
+  readonly isUp: boolean;
+  readonly firstDay: number;
+}
+
+/** What was told of one kind of planted events, of those of at least 5 USD and 30 %. */
+export interface Recall {
+  /** Those that stand out of the scope's chance, and how many of them were told in time. */
+  readonly clear: number;
+  readonly clearInTime: number;
+  /** Those that chance may hide, and how many of them were told in time, or later. */
+  readonly hidden: number;
+  readonly hiddenInTime: number;
+  readonly hiddenLater: number;
+}
+
+/** What a year came to. */
+export interface Measured {
+  readonly recall: ReadonlyMap<PlantedKind, Recall>;
+  /** Told of what was not planted, or told a second time. */
+  readonly falseAlarms: readonly string[];
+  /** Planted, clear and not told in time. */
+  readonly missed: readonly string[];
+  readonly scopes: number;
+  readonly nights: number;
+}
+
+/**
+ * A planted event stands out where its first day lies so many deviations of the scope's own chance from what was truly
+ * expected: 30 % in a scope whose days differ by 3.7 % and less, twice as much where they differ by 10 %. Nobody can tell
+ * a smaller one from chance on the day.
+ */
+export const clearDeviations = 7;
+/** A Monday. */
+const firstDay = 20_458;
+
+/** Follows a labelled year night by night, as the product does, and holds what it told against what was planted. */
+export function measureYear(
+  year: readonly LabelledScope[],
+  { evaluateScope, quietDays, usualRules }: Detector,
+): Measured {
+  const days = year[0]?.costs.length ?? 0;
+  const scopes = year.map(({ costs, usages }): Series => ({ firstDay, costs, usages }));
+  const isQuiet = quietDays(scopes, usualRules);
+  const recall = new Map<PlantedKind, Recall>();
+  const falseAlarms: string[] = [];
+  const missed: string[] = [];
+  for (const [index, scope] of year.entries()) {
+    const series = scopes[index];
+    if (series === undefined) continue;
+    const told: (Found & { readonly toldDay: number })[] = [];
+    let known: readonly Found[] = [];
+    for (let day = 0; day < days; day += 1) {
+      const next = evaluateScope({
+        ...{ series, known: known as readonly never[], lastDay: firstDay + day, changedFrom: undefined, isQuiet },
+        evaluatedDay: day === 0 ? undefined : firstDay + day - 1,
+        rules: usualRules,
+        newKey: (episode) => `${episode.firstDay} ${episode.kind === 'price'}`,
+      });
+      for (const found of next) {
+        if (!found.isTold || told.some(({ key }) => key === found.key)) continue;
+        told.push({ ...found, firstDay: found.firstDay - firstDay, toldDay: day });
+      }
+      known = next;
+    }
+    const explained = new Set<string>();
+    for (const event of scope.planted) {
+      const hit = told.find(
+        ({ key, firstDay: first, toldDay }) =>
+          !explained.has(key) && toldDay >= event.day && first >= event.day - 6 && first <= event.day + 14,
+      );
+      if (hit !== undefined) explained.add(hit.key);
+      if (event.amount < usualRules.minAmount || event.share < usualRules.minShare) continue;
+      const isInTime = hit !== undefined && hit.toldDay <= event.dueTo;
+      const isClear = event.deviations >= clearDeviations;
+      const before = recall.get(event.kind) ?? { clear: 0, clearInTime: 0, hidden: 0, hiddenInTime: 0, hiddenLater: 0 };
+      recall.set(event.kind, {
+        clear: before.clear + Number(isClear),
+        clearInTime: before.clearInTime + Number(isClear && isInTime),
+        hidden: before.hidden + Number(!isClear),
+        hiddenInTime: before.hiddenInTime + Number(!isClear && isInTime),
+        hiddenLater: before.hiddenLater + Number(!isClear && !isInTime && hit !== undefined),
+      });
+      if (isClear && !isInTime)
+        missed.push(`${scope.name} (${scope.nature}, ${scope.noise}): ${JSON.stringify(event)}`);
+    }
+    for (const { key, kind, isUp, firstDay: first } of told) {
+      if (explained.has(key)) continue;
+      falseAlarms.push(
+        `${scope.name} (${scope.nature}, ${scope.noise}): ${kind} ${isUp ? 'up' : 'down'} on day ${first}`,
+      );
+    }
+  }
+  return { recall, falseAlarms, missed, scopes: year.length, nights: days };
+}

@@ -3,11 +3,11 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Attempt, openSink } from '../../src/reports/index.ts';
 import type { SinkSettings, SlackSettings } from '../../src/sink-settings.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
-import { entryOf, exampleFacts, messageOf } from '../support/example-alerts.ts';
+import { entryOf, exampleFacts, exampleForecast, messageOf } from '../support/example-alerts.ts';
 import { cuts, hangs, says, startSink } from '../support/sink-server.ts';
 import { startSmtp } from '../support/smtp-server.ts';
 
-const message = messageOf(...Object.values(exampleFacts).map((fact) => entryOf(fact)));
+const message = messageOf(...[...Object.values(exampleFacts), exampleForecast].map((fact) => entryOf(fact)));
 const noLog = { info: () => undefined, warn: () => undefined };
 const secret = 'a-secret-of-16-letters';
 const controller = new AbortController();

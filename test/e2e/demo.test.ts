@@ -28,6 +28,13 @@ test('the demo shows months, proof and a chargeback in which each team pays once
   const charged = rows.reduce((sum, [, , , cost]) => sum + Number(cost), 0);
   expect(Math.abs(charged - Number(total))).toBeLessThan(0.01 * rows.length);
 
+  const forecast = /^everything +2026-11 +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +5000\.00 +2026-11-\d\d$/m.exec(
+    stdout,
+  );
+  const [, spent = 0, mean = 0, low = 0, high = 0] = (forecast ?? []).map(Number);
+  expect(spent < low && low < mean && mean < high, stdout).toBe(true);
+  expect(stdout).toContain('Budget everything is forecast to reach 100% in 2026-11');
+
   const project = join(dir, 'costbook-demo');
   const chargeback = join(project, 'exports', 'chargeback', 'BILLING_PERIOD=2026-10');
   for (const name of ['latest.csv', 'latest.parquet']) await access(join(chargeback, name));

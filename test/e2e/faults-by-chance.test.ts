@@ -91,7 +91,9 @@ async function ingestFrom({ story, days, as, faults, faultSeed, concurrency }: R
     readInput: async () => '',
     ask: undefined,
     tell: (text) => void said.push(text),
-    progress: undefined,
+    progress() {},
+    nameRun() {},
+    httpAnswers: () => new Map(),
     keepSecret: () => undefined,
     redact: (text) => text,
     openHttp(connections) {

@@ -1,8 +1,11 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { snapshotFile } from '../../src/warehouse/index.ts';
+import { type Given, givenBooks } from '../support/given-books.ts';
 import { askFile, askSnapshot, type Ended, ingest, newProject, runCli } from '../support/project.ts';
 import { type Fact, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { expectReadersToAgree } from '../support/second-readers.ts';
 import { startSink } from '../support/sink-server.ts';
 
 const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
@@ -168,6 +171,63 @@ describe('forecasts that were made', () => {
       stdout: expect.stringContaining('identical'),
     });
     expect(await askFile(rebuilt, 'select count(*) as forecasts from ledger.forecasts')).toEqual([{ forecasts: '10' }]);
+  });
+});
+
+describe('to the byte what was agreed:', () => {
+  const later = {
+    period: '2026-10',
+    period_start: '2026-10-01',
+    period_end: '2026-11-01',
+    complete_through: '2026-10-02',
+  };
+  const line = {
+    scope_kind: 'workspace',
+    budget: null,
+    account: 'acc_one',
+    workspace: 'north',
+    resource_type: 'sandbox',
+    scope: null,
+  };
+  const through = { window_end: '2026-10-02', claimed_end: '2026-10-02' };
+  const given: Given = {
+    accounts: [{}],
+    covered: [through],
+    loads: [through],
+    costs: [{ cost: '9.5' }, { cost: '2', bucket_start: '2026-09-30 23:00:00', workspace: 'south' }],
+    forecasts: [
+      { forecast: '12.25', low: '11', high: '13', spent: '3' },
+      { complete_through: '2026-09-29', forecast: '11', low: '10', high: '11.25', spent: '9.5', run_number: 3 },
+      { ...line, forecast: '9', low: '8.5', high: '10' },
+      { ...later, forecast: '25', low: '20', high: '30', spent: '1', exceeds_on: '2026-10-26' },
+      { ...later, ...line, forecast: '12', low: '10', high: '14', amount: null },
+      {
+        ...later,
+        budget: 'new, one',
+        forecast: null,
+        low: null,
+        high: null,
+        model: null,
+        reason: 'too little history',
+      },
+    ],
+  };
+  let books = '';
+  beforeAll(async () => {
+    books = await newProject();
+    const file = join(books, 'given.duckdb');
+    (await givenBooks(given, file)).close();
+    await mkdir(join(books, 'data'));
+    await rename(file, snapshotFile(books));
+  });
+
+  test.each(['forecast', 'forecast_accuracy', 'forecast_accuracy_summary'])('%s', async (report) => {
+    const out = await newProject();
+    const ended = await runCli(['report', report, '--dir', books, '--out', out, '--format', 'csv,parquet,arrow']);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    const file = (await readdir(out, { recursive: true })).find((path) => basename(path) === 'latest.csv') ?? '';
+    await expectReadersToAgree(join(out, dirname(file)));
+    await expect(await readFile(join(out, file), 'utf8')).toMatchFileSnapshot(`../golden/${report}.csv`);
   });
 });
 

@@ -337,9 +337,9 @@ describe('costbook schedule', () => {
     const metrics = await (await fetch(`${url}/metrics`)).text();
     expect(metrics).toContain('costbook_up 1\n# HELP');
     expect(metrics).toContain(
-      `costbook_schedule_next_run_timestamp_seconds{job="mine"} ${Date.parse('2026-10-05T02:15:00Z') / 1000}\n`,
+      `costbook_schedule_next_run_timestamp_seconds{job_name="mine"} ${Date.parse('2026-10-05T02:15:00Z') / 1000}\n`,
     );
-    expect(metrics).toContain('costbook_schedule_last_exit_code{job="mine"} 0\n');
+    expect(metrics).toContain('costbook_schedule_last_exit_code{job_name="mine"} 0\n');
     scheduler.process.kill('SIGTERM');
     expect((await scheduler.ended).exitCode).toBe(143);
     expect((await runsIn(of.dir)).map(({ slot, outcome }) => `${slot} ${outcome}`)).toEqual([

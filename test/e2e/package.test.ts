@@ -30,8 +30,8 @@ describe('the tarball', () => {
       /^sql\/\w+\/\w+\.sql$/,
       /^jobs\/demo\/\w+\.yaml$/,
       /^jobs\/\w+\.yaml$/,
-      /^docs\/[\w./-]+\.(md|json|yaml|yml|service|timer|svg|txt)$/,
-      /^docs\/deploy\/(Dockerfile|crontab)$/,
+      /^docs\/[\w./@-]+\.(md|json|yaml|yml|service|timer|svg|txt)$/,
+      /^docs\/deploy\/(Dockerfile(\.dockerignore)?|crontab)$/,
       /^(allocation|budgets|costbook)\.example\.yaml$/,
       /^(README\.md|CHANGELOG\.md|LICENSE|package\.json)$/,
     ];

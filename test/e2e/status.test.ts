@@ -94,6 +94,59 @@ describe.concurrent('status', () => {
   });
 });
 
+describe('the screen', () => {
+  const csi = '\u001b[';
+
+  test('begins with the answer, has the reasons below it, and fits on one', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await ingest(dir, platform, { now });
+    const good = await runCli(['status', '--dir', dir, '--now', now]);
+    expect(good.stdout.split('\n')[0]).toBe('YES: everything in the books is proven and fresh.');
+    platform.tells = (request, truth) => contradicts('2026-09-02T05')(request, [...truth]);
+    await ingest(dir, platform, { now: '2026-09-14T00:30:00Z', args: ['--refetch'] });
+    const bad = await runCli(['status', '--dir', dir, '--now', '2026-09-16T00:30:00Z']);
+    const lines = bad.stdout.split('\n');
+    expect(lines[0]).toBe('NO: not everything in the books is proven and fresh.');
+    expect(lines[1]).toMatch(/^ {2}- account acc_one is complete through .*, \d+ (h|days) ago: more than 26 h$/);
+    expect(lines[2]).toMatch(/^ {2}- account acc_one has \d+ windows? that did not prove$/);
+    expect(lines.length).toBeLessThan(24);
+    const { reasons } = await status(dir, '2026-09-16T00:30:00Z');
+    expect(reasons.map((reason: string) => `  - ${reason}`)).toEqual(lines.slice(1, 3));
+  });
+
+  test('has colours where they are wanted, and none in a pipe or where somebody says so', async () => {
+    const dir = await newProject();
+    await ingest(dir, await startScriptedPlatform(facts), { now });
+    async function screen(args: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
+      return (await runCli(['status', '--dir', dir, '--now', now, ...args], env)).stdout;
+    }
+    const plain = await screen([], {});
+    expect(plain).not.toContain(csi);
+    const colourful = await screen([], { FORCE_COLOR: '1' });
+    expect(colourful).toContain(`${csi}32m`);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal takes as a colour begins with one
+    expect(colourful.replaceAll(/\u001b\[\d+m/g, '')).toBe(plain);
+    expect(await screen([], { FORCE_COLOR: '1', NO_COLOR: '1' })).toBe(plain);
+    expect(await screen(['--no-color'], { FORCE_COLOR: '1' })).toBe(plain);
+    const { stdout } = await runCli(['status', '--dir', dir, '--now', now, '--json'], { FORCE_COLOR: '1' });
+    expect(stdout).not.toContain(csi);
+  });
+
+  test('tells what was restated lately, and what waits to be told', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await ingest(dir, platform, { now });
+    const later = await startScriptedPlatform(facts.map((fact) => ({ ...fact, cost: fact.cost * 2 })));
+    await ingest(dir, later, { now: anHourLater, args: ['--refetch'] });
+    const told = await status(dir, anHourLater);
+    expect(told.restated).toEqual({ hours: 3, cost: '2.623456789000' });
+    expect(told.alerts).toEqual({ open: 0, critical: 0, messagesWaiting: 0 });
+    const { stdout } = await runCli(['status', '--dir', dir, '--now', anHourLater]);
+    expect(stdout).toContain('restated in the last 7 days: 3 hours of series, 2.623456789000 USD');
+  });
+});
+
 describe.concurrent('young hours that do not prove', () => {
   const young = '2026-09-12T20';
 

@@ -2,7 +2,17 @@ import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { budgetCalendar, parseBudgets, readSpends, replayBudget, replayFacts } from '../../src/reports/index.ts';
+import {
+  budgetCalendar,
+  evaluateBudgets,
+  type Forecaster,
+  parseBudgets,
+  readForecasts,
+  readSpends,
+  replayBudget,
+  replayFacts,
+  withForecasts,
+} from '../../src/reports/index.ts';
 import { calendarOf, dayMs, formatInstant, hourMs, type Instant } from '../../src/time.ts';
 import { openBooks, snapshotFile } from '../../src/warehouse/index.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
@@ -185,4 +195,101 @@ test('a replay tells what books asked as of the end of each day would have told'
     }),
     { numRuns: 12 },
   );
+}, 240_000);
+
+/** Expects of every hour what the last five cost in the middle: any rule will do, where both are told the same. */
+const forecaster: Forecaster = async ({ start, values }, horizon) => {
+  if (values.length < 3) return { kind: 'none', reason: 'too little' };
+  const last = values.slice(-5) as number[];
+  const mean = last.reduce((sum, value) => sum + value, 0) / last.length;
+  const each = { mean, lower: mean, upper: mean };
+  return {
+    kind: 'forecast',
+    model: 'last-five',
+    transform: 'none',
+    seasons: [],
+    notes: [],
+    points: Array.from({ length: horizon }, () => each),
+    cumulative: Array.from({ length: horizon }, (_, k) => ({
+      mean: mean * (k + 1),
+      lower: mean * (k + 1),
+      upper: mean * (k + 1),
+    })),
+    backtest: { folds: 0, mase: null, smape: null, coverage: null, sumCoverage: null },
+    from: start,
+    through: start,
+  };
+};
+
+test('a replay of forecasts tells what books asked as of the end of each day would have told', async () => {
+  const [asking] = parseBudgets({
+    file: 'jobs/budgets.yaml',
+    now: begin,
+    text: `budgets:
+  - name: some
+    period: daily
+    timeZone: Europe/Berlin
+    amount: 10 USD
+    scope: { workspace: north }
+    thresholds: [{ at: 40%, of: forecast }, { at: 100%, of: forecast }, { at: 100% }]`,
+  });
+  if (asking === undefined) throw new Error('no budget');
+  let raised = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(aNight, { minLength: 2, maxLength: 5 }), async (nights) => {
+      const { given, seen } = ledgerOf(nights);
+      const dir = await newProject();
+      const file = join(dir, 'given.duckdb');
+      (await givenBooks(given, file)).close();
+      await mkdir(dirname(snapshotFile(dir)), { recursive: true });
+      await rename(file, snapshotFile(dir));
+      const [first = begin] = seen;
+      const now = (seen.at(-1) ?? begin) + hourMs / 2;
+
+      const present = await openBooks(dir, { lockedDown: true });
+      const replay = await replayBudget(present.connection, asking, { from: begin, now, lagHours: 2, forecaster });
+      present.close();
+
+      const states = new Map<string, string>();
+      const expected: string[] = [];
+      const instants: Instant[] = [];
+      for (let end = begin + dayMs; end < now; end += dayMs) instants.push(end);
+      for (const at of [...instants, now].filter((instant) => instant >= first)) {
+        const books = await openBooks(dir, { lockedDown: true, asOf: at });
+        const calendar = calendarOf('daily', 'Europe/Berlin');
+        const asked = [];
+        for (let period = calendar.periodAt(begin); period.start < at; period = calendar.periodAt(period.end)) {
+          asked.push({ budget: asking, period });
+        }
+        const known = { now: at, configured: [] };
+        const spends = await readSpends(books.connection, asked, { ...known, freshnessHours: 26 });
+        const forecasts = await readForecasts(books.connection, {
+          ...known,
+          budgets: [asking],
+          withWorkspaces: false,
+          forecaster,
+        });
+        books.close();
+        const open = new Set([...states].flatMap(([key, state]) => (state === 'raised' ? [key] : [])));
+        for (const fact of evaluateBudgets([asking], withForecasts(spends, forecasts), open)) {
+          const before = states.get(fact.key) ?? 'resolved';
+          if (before === fact.state || (before !== 'raised' && fact.state !== 'raised')) continue;
+          states.set(fact.key, fact.state);
+          expected.push(`${at} ${fact.key} ${fact.state} ${fact.value} ${fact.forecast?.value}`);
+        }
+      }
+      const told = replay.events.map(
+        ({ at, key, state, value, forecast }) =>
+          [at, key, `${at} ${key} ${state} ${value} ${forecast?.value}`] as const,
+      );
+      // What had happened before the books were kept may have been told earlier; as of then nothing was known.
+      const early = new Set(told.flatMap(([at, key]) => (at < first ? [key] : [])));
+      const isLater = (line: string) => !early.has(line.split(' ')[1] ?? '');
+      const later = told.filter(([at]) => at >= first).map(([, , line]) => line);
+      expect(later.filter(isLater).sort()).toEqual(expected.filter(isLater).sort());
+      raised += expected.filter((line) => line.includes('forecast:') && isLater(line)).length;
+    }),
+    { numRuns: 6, endOnFailure: true },
+  );
+  expect(raised).toBeGreaterThan(0);
 }, 240_000);

@@ -38,8 +38,8 @@ test('80 % intervals of a held-out month hold 76 to 84 % of its sums, and of its
 
 test.each(familyNames)('%s: they are not far off in this family alone either', (family) => {
   const ofFamily = scores.get(family) ?? [];
-  // Of 24 series 2 more or less are chance.
-  expect(mean(ofFamily.map(({ isSumHeld }) => (isSumHeld ? 1 : 0)))).toBeGreaterThanOrEqual(0.58);
+  // Of 24 series 80 % are 19, and one family in a hundred holds 13 or fewer by chance.
+  expect(mean(ofFamily.map(({ isSumHeld }) => (isSumHeld ? 1 : 0)))).toBeGreaterThanOrEqual(0.5);
   expect(mean(ofFamily.map(({ pointsHeld }) => pointsHeld))).toBeGreaterThanOrEqual(0.66);
 });
 

@@ -174,6 +174,32 @@ describe('facts about the data', () => {
     }
   });
 
+  test('where nothing can be forecast for a bug, what is spent is told all the same', async () => {
+    const text =
+      'budgets: [{ name: some, period: monthly, amount: 2 USD, thresholds: [{ at: 100% }, { at: 200%, of: forecast }] }]';
+    const books = await givenBooks({ ...fresh, costs: [{ cost: '3' }] });
+    const bug = new Error('the model is broken');
+    try {
+      const read = await readFacts(books.connection, [], {
+        now,
+        freshnessHours: 26,
+        configured: [],
+        budgets: parseBudgets({ text, file: 'jobs/budgets.yaml', now }),
+        isForecastKept: true,
+        forecaster: async () => {
+          throw bug;
+        },
+        overlay: '/nowhere',
+        signal: new AbortController().signal,
+      });
+      const budgets = read.facts.filter(({ kind }) => kind === 'budget');
+      expect(budgets.map(({ key, state }) => [key, state])).toEqual([['budget/@all/some/2026-09/100%', 'raised']]);
+      expect(read).toMatchObject({ bug, forecasts: [], problem: undefined });
+    } finally {
+      books.close();
+    }
+  });
+
   test('what held and does not any more is resolved; what nobody looks for is withdrawn', async () => {
     const stale = {
       key: 'stale/acc_one',

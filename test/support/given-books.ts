@@ -20,6 +20,7 @@ export interface Given {
   /** Closes of months. */
   readonly closes?: readonly Readonly<Record<string, Cell>>[];
   readonly runs?: readonly Readonly<Record<string, Cell>>[];
+  /** Runs of a job. */
   readonly job_runs?: readonly Readonly<Record<string, Cell>>[];
   readonly steps?: readonly Readonly<Record<string, Cell>>[];
   /** States of resources. */
@@ -30,6 +31,8 @@ export interface Given {
   /** Messages to sinks. */
   readonly outbox?: readonly Readonly<Record<string, Cell>>[];
   readonly deliveries?: readonly Readonly<Record<string, Cell>>[];
+  readonly anomalies?: readonly Readonly<Record<string, Cell>>[];
+  readonly anomaly_evaluations?: readonly Readonly<Record<string, Cell>>[];
   /** Forecasts that were made. */
   readonly forecasts?: readonly Readonly<Record<string, Cell>>[];
   /** The allocation rules in force, as jobs/allocation.yaml has them; lookup tables are not read. */
@@ -245,6 +248,41 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     because: null,
     ended_at: null,
   },
+  anomalies: {
+    anomaly_key: 'anomaly/acc_one/north/sandbox/sandbox_compute_runtime_gbs/2026-09-07',
+    account: 'acc_one',
+    workspace: 'north',
+    resource_type: 'sandbox',
+    billing_dimension: 'sandbox_compute_runtime_gbs',
+    kind: 'spike',
+    is_up: true,
+    first_day: '2026-09-07',
+    seen_day: '2026-09-07',
+    last_day: '2026-09-07',
+    told_day: '2026-09-07',
+    state: 'open',
+    ended_day: null,
+    cost: '30',
+    expected: '10',
+    expected_low: '8',
+    expected_high: '12',
+    impact: '20',
+    price_ratio: null,
+    severity: 'warning',
+    is_told: true,
+    detail:
+      '{"impacts": [20], "firstHour": "2026-09-07T05:00:00Z", "moved": "usage", "priceEffect": "1.5", "volumeEffect": "18.5", "drivers": [{"resourceName": "box", "resourceUuid": null, "cost": "30", "expected": "10", "part": 100}]}',
+    run_number: 2,
+    recorded_at: '2026-09-08 02:00:00',
+    replaced_at: null,
+  },
+  anomaly_evaluations: {
+    account: 'acc_one',
+    evaluated_through: '2026-09-08',
+    load_number: 1,
+    run_number: 2,
+    recorded_at: '2026-09-08 02:00:00',
+  },
   forecasts: {
     run_number: 2,
     made_at: '2026-09-08 02:00:00',
@@ -336,6 +374,8 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
     'acknowledgements',
     'outbox',
     'deliveries',
+    'anomalies',
+    'anomaly_evaluations',
     'forecasts',
   ] as const) {
     for (const row of given[table] ?? []) await insert(table, row);

@@ -48,6 +48,25 @@ describe('forecastSeries(history, horizon)', () => {
     for (const [day, { mean }] of points.entries()) expect(mean / (160 * week(300 + day))).toBeCloseTo(1, 0.9);
   });
 
+  test('says of an end that is unlike anything before it that it may stay or be over, and bears both', async () => {
+    const random = chance(7);
+    const calm = days(200, (day) => 10 * week(day) * random.noise(0.05));
+    const usual = await made(calm, 30);
+    const wild = await made([...calm.slice(0, -2), ...calm.slice(-2).map((cost) => 8 * (cost ?? 0))], 30);
+    expect(usual.notes).toEqual([]);
+    expect(wild.notes).toEqual([
+      expect.stringMatching(/^the last 2 steps are [78]\.\d times what was expected: the interval holds both/),
+    ]);
+    const [before, after] = [usual.cumulative[29], wild.cumulative[29]];
+    expect((after?.lower ?? 0) / (before?.lower ?? 1)).toBeCloseTo(1, 1);
+    expect(after?.upper).toBeGreaterThan(7 * (before?.mean ?? 0));
+    expect(after?.upper).toBeLessThan(10 * (before?.mean ?? 0));
+    // One that was over yesterday is none.
+    const over = await made([...calm.slice(0, -2), 8 * (calm.at(-2) ?? 0), calm.at(-1) ?? 0], 30);
+    expect(over.notes).toEqual([]);
+    expect((over.cumulative[29]?.mean ?? 0) / (before?.mean ?? 1)).toBeLessThan(2);
+  });
+
   test('says of what stopped that it stopped, and when, and expects nothing more of it', async () => {
     const stopped = await made(days(100, (day) => (day < 90 ? week(day) : 0)));
     expect(stopped).toMatchObject({

@@ -172,6 +172,12 @@ describe('redactor()', () => {
     expect(redact('?token=a%22b%5cc%2fd%2b%c3%a9&')).toBe('?token=***&');
   });
 
+  test('so is base64, in which a header carries a password', () => {
+    const { keep, redact } = redactor();
+    keep('user:a-password');
+    expect(redact('Basic dXNlcjphLXBhc3N3b3Jk')).toBe('Basic ***');
+  });
+
   test('what is shorter than four characters is not taken for a secret', () => {
     const { keep, redact } = redactor();
     keep('');

@@ -69,6 +69,7 @@ test('there is an example of every kind', () => {
     'run',
     'closed_month',
     'dimension',
+    'anomaly',
   ]);
 });
 

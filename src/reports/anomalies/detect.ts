@@ -36,8 +36,11 @@ export interface Episode {
   readonly lastDay: number;
   /** The day with whose completion it was told for sure; undefined while it is not to be told. */
   readonly toldDay: number | undefined;
-  /** over: it is as before again. usual: it stayed until it is what is expected. */
-  readonly state: 'open' | 'over' | 'usual';
+  /**
+   * over: it is as before again. usual: it stayed until it was what is expected. grown: it became so much more that it is
+   * another one, told by itself.
+   */
+  readonly state: 'open' | 'over' | 'usual' | 'grown';
   /** The day on which that was known; undefined while it is open. */
   readonly endedDay: number | undefined;
   /** USD of the first day, and what was expected of it. */
@@ -61,6 +64,8 @@ const stayDays = 7;
 const stayMisses = 1;
 /** What may come back by itself on a single day is told as a step from so many days on. */
 const stepDays = 3;
+/** What is so many times more than all that was told is another thing. */
+const grownTimes = 4;
 /** Of what lasts no longer than this much is learned: medians bear it, and what comes back each week is a pattern. */
 const shortDays = 2;
 /** A day below this share of what is expected is nothing. */
@@ -150,7 +155,7 @@ function followDay(view: View, isQuiet: boolean, rules: DetectionRules): readonl
   const next = followOpen(open, view, isQuiet, rules);
   const episodes = view.episodes.map((episode) => (episode === open ? next : episode));
   // What is over may have turned into its opposite on the same day.
-  return next.state === 'over' ? withBegun(episodes, view, isQuiet, rules) : episodes;
+  return next.state === 'over' || next.state === 'grown' ? withBegun(episodes, view, isQuiet, rules) : episodes;
 }
 
 function withBegun(
@@ -307,6 +312,9 @@ function followOpen(open: Episode, view: View, isQuiet: boolean, rules: Detectio
     return isOver ? { ...open, state: 'over', endedDay: day } : open;
   }
   const next = { ...open, lastDay: day, impacts: withImpact(open, day, cost - expected) };
+  if (open.isUp && isHigh(cost, day, baseline, rules) && cost - expected >= grownTimes * Math.max(...open.impacts)) {
+    return { ...open, state: 'grown', endedDay: day };
+  }
   if (open.isUp) return open.kind === 'spike' && length >= stepDays ? { ...next, kind: 'step' } : next;
   if (open.toldDay !== undefined) return next;
   if (isGone(view) && (isDropSure(view, isQuiet) || length >= stepDays)) return { ...next, kind: 'drop', toldDay: day };

@@ -80,7 +80,7 @@ export function anomalyFacts(
     if (!row.is_told || before?.isOpen === false) return [];
     // Nobody is told what was restated away before it was told.
     if (before === undefined && row.state === 'restated') return [];
-    const isQuiet = before?.wasOver === true || row.state === 'usual';
+    const isQuiet = before?.wasOver === true || row.state === 'usual' || row.state === 'grown';
     const state = before === undefined || !isEnded ? 'raised' : isQuiet ? 'lapsed' : 'resolved';
     return [{ ...factOf(row, notify), state, completeThrough: completeThroughOf(row.account) }];
   });

@@ -1,4 +1,5 @@
 import { type Model, type Past, pastOf } from './models.ts';
+import { median } from './numbers.ts';
 import type { Prepared } from './series.ts';
 
 /** A moment of the series' own past from which models are asked to go on. */
@@ -23,6 +24,8 @@ export interface Trial {
 const mostOrigins = 26;
 /** The choice forgets half of what an origin said after so many origins more. */
 const weightHalvesAfter = 12;
+/** As a share of the usual size of a series: below it all models do as well. */
+const leastLoss = 1e-9;
 /** A plainer model is kept where the next one is better by less than this. */
 const sameWithin = 1e-6;
 
@@ -95,8 +98,11 @@ export function chooseAt(
   const stride = origins[0]?.back ?? 1;
   const seen = origins.flatMap((origin, index) => {
     const known = Math.min(horizon, origin.back - back);
+    if (known <= 0) return [];
     const weight = (0.5 ** ((origin.back - back) / stride / weightHalvesAfter) * known) / horizon;
-    return known > 0 ? [{ index, known, weight }] : [];
+    // Where something happened that none foresaw all err much, and it says little of which is better.
+    const usual = median(trials.map((trial) => trial.losses[index]?.[known - 1] ?? 0));
+    return [{ index, known, weight, perLoss: weight / Math.max(usual, leastLoss) }];
   });
   if (seen.reduce((total, { weight }) => total + weight, 0) < (back === 0 ? 0 : 1)) return undefined;
   let best: { trial: Trial; loss: number } | undefined;
@@ -107,8 +113,8 @@ export function chooseAt(
   return best?.trial;
 }
 
-function lossAt(trial: Trial, seen: readonly { index: number; known: number; weight: number }[]): number {
+function lossAt(trial: Trial, seen: readonly { index: number; known: number; perLoss: number }[]): number {
   let total = 0;
-  for (const { index, known, weight } of seen) total += weight * (trial.losses[index]?.[known - 1] ?? 0);
+  for (const { index, known, perLoss } of seen) total += perLoss * (trial.losses[index]?.[known - 1] ?? 0);
   return total;
 }

@@ -6,6 +6,7 @@ import { type Range, rangesAround } from './ranges.ts';
 import { type Backtest, backtestOf } from './scores.ts';
 import { type Prepared, prepare } from './series.ts';
 import { type Step, stepsAfter, usualSeasons } from './step.ts';
+import { rangesOfTurn, type Turn, turnOf } from './turn.ts';
 
 /** The values of one series at a regular step, without holes in time: a value that is not known is null. */
 export interface History {
@@ -91,17 +92,30 @@ export async function forecastSeries(
   const tried = await tryModels(series, past, horizon, seasons, floor);
   const { chosen, path } = tried;
   const margins = marginsFor({ back: 0, past, chosen }, tried, horizon, level);
+  const turn = nonNegative ? turnOf(tried, past, horizon, level) : undefined;
+  const notes = [
+    ...(series.values.length < 2 * horizon ? ['little history for so long a horizon: the intervals are wide'] : []),
+    ...(turn === undefined ? [] : [noteOf(turn)]),
+  ];
   return {
     kind: 'forecast',
     model: chosen.model.name,
     transform: chosen.model.transform,
     seasons,
-    notes: series.values.length < 2 * horizon ? ['little history for so long a horizon: the intervals are wide'] : [],
-    ...rangesAround(path, margins, floor, series.scale),
+    notes,
+    ...(turn === undefined
+      ? rangesAround(path, margins, floor, series.scale)
+      : rangesOfTurn(turn, margins, series.scale)),
     backtest: backtestOf(tried, series, horizon, level, seasons.at(-1) ?? 1, floor),
     from: instantAt(length - past.values.length),
     through: instantAt(length),
   };
+}
+
+function noteOf({ steps, factor }: Turn): string {
+  const last = steps === 1 ? 'the last step is' : `the last ${steps} steps are`;
+  const times = factor >= 0.1 && factor < 100 ? factor.toFixed(1) : factor.toPrecision(2);
+  return `${last} ${times} times what was expected: the interval holds both that it stays so and that it is over`;
 }
 
 function checkAsked(horizon: number, level: number, seasons: readonly number[]): void {

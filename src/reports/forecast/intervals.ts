@@ -12,30 +12,33 @@ export interface Fold {
 /** How far outcomes lie around what is expected: below (at most 0) and above (at least 0). */
 export type Margin = readonly [below: number, above: number];
 
-/** How the size of errors grows with the horizon: what is believed before anything is seen, and what is possible. */
-interface Growth {
+/**
+ * What is believed of errors before any is seen, and what is possible. The beliefs were set by what series that were
+ * made for it (eleven families, by seed) held of their last months.
+ */
+interface Belief {
   /** The power of the step with which the mean square grows: 1 for sums of errors by chance, 3 for a wandering level. */
-  readonly prior: number;
-  readonly least: number;
-  readonly most: number;
+  readonly power: number;
+  readonly leastPower: number;
+  readonly mostPower: number;
+  /** So many independent folds weigh as much as the belief that errors are normal. */
+  readonly normalFolds: number;
 }
 
-const growthOfPoints: Growth = { prior: 0.15, least: 0, most: 1.5 };
-const growthOfSums: Growth = { prior: 1.6, least: 0.8, most: 3.2 };
+const ofPoints: Belief = { power: 0.15, leastPower: 0, mostPower: 1.5, normalFolds: 1 };
+const ofSums: Belief = { power: 2, leastPower: 0.8, mostPower: 3.2, normalFolds: 5 };
 
-/** So many independent folds weigh as much as the belief that errors are normal. */
-const shapeFolds = 5;
 /** What is known of the spread before any fold, as degrees of freedom. */
-const priorDegrees = 2;
+const priorDegrees = 0.5;
 
 /** Margins of single steps, from what was erred at each. */
 export function pointMargins(folds: readonly Fold[], horizon: number, level: number): Margin[] {
-  return marginsAlong(folds, horizon, level, growthOfPoints, () => independentOf(folds, 1));
+  return marginsAlong(folds, horizon, level, ofPoints, () => independentOf(folds, 1));
 }
 
 /** Margins of the sum of the first steps, from what was erred by the sum up to each. */
 export function sumMargins(folds: readonly Fold[], horizon: number, level: number): Margin[] {
-  return marginsAlong(folds, horizon, level, growthOfSums, (step) => independentOf(folds, step + 1));
+  return marginsAlong(folds, horizon, level, ofSums, (step) => independentOf(folds, step + 1));
 }
 
 /** How many stretches of so many steps there are that do not overlap. */
@@ -53,11 +56,11 @@ function marginsAlong(
   folds: readonly Fold[],
   horizon: number,
   level: number,
-  growth: Growth,
+  belief: Belief,
   independentAt: (step: number) => number,
 ): Margin[] {
   const independent = independentAt(horizon - 1);
-  const sizes = sizesOf(folds, horizon, growth, independent);
+  const sizes = sizesOf(folds, horizon, belief, independent);
   if (sizes === undefined) return Array.from({ length: horizon }, () => [0, 0]);
   const units: number[] = [];
   const weights: number[] = [];
@@ -71,7 +74,7 @@ function marginsAlong(
   const tail = (1 - level) / 2;
   const normal = normalQuantile(1 - tail);
   const [low = 0, high = 0] = quantilesByWeight(units, weights, [tail, 1 - tail]);
-  const share = independent / (independent + shapeFolds);
+  const share = independent / (independent + belief.normalFolds);
   const below = Math.min(0, low) * share - normal * (1 - share);
   const above = Math.max(0, high) * share + normal * (1 - share);
   return sizes.map((size, step) => {
@@ -81,7 +84,7 @@ function marginsAlong(
 }
 
 /** The root mean square of errors at each step, as a power of the step; undefined where nothing was erred. */
-function sizesOf(folds: readonly Fold[], horizon: number, growth: Growth, independent: number): number[] | undefined {
+function sizesOf(folds: readonly Fold[], horizon: number, belief: Belief, independent: number): number[] | undefined {
   // The line log(mean square) = start + power × log(step + 1), by least squares. Steps lie the closer the further out.
   let [weights, x1, y1, xx, xy] = [0, 0, 0, 0, 0];
   for (let step = 0; step < horizon; step += 1) {
@@ -97,8 +100,8 @@ function sizesOf(folds: readonly Fold[], horizon: number, growth: Growth, indepe
   if (weights === 0) return undefined;
   const spread = Math.max(0, xx - (x1 * x1) / weights);
   const prior = Math.max(spread, 1e-9) / Math.max(0.25, independent);
-  const found = (xy - (x1 * y1) / weights + prior * growth.prior) / (spread + prior);
-  const power = Math.min(growth.most, Math.max(growth.least, found));
+  const found = (xy - (x1 * y1) / weights + prior * belief.power) / (spread + prior);
+  const power = Math.min(belief.mostPower, Math.max(belief.leastPower, found));
   const start = (y1 - power * x1) / weights;
   return Array.from({ length: horizon }, (_, step) => Math.exp((start + power * Math.log(step + 1)) / 2));
 }

@@ -16,7 +16,7 @@ export interface Margins {
 }
 
 /** How large a series is before an origin; what a model errs there is counted in this. */
-function sizeOf(past: Past): number {
+export function sizeOf(past: Past): number {
   const { values, cycle } = past;
   const recent = mean(values.slice(-8 * cycle).map(Math.abs));
   return Math.max(recent, 0.2 * mean(values.map(Math.abs)), 1e-9) ** sizePower;
@@ -62,6 +62,11 @@ export function marginsFor({ back, past, chosen }: Stand, tried: Tried, horizon:
     points: pointMargins(ofPoints, horizon, level).map((margin, h) => times(margin, size * (shares[h] ?? 1))),
     sums: sumMargins(ofSums, horizon, level).map((margin) => times(margin, size)),
   };
+}
+
+/** The same margins around something that is so many times as large. */
+export function timesAll({ points, sums }: Margins, factor: number): Margins {
+  return { points: points.map((margin) => times(margin, factor)), sums: sums.map((margin) => times(margin, factor)) };
 }
 
 function times([below, above]: Margin, factor: number): Margin {

@@ -11,13 +11,14 @@ export interface Range {
   readonly upper: number;
 }
 
+/** One range for each step, and one for the sum up to each. */
+export interface Ranges {
+  readonly points: readonly Range[];
+  readonly cumulative: readonly Range[];
+}
+
 /** Ranges of the steps and of their sums, around a path that counts in `scale`. */
-export function rangesAround(
-  path: readonly number[],
-  margins: Margins,
-  floor: number,
-  scale: number,
-): { points: Range[]; cumulative: Range[] } {
+export function rangesAround(path: readonly number[], margins: Margins, floor: number, scale: number): Ranges {
   const points = path.map((value, h) => rangeAround(value, margins.points[h] ?? [0, 0], floor));
   let total = 0;
   let before: Range | undefined;

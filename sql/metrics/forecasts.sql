@@ -1,0 +1,12 @@
+--! about: What each budget's periods were last expected to come to; periods without a forecast have no row.
+--! grain: budget, period_start
+with newest as (
+  select budget, period_start, max_by(struct_pack(forecast := forecast), run_number).forecast as forecast
+  from ledger.forecasts
+  where budget is not null
+  group by budget, period_start
+)
+select budget, epoch_ms(period_start) as period_start, cast(forecast as varchar) as forecast
+from newest
+where forecast is not null
+order by budget, period_start

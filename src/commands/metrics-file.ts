@@ -1,0 +1,100 @@
+import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { loadConfig } from '../config.ts';
+import { messageOf, UsageError } from '../errors.ts';
+import { expositionText } from '../exposition.ts';
+import {
+  answersMetric,
+  type Budget,
+  budgetsFile,
+  type EndedRun,
+  loadBudgets,
+  readMetrics,
+  type SpendNow,
+} from '../reports/index.ts';
+import { version } from '../version.ts';
+import { openBooks, snapshotFile } from '../warehouse/index.ts';
+import type { CommandContext } from './command.ts';
+
+/** What is watched must not hold up what it watches. */
+const limitMs = 10_000;
+
+/** Where a run leaves its metrics, below the project folder. */
+export function metricsFile(dir: string): string {
+  return join(dir, 'data', 'metrics.prom');
+}
+
+/**
+ * Writes what machines are told of the books after a run, from the published snapshot: whole or not at all, readable for
+ * everybody. Called while the warehouse is held, so that two runs cannot write at once. That it could not be written is
+ * only a warning.
+ */
+export async function writeMetrics(
+  run: EndedRun,
+  spends: readonly SpendNow[] | undefined,
+  context: CommandContext,
+): Promise<void> {
+  const { dir, effects } = context;
+  try {
+    const file = metricsFile(dir);
+    const now = effects.now();
+    const answers = await answersSoFar(file);
+    for (const [status, count] of context.httpAnswers()) answers.set(status, (answers.get(status) ?? 0) + count);
+    const signal = AbortSignal.timeout(limitMs); // a run that was told to end has the time for this
+    const books = await openBooks(dir, { lockedDown: true, signal });
+    try {
+      const snapshotBytes = (await stat(snapshotFile(dir))).size;
+      const asked = { now, version, run, answers, spends, snapshotBytes, ...configured(context) };
+      await replace(file, expositionText(await readMetrics(books.connection, asked)));
+    } finally {
+      books.close();
+    }
+  } catch (error) {
+    effects.log.warn('the metrics of the run could not be written', { because: messageOf(error) });
+  }
+}
+
+/** What of the configuration is told; nothing of what cannot be read: whoever needs it says so. */
+function configured({ dir, env, effects }: CommandContext): {
+  readonly freshnessHours: number | undefined;
+  readonly configured: readonly string[];
+  readonly budgets: readonly Budget[];
+} {
+  const now = effects.now();
+  let freshnessHours: number | undefined;
+  let accounts: readonly string[] = [];
+  try {
+    const config = loadConfig({ dir, env, now, requireAccounts: false });
+    freshnessHours = config.freshnessHours;
+    accounts = config.accounts.flatMap(({ id }) => id ?? []);
+    const sinks = config.sinks.map(({ name }) => name);
+    return { freshnessHours, configured: accounts, budgets: loadBudgets(budgetsFile(dir), { now, sinks }) ?? [] };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    effects.log.warn('metrics are written without budgets', { because: error.message });
+    return { freshnessHours, configured: accounts, budgets: [] };
+  }
+}
+
+/** How the platform answered in the runs before, by the file that the last one wrote. */
+async function answersSoFar(file: string): Promise<Map<string, number>> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  const samples = text.matchAll(new RegExp(`^${answersMetric}\\{status="(\\d{3}|none)"\\} (\\d{1,15})$`, 'gm'));
+  return new Map([...samples].map(([, status = '', count]) => [status, Number(count)]));
+}
+
+async function replace(file: string, text: string): Promise<void> {
+  await mkdir(join(file, '..'), { recursive: true });
+  const part = `${file}.${process.pid}.part`;
+  try {
+    await writeFile(part, text);
+    await chmod(part, 0o644); // whoever collects them is another user
+    await rename(part, file);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}

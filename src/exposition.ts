@@ -1,0 +1,47 @@
+/** One value of a metric, told apart from the others by its labels. */
+export interface Sample {
+  readonly labels: Readonly<Record<string, string>>;
+  /** Decimal text where it is money. */
+  readonly value: number | string;
+}
+
+/** A metric as Prometheus has them; without samples it is not told at all. */
+export interface Metric {
+  readonly name: string;
+  readonly type: 'gauge' | 'counter';
+  readonly help: string;
+  readonly samples: readonly Sample[];
+}
+
+/** Of one metric no more samples are told: every one is a time series for whoever keeps them. */
+const maxSamples = 500;
+
+const leftOut = 'costbook_metrics_samples_left_out';
+
+/**
+ * Metrics in the text exposition format of Prometheus, version 0.0.4, in the order in which they are given. Of one with
+ * more samples than whoever keeps them would like the first are told, and how many are not.
+ */
+export function expositionText(metrics: readonly Metric[]): string {
+  const cut = metrics
+    .filter(({ samples }) => samples.length > maxSamples)
+    .map(({ name, samples }) => ({ labels: { metric: name }, value: samples.length - maxSamples }));
+  const help = `Samples of a metric that are not told because there are more than ${maxSamples} of them.`;
+  return [...metrics, { name: leftOut, type: 'gauge' as const, help, samples: cut }]
+    .filter(({ samples }) => samples.length > 0)
+    .map(textOf)
+    .join('');
+}
+
+function textOf({ name, type, help, samples }: Metric): string {
+  const lines = samples.slice(0, maxSamples).map(({ labels, value }) => {
+    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
+    return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
+  });
+  const said = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+  return `# HELP ${name} ${said}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}

@@ -1,0 +1,59 @@
+import type { Log } from './effects.ts';
+import { formatInstant, type Instant } from './time.ts';
+
+export interface LogPlace {
+  /** Writes one line, which holds no line feed, where the log goes. */
+  say(line: string): void;
+  /** Real time, also where the books' own now is fixed. */
+  now(): Instant;
+  /** The run that the process is; undefined where it is none, or not yet. */
+  runNumber(): number | undefined;
+}
+
+/** A log, and what else is said where it goes. */
+export interface LogWriter extends Log {
+  /** Words for a person: as an event each where machines read them, as they are otherwise. */
+  tell(words: string): void;
+}
+
+/** One JSON object a line, for machines: when, how grave, which run, what, and its fields. */
+export function jsonLog({ say, now, runNumber }: LogPlace): LogWriter {
+  function line(level: 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown> = {}): void {
+    const run = runNumber();
+    const own = { at: formatInstant(now()), level, ...(run === undefined ? {} : { run }), event };
+    say(JSON.stringify({ ...own, ...fields, ...own })); // no field may pass for one of these
+  }
+  return {
+    info: (event, fields) => line('info', event, fields),
+    warn: (event, fields) => line('warn', event, fields),
+    tell(words) {
+      const [, kind, rest = words] = /^(costbook|warning): (.*)$/s.exec(words) ?? [];
+      line(kind === 'costbook' ? 'error' : kind === 'warning' ? 'warn' : 'info', rest);
+    },
+  };
+}
+
+/** One sentence a line, for people. */
+export function humanLog({ say, runNumber }: LogPlace): Log {
+  function line(grave: string, event: string, fields: Record<string, unknown> = {}): void {
+    const run = runNumber();
+    const details = Object.entries({ ...(run === undefined ? {} : { run }), ...fields })
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => `${name} ${textOf(value)}`);
+    say([`${grave}${onOneLine(event)}`, ...details.map(onOneLine)].join(' · '));
+  }
+  return {
+    info: (event, fields) => line('', event, fields),
+    warn: (event, fields) => line('warning: ', event, fields),
+  };
+}
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textOf).join(', ');
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+}
+
+/** Text from outside may hold line feeds, and what moves a terminal's cursor. */
+function onOneLine(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
+}

@@ -1,0 +1,98 @@
+import type { Tried } from './choice.ts';
+import { type Margins, marginsFor, sizeOf, timesAll } from './margins.ts';
+import type { Past } from './models.ts';
+import { sum } from './numbers.ts';
+import { type Ranges, rangesAround } from './ranges.ts';
+
+/** An end of a series that is unlike anything before it: it may stay so, or be over tomorrow. */
+export interface Turn {
+  /** How many steps it has lasted. */
+  readonly steps: number;
+  /** How many times as much as expected they were. */
+  readonly factor: number;
+  /** What was expected of the horizon before it began. */
+  readonly before: readonly number[];
+  /** How much smaller the series was before it than it is with it. */
+  readonly sizeBefore: number;
+}
+
+/** So many margins away lies what is unlike anything before. */
+const farMargins = 3;
+/** What is less than so many times as much, or as little, is no turn. */
+const leastFactor = 1.4;
+/** What erred by this share of it before is like it. */
+const likeness = 0.6;
+/** With fewer origins nobody knows what is unusual. */
+const leastOrigins = 5;
+
+/**
+ * The turn at the end of a series, as seen from the newest origin; undefined where its last step is as expected. A
+ * turn that has lasted longer than to that origin is known to the models.
+ */
+export function turnOf(tried: Tried, past: Past, horizon: number, level: number): Turn | undefined {
+  const { chosen, origins } = tried;
+  const [origin] = origins;
+  if (origin === undefined || origins.length < leastOrigins || origin.back > horizon) return undefined;
+  const { points } = marginsFor({ ...origin, chosen }, tried, horizon, level);
+  const said = chosen.paths[0] ?? [];
+  let [steps, came, expected] = [0, 0, 0];
+  for (let h = origin.outcomes.length - 1; h >= 0; h -= 1) {
+    const [outcome = 0, path = 0, [below, above] = [0, 0]] = [origin.outcomes[h], said[h], points[h]];
+    const isFar = outcome < path + farMargins * below || outcome > path + farMargins * above;
+    if (!isFar || !origin.isKnown[h]) break;
+    steps += 1;
+    came += outcome;
+    expected += path;
+  }
+  const factor = came / expected;
+  if (!Number.isFinite(factor) || (factor < leastFactor && factor > 1 / leastFactor)) return undefined;
+  if (hasHappenedBefore(tried, steps, (came - expected) / sizeOf(origin.past))) return undefined;
+  const before = chosen.model.forecast(origin.past, origin.back + horizon)?.slice(origin.back);
+  return (
+    before && {
+      steps,
+      factor,
+      before: before.map((value) => Math.max(0, value)),
+      sizeBefore: sizeOf(origin.past) / sizeOf(past),
+    }
+  );
+}
+
+/** Whether so many steps in a row erred about as much in the same direction at an older origin. */
+function hasHappenedBefore({ chosen, origins }: Tried, steps: number, error: number): boolean {
+  return origins.slice(1).some(({ past, outcomes, isKnown }, index) => {
+    const size = sizeOf(past);
+    const path = chosen.paths[index + 1] ?? [];
+    // Outcomes that the newest origin is asked about are not before it.
+    const seen = outcomes.slice(0, (index + 1) * (origins[0]?.back ?? 1));
+    const errors = seen.map((outcome, h) => (isKnown[h] ? (outcome - (path[h] ?? 0)) / size : 0));
+    return errors.some((_, first) => {
+      if (first + steps > errors.length) return false;
+      const inRow = sum(errors.slice(first, first + steps));
+      return error > 0 ? inRow > likeness * error : inRow < likeness * error;
+    });
+  });
+}
+
+/** Ranges that hold both that the turn stays and that it is over, their mean half way: nothing tells which. */
+export function rangesOfTurn({ before, factor, sizeBefore }: Turn, margins: Margins, scale: number): Ranges {
+  const over = rangesAround(before, timesAll(margins, sizeBefore), 0, scale);
+  const stays = rangesAround(
+    before.map((value) => value * factor),
+    timesAll(margins, sizeBefore * factor),
+    0,
+    scale,
+  );
+  return { points: both(over.points, stays.points), cumulative: both(over.cumulative, stays.cumulative) };
+}
+
+function both(some: Ranges['points'], others: Ranges['points']): Ranges['points'] {
+  return some.map((one, index) => {
+    const other = others[index] ?? one;
+    return {
+      mean: one.mean / 2 + other.mean / 2,
+      lower: Math.min(one.lower, other.lower),
+      upper: Math.max(one.upper, other.upper),
+    };
+  });
+}

@@ -1,0 +1,193 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { askSnapshot, ingest, newProject, runCli } from '../support/project.ts';
+import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { type SinkServer, startSink } from '../support/sink-server.ts';
+
+const secret = 'MARKED-secret-of-the-webhook';
+const env = { SINK_SECRET: secret, COSTBOOK_SINCE: '2026-08-01' };
+const compute = { type: 'agent', dimension: 'agent_compute_runtime_gbs' };
+const helper = { ...compute, workspace: 'north', name: 'helper', uuid: 'agt-1' };
+const runaway = { ...compute, workspace: 'north', name: 'runaway', uuid: 'agt-2' };
+const key = (day: string, more = '') => `anomaly/acc_one/north/agent/agent_compute_runtime_gbs/${day}${more}`;
+
+/** The same every six hours from a day's hour on, to the end of September. */
+function everySixHours(of: typeof helper, from: string, cost: number, until = '2026-09-29T00') {
+  const at = (hour: string) => Date.parse(`${hour}:00:00Z`);
+  const count = Math.ceil((at(until) - at(from)) / 21_600_000);
+  return Array.from({ length: count }, (_, place) => {
+    const hour = new Date(at(from) + place * 21_600_000).toISOString().slice(0, 13);
+    return series(of, hour, [cost]);
+  }).flat();
+}
+
+interface ToldFact extends Record<string, unknown> {
+  readonly drivers: readonly Record<string, unknown>[];
+}
+
+let dir = '';
+let sink: SinkServer;
+let platform: ScriptedPlatform;
+const toldAt = new Map<string, string[]>();
+let spike: ToldFact | undefined;
+
+/** Ingests and alerts on a night, and keeps what was told then. */
+async function night(day: string): Promise<void> {
+  const now = `${day}T02:15:00Z`;
+  const before = sink.told.length;
+  const ingested = await ingest(dir, platform, { now, env });
+  expect(ingested.exitCode, ingested.stderr).toBe(0);
+  const alerted = await runCli(['alert', '--dir', dir, '--now', now], env);
+  expect(alerted.exitCode, alerted.stderr).toBe(0);
+  const entries = sink.told.slice(before).flatMap(({ body }) => body.alerts);
+  toldAt.set(
+    day,
+    entries.map(({ transition, key: told }) => `${transition} ${told}`),
+  );
+  spike ??= entries.find(({ key: told }) => told === key('2026-09-01'))?.fact as unknown as ToldFact | undefined;
+}
+
+beforeAll(async () => {
+  dir = await newProject();
+  sink = await startSink();
+  await writeFile(
+    join(dir, 'costbook.yaml'),
+    `accounts: [{ id: acc_one }]\nsinks:\n  hook: { type: webhook, url: "${sink.url}", secret: "\${SINK_SECRET}", allowPrivateNetwork: true }\n`,
+  );
+  platform = await startScriptedPlatform([
+    // 12 USD a day for a month and longer.
+    ...everySixHours(helper, '2026-08-01T00', 3),
+    // In the afternoon of one day another one runs away.
+    ...everySixHours(runaway, '2026-09-01T12', 10, '2026-09-02T00'),
+    // From another day on one more stays.
+    ...everySixHours({ ...runaway, name: 'second', uuid: 'agt-3' }, '2026-09-05T00', 6),
+  ]);
+  for (const day of ['01', '02', '03', '04', '06', '07', '08', '20']) await night(`2026-09-${day}`);
+}, 240_000);
+
+describe('an anomaly', () => {
+  test('is told once, the night after its day, with who drives it, since when, and what moved', () => {
+    expect(toldAt.get('2026-09-01')).toEqual([]);
+    expect(toldAt.get('2026-09-02')).toEqual([`raised ${key('2026-09-01')}`]);
+    expect(spike).toMatchObject({
+      anomaly: 'spike',
+      isUp: true,
+      firstDay: '2026-09-01',
+      firstHour: '2026-09-01T12:00:00Z',
+      cost: '32.000000000000',
+      expected: '12.000000000000',
+      impact: '20.000000000000',
+      moved: 'usage',
+      completeThrough: '2026-09-02T00:00:00Z',
+      severity: 'warning',
+    });
+    expect(spike?.drivers[0]).toMatchObject({ resourceName: 'runaway', cost: '20.000000000000', part: 100 });
+    expect(toldAt.get('2026-09-03')).toEqual([]);
+  });
+
+  test('is told to be over once two days were as usual', () => {
+    expect(toldAt.get('2026-09-04')).toEqual([`resolved ${key('2026-09-01')}`]);
+    expect(sink.told.at(1)?.body.text).toContain('It came to +20.00 USD against what was expected, on 2026-09-01.');
+  });
+
+  test('that stays is told once, and then is what is usual', async () => {
+    expect(toldAt.get('2026-09-06')).toEqual([`raised ${key('2026-09-05')}`]);
+    for (const day of ['07', '08', '20']) expect(toldAt.get(`2026-09-${day}`), day).toEqual([]);
+    expect(await askSnapshot(dir, 'select alert_key, is_open, ending from alerts order by alert_key')).toEqual([
+      { alert_key: key('2026-09-01'), is_open: false, ending: 'resolved' },
+      { alert_key: key('2026-09-05'), is_open: false, ending: 'lapsed' },
+    ]);
+    expect(await askSnapshot(dir, 'select kind, state, first_day, last_day from anomalies order by first_day')).toEqual(
+      [
+        { kind: 'spike', state: 'over', first_day: '2026-09-01', last_day: '2026-09-01' },
+        { kind: 'step', state: 'usual', first_day: '2026-09-05', last_day: '2026-09-18' },
+      ],
+    );
+  });
+
+  test('is in the books as of a night as it was known that night', async () => {
+    const asOf = async (instant: string) => {
+      const sql = 'select kind, state, first_day from anomalies order by first_day';
+      const ended = await runCli(['sql', sql, '--dir', dir, '--as-of', instant, '--json']);
+      return (JSON.parse(ended.stdout) as { rows: unknown[] }).rows;
+    };
+    expect(await asOf('2026-09-01T12:00:00Z')).toEqual([]);
+    expect(await asOf('2026-09-02T12:00:00Z')).toEqual([{ kind: 'spike', state: 'open', first_day: '2026-09-01' }]);
+    expect(await asOf('2026-09-04T12:00:00Z')).toEqual([{ kind: 'spike', state: 'over', first_day: '2026-09-01' }]);
+  });
+
+  test('is given back by a rebuild', async () => {
+    const file = join(await newProject(), 'rebuilt.duckdb');
+    const ended = await runCli(['rebuild', '--dir', dir, '--into', file, '--json']);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    const { identical, tables } = JSON.parse(ended.stdout) as {
+      identical: boolean;
+      tables: { table: string; rows: number }[];
+    };
+    expect(identical).toBe(true);
+    for (const name of ['anomalies', 'anomaly_evaluations']) {
+      expect(tables.find(({ table }) => table === name)?.rows, name).toBeGreaterThan(3);
+    }
+  });
+
+  test('is in the report of its month, to the byte', async () => {
+    const out = await newProject();
+    const ended = await runCli([
+      'report',
+      'anomalies',
+      '--month',
+      '2026-09',
+      '--dir',
+      dir,
+      '--out',
+      out,
+      '--format',
+      'csv',
+    ]);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    const csv = await readFile(join(out, 'anomalies', 'BILLING_PERIOD=2026-09', 'latest.csv'), 'utf8');
+    await expect(csv).toMatchFileSnapshot('../golden/anomalies.csv');
+  });
+});
+
+describe('budgets test --anomalies', () => {
+  test('says what would have been told, and when, before anybody asked', async () => {
+    const now = '2026-09-20T02:15:00Z';
+    const ended = await runCli([
+      'budgets',
+      'test',
+      '--anomalies',
+      '--over',
+      '30d',
+      '--dir',
+      dir,
+      '--now',
+      now,
+      '--json',
+    ]);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    const { events } = JSON.parse(ended.stdout) as { events: { day: string; what: string; key: string }[] };
+    expect(events.map(({ day, what, key: told }) => `${day} ${what} ${told}`)).toEqual([
+      `2026-09-02 told ${key('2026-09-01')}`,
+      `2026-09-04 over ${key('2026-09-01')}`,
+      `2026-09-06 told ${key('2026-09-05')}`,
+    ]);
+  });
+
+  test('tries a draft of the rules', async () => {
+    const draft = join(dir, 'draft.yaml');
+    await writeFile(draft, 'budgets: []\nanomalies: { minAmount: 15 USD }\n'.replace('budgets: []\n', ''));
+    const asked = ['budgets', 'test', '--anomalies', '--file', draft, '--over', '30d', '--dir', dir];
+    const ended = await runCli([...asked, '--now', '2026-09-20T02:15:00Z', '--json']);
+    const { events } = JSON.parse(ended.stdout) as { events: { what: string; firstDay: string }[] };
+    expect(events.filter(({ what }) => what === 'told').map(({ firstDay }) => firstDay)).toEqual([
+      '2026-09-01',
+      '2026-09-05',
+    ]);
+    await writeFile(draft, 'anomalies: { minAmount: 25 USD, minDay: 14 }\n');
+    const wrong = await runCli([...asked, '--json']);
+    expect(wrong.exitCode).toBe(2);
+    expect(wrong.stderr).toContain(`${draft}:1:33: unknown key "minDay"; did you mean minDays?`);
+  });
+});

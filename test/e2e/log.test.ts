@@ -1,0 +1,123 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { describe, expect, test } from 'vitest';
+import { ingest, newProject, runCli } from '../support/project.ts';
+import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { hasTerminals, runOnTerminal, screenOf } from '../support/terminal.ts';
+
+const box = {
+  workspace: 'north',
+  type: 'sandbox',
+  name: 'box',
+  uuid: 'sbx-1',
+  dimension: 'sandbox_compute_runtime_gbs',
+};
+const facts = series(box, '2026-09-02T05', [1]);
+const now = '2026-09-13T00:30:00Z';
+
+interface Line {
+  at: string;
+  level: string;
+  run?: number;
+  event: string;
+}
+
+function linesOf(stderr: string): Line[] {
+  return stderr
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Line);
+}
+
+/** Somebody else holds the warehouse of a project for so long. */
+async function hold(dir: string, milliseconds: number): Promise<void> {
+  const instance = await DuckDBInstance.create(join(dir, 'data', 'warehouse.duckdb'));
+  await sleep(milliseconds);
+  instance.closeSync();
+}
+
+describe.concurrent('with --log-format json', () => {
+  test('every line on stderr is one event, and every one of a run names it', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await ingest(dir, platform, { now });
+    platform.lie = () => 0.5; // no window proves
+    const { exitCode, stderr } = await ingest(dir, platform, { now: '2026-09-14T00:30:00Z' });
+    expect(exitCode).toBe(4);
+    const lines = linesOf(stderr);
+    for (const line of lines) {
+      expect(line).toMatchObject({
+        at: expect.stringMatching(/^20\d\d-.*Z$/),
+        level: expect.stringMatching(/^(info|warn)$/),
+      });
+    }
+    const ofRun = lines.filter(({ run }) => run !== undefined);
+    expect(ofRun.length).toBeGreaterThan(2);
+    expect(new Set(ofRun.map(({ run }) => run))).toEqual(new Set([2]));
+    // Only what was said before the run had begun names none.
+    expect(lines.slice(lines.indexOf(ofRun[0] as Line)).filter(({ run }) => run === undefined)).toEqual([]);
+  });
+
+  test('errors are events too, and no secret is in one', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    const token = 'tok-very-secret-"quoted"';
+    const { exitCode, stderr } = await ingest(dir, platform, { now, env: { COSTBOOK_TOKEN: token } });
+    expect(exitCode).toBe(3);
+    const events = linesOf(stderr);
+    expect(events.some(({ level, run }) => level === 'warn' && run === 1)).toBe(true);
+    expect(stderr).not.toContain('very-secret');
+
+    const wrong = await runCli(['status', '--dir', dir, '--now', 'yesterday-ish', '--log-format', 'json']);
+    expect(wrong.exitCode).toBe(2);
+    const usage = await runCli(['report', 'nonesuch', '--dir', dir, '--log-format', 'json']);
+    expect(usage.exitCode).toBe(2);
+    expect(linesOf(usage.stderr)).toMatchObject([{ level: 'error', event: expect.stringContaining('nonesuch') }]);
+  });
+});
+
+test('without asking for it, events are JSON where no terminal is, and words stay words', async () => {
+  const dir = await newProject();
+  const { stderr, exitCode } = await runCli(['report', 'nonesuch', '--dir', dir]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(/^costbook: .*nonesuch/);
+});
+
+describe.concurrent('progress', () => {
+  test('a command that takes longer than two seconds shows it on the terminal, not on stdout, and takes it away', async ({
+    skip,
+  }) => {
+    if (!hasTerminals()) skip('python3 with pty is not on this machine: progress on a terminal was not tried');
+    const dir = await newProject();
+    await ingest(dir, await startScriptedPlatform(facts), { now });
+    const holding = hold(dir, 5000);
+    const ended = await runOnTerminal(['alert', '--dir', dir, '--now', now, '--wait', '60s']);
+    await holding;
+    expect(ended.exitCode, ended.terminal).toBe(0);
+    expect(ended.terminal).toMatch(/\ralert: waiting for the warehouse, held by process \d+.* · \d s|alert: waiting/);
+    expect(ended.terminal).toMatch(/ · [23] s/);
+    expect(ended.stdout).not.toContain('waiting');
+    expect(ended.stdout).toContain('Nothing to tell.');
+    expect(screenOf(ended.terminal)).not.toContain('alert');
+  });
+
+  test('a fast one shows nothing', async ({ skip }) => {
+    if (!hasTerminals()) skip('python3 with pty is not on this machine: progress on a terminal was not tried');
+    const dir = await newProject();
+    const ended = await runOnTerminal(['report', '--list', '--dir', dir]);
+    expect({ exitCode: ended.exitCode, screen: screenOf(ended.terminal).trim() }).toEqual({ exitCode: 0, screen: '' });
+  });
+
+  test('without a terminal the log says every ten seconds that it is still at work', async () => {
+    const dir = await newProject();
+    await ingest(dir, await startScriptedPlatform(facts), { now });
+    const holding = hold(dir, 13_000);
+    const ended = await runCli(['alert', '--dir', dir, '--now', now, '--wait', '60s', '--log-format', 'json']);
+    await holding;
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    const still = linesOf(ended.stderr).filter(({ event }) => event === 'still at work');
+    expect(still).toMatchObject([{ level: 'info', on: expect.stringContaining('waiting for the warehouse') }]);
+    expect(ended.stdout).not.toContain('waiting');
+  });
+});

@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest';
+import { type AnomalyFact, type AnomalyRules, readFacts, usualRules } from '../../src/reports/index.ts';
+import { knownAlerts } from '../../src/warehouse/index.ts';
+import { answer, type Given, givenBooks } from '../support/given-books.ts';
+import { reported } from '../support/reported.ts';
+
+const now = Date.parse('2026-09-30T02:00:00Z');
+const dayMs = 86_400_000;
+
+/** What one resource cost on each day from a day on, in its twelfth hour. */
+function daily(from: string, costs: readonly number[], more: Readonly<Record<string, string | null>> = {}) {
+  return costs.map((cost, place) => ({
+    bucket_start: `${new Date(Date.parse(from) + place * dayMs).toISOString().slice(0, 10)} 12:00:00`,
+    cost: String(cost),
+    usage: String(cost * 100),
+    ...more,
+  }));
+}
+
+const through = (day: string) => ({
+  accounts: [{ history_start: '2026-07-01' }],
+  loads: [{ window_start: '2026-07-01' }],
+  covered: [{ window_start: '2026-07-01', window_end: day, claimed_end: day }],
+});
+
+async function evaluated(given: Given, rules: AnomalyRules = usualRules) {
+  const books = await givenBooks(given);
+  try {
+    const { facts, anomalies } = await readFacts(books.connection, await knownAlerts(books.connection), {
+      ...{ now, freshnessHours: 10_000, configured: [], budgets: [], overlay: '/nowhere' },
+      anomalyRules: rules,
+      signal: new AbortController().signal,
+    });
+    return { anomalies, facts: facts.filter((fact): fact is AnomalyFact => fact.kind === 'anomaly') };
+  } finally {
+    books.close();
+  }
+}
+
+const forty = new Array<number>(40).fill(10);
+
+describe('an evaluation', () => {
+  test('finds a day that is dearer, and who drives it, against what each resource was expected to cost', async () => {
+    const other = { resource_name: 'other', resource_uuid: 'sbx-2' };
+    const { anomalies, facts } = await evaluated({
+      ...through('2026-09-10'),
+      costs: [...daily('2026-08-01', [...forty, 10]), ...daily('2026-08-01', [...forty.slice(0, 39), 30], other)],
+    });
+    expect(anomalies.accounts).toEqual([
+      { account: 'acc_one', evaluatedThrough: Date.parse('2026-09-10'), loadNumber: 1 },
+    ]);
+    expect(facts).toMatchObject([
+      {
+        key: 'anomaly/acc_one/north/sandbox/sandbox_compute_runtime_gbs/2026-09-09',
+        anomaly: 'spike',
+        cost: '40.000000000000',
+        expected: '20.000000000000',
+        firstHour: '2026-09-09T12:00:00Z',
+        drivers: [
+          { resourceName: 'other', cost: '30.000000000000', expected: '10.000000000000', part: 100 },
+          { resourceName: 'box', cost: '10.000000000000', expected: '10.000000000000', part: 0 },
+        ],
+      },
+    ]);
+  });
+
+  test('looks at complete days alone', async () => {
+    const costs = daily('2026-08-01', [...forty, 100]);
+    expect((await evaluated({ ...through('2026-09-10 23:00:00'), costs })).facts).toEqual([]);
+    expect((await evaluated({ ...through('2026-09-11'), costs })).facts).toMatchObject([{ anomaly: 'spike' }]);
+  });
+
+  test('tells a price that moved from usage that did', async () => {
+    const costs = daily('2026-08-01', forty).concat(
+      daily('2026-09-10', [16]).map((row) => ({ ...row, usage: '1000' })),
+    );
+    expect((await evaluated({ ...through('2026-09-11'), costs })).facts).toMatchObject([
+      {
+        key: 'anomaly/acc_one/north/sandbox/sandbox_compute_runtime_gbs/2026-09-10/price',
+        anomaly: 'price',
+        moved: 'price',
+        priceEffect: '6.000000000000',
+        volumeEffect: '0.000000000000',
+      },
+    ]);
+  });
+
+  test('tells what is new as new, and what is gone as gone; in books that have just begun nothing is new', async () => {
+    const fresh = { workspace: 'south', resource_name: 'young', resource_uuid: 'sbx-9' };
+    const costs = [...daily('2026-08-01', forty), ...daily('2026-09-10', [7], fresh)];
+    const { facts } = await evaluated({ ...through('2026-09-11'), costs });
+    expect(facts.map(({ anomaly, workspace, isUp }) => [anomaly, workspace, isUp])).toEqual([
+      ['drop', 'north', false],
+      ['new', 'south', true],
+    ]);
+    const young = { ...through('2026-09-11'), accounts: [{ history_start: '2026-09-05' }] };
+    expect((await evaluated({ ...young, costs })).facts).toEqual([]);
+  });
+
+  test('asks for at least so many dollars and percent as the rules say', async () => {
+    const costs = daily('2026-08-01', [...forty, 14]);
+    const given = { ...through('2026-09-11'), costs };
+    expect((await evaluated(given)).facts).toEqual([]);
+    expect((await evaluated(given, { ...usualRules, minAmount: 3 })).facts).toHaveLength(1);
+    expect((await evaluated(given, { ...usualRules, minAmount: 3, minShare: 0.5 })).facts).toEqual([]);
+  });
+
+  test('does not look again at what it has seen, but where a day was restated since', async () => {
+    const given = {
+      ...through('2026-09-11'),
+      costs: daily('2026-08-01', [...forty, 50]),
+      anomaly_evaluations: [{ evaluated_through: '2026-09-11', load_number: 3 }],
+    };
+    const unchanged = await evaluated(given);
+    expect([unchanged.facts, unchanged.anomalies.accounts]).toEqual([[], []]);
+    const old = { bucket_start: '2026-09-10 12:00:00', old_cost: '10', new_cost: '50' };
+    expect((await evaluated({ ...given, restatements: [{ ...old, load_number: 3 }] })).facts).toEqual([]);
+    expect((await evaluated({ ...given, restatements: [{ ...old, load_number: 4 }] })).facts).toHaveLength(1);
+  });
+
+  test('ends what a restatement leaves nothing of', async () => {
+    const key = 'anomaly/acc_one/north/sandbox/sandbox_compute_runtime_gbs/2026-09-10';
+    const { anomalies, facts } = await evaluated({
+      ...through('2026-09-11'),
+      costs: daily('2026-08-01', [...forty, 10]),
+      anomalies: [
+        {
+          anomaly_key: key,
+          first_day: '2026-09-10',
+          seen_day: '2026-09-10',
+          last_day: '2026-09-10',
+          told_day: '2026-09-10',
+        },
+      ],
+      anomaly_evaluations: [{ evaluated_through: '2026-09-11', load_number: 3 }],
+      restatements: [{ bucket_start: '2026-09-10 12:00:00', old_cost: '50', new_cost: '10', load_number: 4 }],
+      alerts: [{ alert_key: key, kind: 'anomaly', fact: JSON.stringify({ key, kind: 'anomaly', isOver: false }) }],
+    });
+    expect(anomalies.anomalies).toMatchObject([{ anomaly_key: key, state: 'restated' }]);
+    expect(facts).toMatchObject([{ key, state: 'resolved', isRestated: true }]);
+  });
+
+  test('that nobody wants withdraws what is open', async () => {
+    const key = 'anomaly/acc_one/north/sandbox/sandbox_compute_runtime_gbs/2026-09-10';
+    const { facts } = await evaluated(
+      {
+        ...through('2026-09-11'),
+        alerts: [{ alert_key: key, kind: 'anomaly', fact: JSON.stringify({ key, kind: 'anomaly', isOver: false }) }],
+      },
+      { ...usualRules, isOn: false },
+    );
+    expect(facts).toMatchObject([{ key, state: 'withdrawn' }]);
+  });
+});
+
+test('the view anomalies has each as it is known now', async () => {
+  const given = {
+    anomalies: [
+      { replaced_at: '2026-09-09 02:00:00' },
+      { recorded_at: '2026-09-09 02:00:00', last_day: '2026-09-08', impact: '45', kind: 'step' },
+    ],
+  };
+  const sql = `select anomaly_key, kind, last_day, impact, first_hour, moved, price_effect, volume_effect, driver, driver_part
+    from anomalies`;
+  expect(await answer(given, sql)).toEqual([
+    {
+      anomaly_key: 'anomaly/acc_one/north/sandbox/sandbox_compute_runtime_gbs/2026-09-07',
+      kind: 'step',
+      last_day: '2026-09-08',
+      impact: '45.000000000000',
+      first_hour: '2026-09-07 05:00:00',
+      moved: 'usage',
+      price_effect: '1.500000000000',
+      volume_effect: '18.500000000000',
+      driver: 'box',
+      driver_part: '100.0',
+    },
+  ]);
+});
+
+test('the report anomalies has those of the month that somebody was told of', async () => {
+  const at = (first_day: string, last_day: string, more = {}) => ({
+    anomaly_key: first_day,
+    first_day,
+    last_day,
+    ...more,
+  });
+  const rows = await reported(
+    'anomalies',
+    {
+      anomalies: [
+        at('2026-08-30', '2026-08-31'),
+        at('2026-08-29', '2026-09-01'),
+        at('2026-09-30', '2026-10-02'),
+        at('2026-10-01', '2026-10-01'),
+        at('2026-09-10', '2026-09-10', { is_told: false, kind: 'dip' }),
+        at('2026-09-11', '2026-09-11', { state: 'restated' }),
+        at('2026-09-12', '2026-09-12', { account: 'acc_two' }),
+      ],
+    },
+    { month: '2026-09', account: 'acc_one' },
+  );
+  expect(rows.map((row) => (row as Record<string, unknown>)['first_day'])).toEqual(['2026-08-29', '2026-09-30']);
+  expect(rows[0]).toMatchObject({ kind: 'spike', cost: '30.000000000000', driver: 'box', moved: 'usage' });
+});

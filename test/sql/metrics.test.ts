@@ -1,0 +1,250 @@
+import { describe, expect, test } from 'vitest';
+import { expositionText } from '../../src/exposition.ts';
+import { type MetricsAsked, parseBudgets, readMetrics } from '../../src/reports/index.ts';
+import { parseExposition } from '../support/exposition.ts';
+import { type Given, givenBooks } from '../support/given-books.ts';
+
+const now = Date.parse('2026-09-09T02:00:00Z');
+const asked: MetricsAsked = {
+  now,
+  version: '1.2.3',
+  run: { command: 'plan', seconds: 1 },
+  answers: new Map(),
+  freshnessHours: 26,
+  configured: [],
+  budgets: [],
+  spends: undefined,
+  snapshotBytes: undefined,
+};
+
+/** The samples of given books whose metric begins so, one a line: name, labels, value. */
+async function samples(given: Given, beginning: string, further: Partial<MetricsAsked> = {}): Promise<string[]> {
+  const books = await givenBooks(given);
+  try {
+    const text = expositionText(await readMetrics(books.connection, { ...asked, ...further }));
+    return [...parseExposition(text)]
+      .flatMap(([, metric]) => metric.samples)
+      .filter(({ name }) => name.startsWith(`costbook_${beginning}`))
+      .map(({ name, labels, value }) => [name.slice('costbook_'.length), ...Object.values(labels), value].join(' '));
+  } finally {
+    books.close();
+  }
+}
+
+const seconds = (text: string) => Date.parse(text) / 1000;
+const fresh: Given = { accounts: [{}], loads: [{}], covered: [{}] };
+
+describe('metrics of the books', () => {
+  test('empty books say nothing of what is not known, and nothing is 0 that could be anything', async () => {
+    expect(await samples({}, '')).toEqual(['build_info 1.2.3 1', 'freshness_limit_seconds 93600', 'rows 0']);
+    const unread = await samples({ accounts: [{ history_start: null }] }, '');
+    expect(unread.filter((line) => /through|restated|requests|budget|alerts/.test(line))).toEqual([]);
+  });
+
+  test('how far each account is complete and settled, and what does not prove', async () => {
+    const given: Given = {
+      accounts: [{}, { account: 'acc_two', history_start: '2026-09-02' }],
+      loads: [{}],
+      covered: [{}],
+      unproven: [
+        { window_start: '2026-08-01', window_end: '2026-08-02' },
+        { window_start: '2026-09-08', window_end: '2026-09-09', is_young: true },
+      ],
+    };
+    expect(await samples(given, 'complete_through')).toEqual([
+      `complete_through_timestamp_seconds acc_one ${seconds('2026-09-08')}`,
+    ]);
+    expect(await samples(given, 'settled_through')).toEqual([
+      `settled_through_timestamp_seconds acc_one ${seconds('2026-09-05')}`,
+    ]);
+    expect(await samples(given, 'unproven')).toEqual(['unproven_windows acc_one 1', 'unproven_windows acc_two 0']);
+    expect(await samples(given, 'postponed')).toEqual(['postponed_windows acc_one 1', 'postponed_windows acc_two 0']);
+  });
+
+  test('restated USD are those seen in the last thirty days, up and down apart; a row that came or went counts whole', async () => {
+    const seen_at = '2026-09-08 01:00:00';
+    const restatements = [
+      { seen_at, old_cost: '1', new_cost: '1.5' },
+      { seen_at, bucket_start: '2026-09-01 01:00:00', old_cost: null, new_cost: '0.25' },
+      { seen_at, bucket_start: '2026-09-01 02:00:00', old_cost: '2', new_cost: null },
+      { seen_at: '2026-08-10 01:00:00', bucket_start: '2026-08-01', old_cost: '1', new_cost: '9' },
+    ];
+    expect(await samples({ ...fresh, restatements }, 'restated')).toEqual([
+      'restated_usd acc_one increase 0.75',
+      'restated_usd acc_one decrease 2',
+    ]);
+    expect(await samples(fresh, 'restated')).toEqual([
+      'restated_usd acc_one increase 0',
+      'restated_usd acc_one decrease 0',
+    ]);
+  });
+
+  test('the last run of a command, its last success, and how often it ended how', async () => {
+    const runs = [
+      {
+        run_number: 1,
+        command: 'ingest',
+        started_at: '2026-09-07 02:15:00',
+        ended_at: '2026-09-07 02:16:30',
+        outcome: 'done',
+        exit_code: 0,
+      },
+      {
+        run_number: 2,
+        command: 'ingest',
+        started_at: '2026-09-08 02:15:00',
+        ended_at: '2026-09-08 02:15:05',
+        outcome: 'failed',
+        exit_code: 3,
+      },
+      {
+        run_number: 3,
+        command: 'ingest',
+        started_at: '2026-09-08 03:15:00',
+        ended_at: null,
+        outcome: 'interrupted',
+        exit_code: null,
+      },
+      {
+        run_number: 4,
+        command: 'close',
+        started_at: '2026-09-08 04:00:00',
+        ended_at: '2026-09-08 04:00:00',
+        outcome: 'failed',
+        exit_code: 4,
+      },
+      {
+        run_number: 5,
+        command: 'ingest',
+        started_at: '2026-09-09 02:00:00',
+        ended_at: null,
+        outcome: 'running',
+        exit_code: null,
+      },
+    ];
+    expect(await samples({ runs }, 'last_')).toEqual([
+      `last_success_timestamp_seconds ingest ${seconds('2026-09-07T02:16:30Z')}`,
+      `last_run_timestamp_seconds close ${seconds('2026-09-08T04:00Z')}`,
+      `last_run_timestamp_seconds ingest ${seconds('2026-09-08T02:15:05Z')}`,
+      'last_run_exit_code close 4',
+      'last_run_exit_code ingest 3',
+      // The clock of the close stood still: how long it took is not known.
+      'last_run_duration_seconds ingest 5',
+    ]);
+    expect(await samples({ runs }, 'runs_total')).toEqual([
+      'runs_total close failed 1',
+      'runs_total ingest done 1',
+      'runs_total ingest failed 1',
+      'runs_total ingest interrupted 1',
+    ]);
+    expect(await samples({ runs }, 'last_run_duration', { run: { command: 'close', seconds: 1.25 } })).toContain(
+      'last_run_duration_seconds close 1.25',
+    );
+  });
+
+  test('a step of a job is a run of its command, and the job has metrics of its own', async () => {
+    const given: Given = {
+      runs: [
+        {
+          run_number: 1,
+          command: 'run nightly',
+          started_at: '2026-09-08 02:15:00',
+          ended_at: '2026-09-08 02:17:00',
+          outcome: 'failed',
+          exit_code: 4,
+        },
+        {
+          run_number: 2,
+          command: 'run nightly',
+          started_at: '2026-09-09 02:15:00',
+          ended_at: null,
+          outcome: 'missed',
+          exit_code: null,
+        },
+      ],
+      job_runs: [{ run_number: 1 }, { run_number: 2 }],
+      steps: [
+        { run_number: 1, position: 1, step: 'ingest', outcome: 'done', exit_code: 0, seconds: '61.5' },
+        { run_number: 1, position: 2, step: 'check', outcome: 'failed', exit_code: 4, seconds: '0.25' },
+        { run_number: 1, position: 3, step: 'report', outcome: 'left_out', exit_code: null, seconds: null },
+      ],
+    };
+    expect(await samples(given, 'job_')).toEqual([
+      `job_last_run_timestamp_seconds nightly ${seconds('2026-09-08T02:17:00Z')}`,
+      'job_last_run_exit_code nightly 4',
+      'job_last_run_duration_seconds nightly 120',
+      'job_runs_total nightly failed 1',
+      'job_runs_total nightly missed 1',
+    ]);
+    expect(await samples(given, 'last_')).toEqual([
+      `last_success_timestamp_seconds ingest ${seconds('2026-09-08T02:15:09Z')}`,
+      `last_run_timestamp_seconds check ${seconds('2026-09-08T02:15:09Z')}`,
+      `last_run_timestamp_seconds ingest ${seconds('2026-09-08T02:15:09Z')}`,
+      'last_run_exit_code check 4',
+      'last_run_exit_code ingest 0',
+      'last_run_duration_seconds check 0.25',
+      'last_run_duration_seconds ingest 61.5',
+    ]);
+    expect(await samples(given, 'runs_total')).toContain('runs_total report left_out 1');
+  });
+
+  test('budgets of the present period, where something is known of what was spent', async () => {
+    const budgets = parseBudgets({
+      text: 'budgets:\n  - { name: all, period: monthly, amount: 200 USD }\n  - { name: other, period: monthly, amount: 10 USD, scope: { account: acc_two } }\n',
+      file: 'jobs/budgets.yaml',
+      now,
+      sinks: [],
+    });
+    const costs = [
+      { bucket_start: '2026-09-03', cost: '25' },
+      { bucket_start: '2026-08-03', cost: '90' },
+    ];
+    expect(await samples({ ...fresh, costs }, 'budget', { budgets })).toEqual([
+      'budget_spent_usd all 25',
+      'budget_amount_usd all 200',
+      'budget_amount_usd other 10',
+      'budget_spent_ratio all 0.125',
+      `budget_period_end_timestamp_seconds all ${seconds('2026-10-01')}`,
+      `budget_period_end_timestamp_seconds other ${seconds('2026-10-01')}`,
+    ]);
+    expect(await samples({ ...fresh, costs }, 'budget', { budgets, freshnessHours: undefined })).toEqual([]);
+  });
+
+  test('open alerts by severity once anything was evaluated, and what sinks were not told yet', async () => {
+    const run = {
+      run_number: 1,
+      command: 'alert',
+      started_at: '2026-09-08',
+      ended_at: '2026-09-08',
+      outcome: 'done',
+      exit_code: 0,
+    };
+    expect(await samples(fresh, 'open_alerts')).toEqual([]);
+    expect(await samples({ ...fresh, runs: [run] }, 'open_alerts')).toEqual([
+      'open_alerts critical 0',
+      'open_alerts info 0',
+      'open_alerts warning 0',
+    ]);
+    const told: Given = {
+      ...fresh,
+      runs: [run],
+      alerts: [
+        { alert_key: 'a', severity: 'critical' },
+        { alert_key: 'b', severity: 'critical', ended_at: '2026-09-08', ending: 'resolved' },
+      ],
+      outbox: [
+        { message_number: 1, sink: 'a"b', outcome: 'delivered', ended_at: '2026-09-08' },
+        { message_number: 2, sink: 'a"b', outcome: 'dead', ended_at: '2026-09-08' },
+        { message_number: 3, sink: 'ops', outcome: null, ended_at: null, queued_at: '2026-09-07' },
+      ],
+    };
+    expect(await samples(told, 'open_alerts')).toContain('open_alerts critical 1');
+    expect(await samples(told, 'outbox')).toEqual([
+      'outbox_pending_messages a"b 0',
+      'outbox_pending_messages ops 1',
+      `outbox_oldest_pending_timestamp_seconds ops ${seconds('2026-09-07')}`,
+      'outbox_dead_messages_total a"b 1',
+      'outbox_dead_messages_total ops 0',
+    ]);
+  });
+});

@@ -1,0 +1,60 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cli } from './project.ts';
+
+/** Runs a program with a terminal of 100 columns as its stderr and a pipe as its stdout; tells both, and how it ended. */
+const script = `
+import fcntl, json, os, pty, struct, subprocess, sys, termios, threading
+master, slave = pty.openpty()
+fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 100, 0, 0))
+child = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=slave)
+os.close(slave)
+seen = []
+def watch():
+    while True:
+        try:
+            piece = os.read(master, 65536)
+        except OSError:
+            return
+        if not piece:
+            return
+        seen.append(piece)
+watcher = threading.Thread(target=watch)
+watcher.start()
+stdout = child.stdout.read()
+status = child.wait()
+watcher.join()
+print(json.dumps({'exitCode': status, 'stdout': stdout.decode(), 'terminal': b''.join(seen).decode()}))
+`;
+
+/** Whether this machine can give a program a terminal. */
+export function hasTerminals(): boolean {
+  return spawnSync('python3', ['-c', 'import pty, termios']).status === 0;
+}
+
+export interface OnTerminal {
+  readonly exitCode: number;
+  readonly stdout: string;
+  /** Every byte that the terminal was sent, the live line and what takes it away among it. */
+  readonly terminal: string;
+}
+
+/** Starts the program as a person does who sends stdout elsewhere. */
+export async function runOnTerminal(args: readonly string[], env: Record<string, string> = {}): Promise<OnTerminal> {
+  const child = spawn('python3', ['-c', script, process.execPath, cli, ...args], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', TZ: 'America/St_Johns', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const pieces: Buffer[] = [];
+  child.stdout.on('data', (piece: Buffer) => pieces.push(piece));
+  await once(child, 'close');
+  return JSON.parse(Buffer.concat(pieces).toString()) as OnTerminal;
+}
+
+/** What a terminal's lines show in the end, after all that took something away. */
+export function screenOf(terminal: string): string {
+  return terminal
+    .split(/\r?\n/)
+    .map((line) => line.slice(Math.max(0, line.lastIndexOf('\x1b[2K') + 1)).replace(/^\[2K/, ''))
+    .join('\n');
+}

@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type AlertFact,
+  type AnomalyFact,
+  anomalyFacts,
+  follow,
+  messagesOf,
+  type OutgoingMessage,
+  parseAnomalyRules,
+  parseBudgets,
+  plainText,
+  slackMessage,
+  transitionsOf,
+  usualRules,
+} from '../../src/reports/index.ts';
+import { exampleFacts } from '../support/example-alerts.ts';
+
+const file = 'jobs/budgets.yaml';
+
+describe('the rules of anomalies', () => {
+  test('are the usual ones where the file says nothing of them', () => {
+    expect(parseAnomalyRules({ text: 'budgets: []', file })).toEqual(usualRules);
+  });
+
+  test('are read from the file of the budgets, and budgets are read beside them', () => {
+    const text =
+      'anomalies: { enabled: true, minAmount: 12.5 USD, minPercent: 50%, minDays: 21, notify: [finops] }\n' +
+      'budgets:\n  - { name: all, period: monthly, amount: 5 USD }\n';
+    expect(parseAnomalyRules({ text, file, sinks: ['finops'] })).toEqual({
+      ...{ isOn: true, minAmount: 12.5, minShare: 0.5, minDays: 21, notify: ['finops'] },
+    });
+    expect(parseBudgets({ text, file, now: 0 })).toHaveLength(1);
+  });
+
+  test('tell every mistake at its place', () => {
+    const text = `anomalies:
+  enabled: perhaps
+  minAmount: 5 EUR
+  minPercent: 30
+  minDays: 7
+  notify: nobody
+  minDollars: 5 USD
+`;
+    expect(() => parseAnomalyRules({ text, file, sinks: ['finops'] })).toThrow(
+      [
+        'jobs/budgets.yaml:2:12: enabled: found "perhaps", expected true or false',
+        'jobs/budgets.yaml:3:14: minAmount: found "5 EUR", expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without signs between the digits',
+        'jobs/budgets.yaml:4:15: minPercent: found 30, expected a share of what is expected from 5% to 1000%, such as 30%',
+        'jobs/budgets.yaml:5:12: minDays: found 7, expected a whole number from 14 to 42',
+      ].join('\n'),
+    );
+  });
+});
+
+const example = exampleFacts['anomaly'] as AnomalyFact;
+
+/** A night in which so many things happened. */
+function night(count: number): AnomalyFact[] {
+  return Array.from({ length: count }, (_, index) => ({
+    ...example,
+    key: `anomaly/acc_main/w${index}/agent/agent_compute_runtime_gbs/2026-10-20`,
+    impact: `${index}.500000000000`,
+  }));
+}
+
+describe('a night of many anomalies', () => {
+  const state = { at: '2026-10-21T02:16:00Z', completeThrough: null, settledThrough: null };
+  const { entries, raised } = transitionsOf([], night(500), { now: 0, everybody: ['hook'] });
+  const [message] = messagesOf(entries, state);
+  const sent = {
+    ...JSON.parse(message?.message ?? '{}'),
+    id: 'id',
+    mayBeRepeat: false,
+    isTest: false,
+  } as OutgoingMessage;
+
+  test('is one message of bounded size, the largest first, the rest counted and added up', () => {
+    expect(raised).toHaveLength(500);
+    expect(sent.entries).toHaveLength(20);
+    expect(sent.entries.map(({ fact }) => (fact as AnomalyFact).impact).slice(0, 2)).toEqual([
+      '499.500000000000',
+      '498.500000000000',
+    ]);
+    // 0.5 + 1.5 + … + 479.5
+    expect(sent.left).toEqual({ anomalies: 480, impact: '115200.000000000000' });
+    expect(message?.message.length).toBeLessThan(40_000);
+    const words = 'and 480 smaller anomalies, +115200.00 USD together: costbook report anomalies';
+    expect(plainText(sent)).toContain(words);
+    expect(plainText(sent)).toContain('500 alerts');
+    expect(JSON.stringify(slackMessage(sent))).toContain('and 485 more');
+  });
+
+  test('says nothing of a rest where there is none', () => {
+    const few = transitionsOf([], night(20), { now: 0, everybody: ['hook'] });
+    expect(JSON.parse(messagesOf(few.entries, state)[0]?.message ?? '{}')).not.toHaveProperty('left');
+  });
+});
+
+describe('what is told of an anomaly', () => {
+  const row = {
+    ...{ anomaly_key: 'k', account: 'a', workspace: null, resource_type: null, billing_dimension: null, kind: 'spike' },
+    ...{ is_up: true, first_day: '2026-10-20', seen_day: '2026-10-20', last_day: '2026-10-20', told_day: '2026-10-20' },
+    ...{ cost: '30', expected: '10', expected_low: '8', expected_high: '12', impact: '20', price_ratio: null },
+    ...{
+      ended_day: null,
+      severity: 'info',
+      is_told: true,
+      detail: '{"impacts":[20],"drivers":[]}',
+      state: 'open' as const,
+    },
+  };
+  const told = (
+    state: 'open' | 'over' | 'usual' | 'grown' | 'restated',
+    before?: { isOpen: boolean; wasOver: boolean },
+  ) =>
+    anomalyFacts([{ ...row, state }], new Map(before === undefined ? [] : [['k', before]]), {
+      notify: [],
+      completeThroughOf: () => null,
+    }).map((fact) => fact.state);
+  const open = { isOpen: true, wasOver: false };
+
+  test.each([
+    ['what is open is told', 'open', undefined, ['raised']],
+    ['what is over is told where nobody was told of it before', 'over', undefined, ['raised']],
+    ['what was restated away before it was told is told to nobody', 'restated', undefined, []],
+    ['what is over is told to be over', 'over', open, ['resolved']],
+    ['what became usual is told to nobody', 'usual', open, ['lapsed']],
+    ['what grew into another one, which is told, is told no more', 'grown', open, ['lapsed']],
+    ['what was told to be over already is not told so again', 'over', { isOpen: true, wasOver: true }, ['lapsed']],
+    ['what was restated is told to have been none', 'restated', open, ['resolved']],
+    ['what was told and ended is never told again', 'open', { isOpen: false, wasOver: false }, []],
+  ] as const)('%s', (_, state, before, expected) => {
+    expect(told(state, before)).toEqual(expected);
+  });
+
+  test('is nothing where nobody is to be told', () => {
+    const facts = anomalyFacts([{ ...row, is_told: false }], new Map(), { notify: [], completeThroughOf: () => null });
+    expect(facts satisfies readonly AlertFact[]).toEqual([]);
+  });
+});
+
+describe('a scope', () => {
+  const firstDay = 20_458;
+  const options = { isQuiet: () => false, rules: usualRules };
+  function days(costs: readonly number[], usages = costs): string[] {
+    const episodes = follow(
+      { firstDay, costs, usages },
+      [],
+      { from: firstDay, to: firstDay + costs.length - 1 },
+      options,
+    );
+    return episodes.map(({ kind, isUp, firstDay: first, toldDay, state }) => {
+      const told = toldDay === undefined ? 'told never' : `told ${toldDay - firstDay}`;
+      return `${kind} ${isUp ? 'up' : 'down'} ${first - firstDay}, ${told}, ${state}`;
+    });
+  }
+  const many = (count: number, cost: number) => new Array<number>(count).fill(cost);
+
+  test('that spikes is told on that day, and is over after two usual ones', () => {
+    expect(days([...many(30, 100), 150, ...many(5, 100)])).toEqual(['spike up 30, told 30, over']);
+  });
+  test('that steps up is told once', () => {
+    expect(days([...many(30, 100), ...many(40, 150)])).toEqual(['step up 30, told 30, usual']);
+  });
+  test('that steps down is told when it has stayed a week, and once', () => {
+    expect(days([...many(30, 100), ...many(40, 50)])).toEqual(['step down 30, told 36, usual']);
+  });
+  test('with a holiday is told never, and the day after it is no spike', () => {
+    expect(days([...many(30, 100), 40, 45, ...many(20, 100)])).toEqual(['dip down 30, told never, over']);
+  });
+  test('that grows slowly is told never', () => {
+    expect(days(Array.from({ length: 120 }, (_, day) => 100 * 1.01 ** day))).toEqual([]);
+  });
+  test('that drops to nothing is told once, and its return as new', () => {
+    expect(days([...many(30, 100), ...many(40, 0), ...many(20, 100)])).toEqual([
+      'drop down 30, told 30, usual',
+      'new up 70, told 70, usual',
+    ]);
+  });
+  test('that costs on working days alone is usual on a weekend without a cost', () => {
+    expect(days(Array.from({ length: 70 }, (_, day) => (day % 7 >= 5 ? 0 : 100)))).toEqual([]);
+  });
+  test('whose unit costs another amount has a price that moved, whatever its usage does', () => {
+    const usages = Array.from({ length: 60 }, (_, day) => 100 * (1 + 0.5 * Math.sin(day * 1.7)));
+    const costs = usages.map((usage, day) => usage * (day < 40 ? 1 : 1.4));
+    expect(days(costs, usages)).toEqual(['price up 40, told 40, usual']);
+  });
+  test('that was told of little is told of much: what is four times more is another thing', () => {
+    expect(days([...many(30, 100), 150, 1000, ...many(5, 100)])).toEqual([
+      'spike up 30, told 30, grown',
+      'spike up 31, told 31, over',
+    ]);
+  });
+  test('that does the same again a week later is not told again', () => {
+    expect(days([...many(30, 100), 200, ...many(6, 100), 200, ...many(6, 100)])).toEqual([
+      'spike up 30, told 30, over',
+      'spike up 37, told never, over',
+    ]);
+  });
+});

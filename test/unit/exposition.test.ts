@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { expositionText, type Metric } from '../../src/exposition.ts';
+import { parseExposition } from '../support/exposition.ts';
+
+function gauge(samples: Metric['samples'], name = 'costbook_thing'): Metric {
+  return { name, type: 'gauge', help: 'A thing.', samples };
+}
+
+describe('expositionText(metrics)', () => {
+  test('says of each metric what it is before its samples', () => {
+    expect(
+      expositionText([
+        gauge([{ labels: {}, value: 1 }]),
+        gauge([{ labels: { a: 'b', c: 'd' }, value: '0.10' }], 'other'),
+      ]),
+    ).toBe(
+      '# HELP costbook_thing A thing.\n# TYPE costbook_thing gauge\ncostbook_thing 1\n' +
+        '# HELP other A thing.\n# TYPE other gauge\nother{a="b",c="d"} 0.10\n',
+    );
+  });
+
+  test('names from outside cannot end a label, a line or an escape', () => {
+    const names = ['plain', 'a"} 7\nforged 1\n', '\\', '\\n', '"', 'a\\"b\r\n', '{job="x"}', '', 'é 💰'];
+    const text = expositionText([gauge(names.map((account, value) => ({ labels: { account }, value })))]);
+    const read = parseExposition(text).get('costbook_thing');
+    expect(read?.samples.map(({ labels }) => labels['account'])).toEqual(names);
+    expect(read?.samples.map(({ value }) => value)).toEqual(names.map((_, value) => value));
+  });
+
+  test('what has no sample is not told at all', () => {
+    expect(expositionText([gauge([])])).toBe('');
+  });
+
+  test('of one metric no more than 500 samples are told, and how many are left out is', () => {
+    const many = Array.from({ length: 503 }, (_, index) => ({ labels: { account: `a${index}` }, value: index }));
+    const read = parseExposition(expositionText([gauge(many), gauge(many.slice(0, 500), 'other')]));
+    expect(read.get('costbook_thing')?.samples).toHaveLength(500);
+    expect(read.get('other')?.samples).toHaveLength(500);
+    expect(read.get('costbook_metrics_samples_left_out')?.samples).toEqual([
+      { name: 'costbook_metrics_samples_left_out', labels: { metric: 'costbook_thing' }, value: 3 },
+    ]);
+  });
+});

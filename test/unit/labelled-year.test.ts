@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { evaluateScope, quietDays, usualRules } from '../../src/reports/index.ts';
+import { type Detector, labelledYear, measureYear } from '../bench/labelled-year.ts';
+
+const detector = { evaluateScope, quietDays, usualRules } as Detector;
+// Others than those that the detector was tuned on, and than those of the bench.
+const seeds = [301, 302];
+const years = seeds.map((seed) => measureYear(labelledYear({ seed, scopes: 100, days: 365 }), detector));
+
+test('every planted event of at least 5 USD and 30 % that stands out of chance is told within a day', () => {
+  expect(years.flatMap(({ missed }) => missed)).toEqual([]);
+  for (const kind of ['spike', 'step', 'drop', 'price', 'new', 'lower step'] as const) {
+    const clear = years.reduce((sum, { recall }) => sum + (recall.get(kind)?.clear ?? 0), 0);
+    expect(clear, kind).toBeGreaterThan(10);
+  }
+});
+
+test('fewer than one alarm in a month of 100 scopes is false: holidays, growth and chance are none', () => {
+  const falseAlarms = years.flatMap((year) => year.falseAlarms);
+  expect(falseAlarms.length / seeds.length / 12, falseAlarms.join('\n')).toBeLessThan(1);
+});
+
+test('the same seed gives the same year', () => {
+  expect(labelledYear({ seed: 5, scopes: 3, days: 100 })).toEqual(labelledYear({ seed: 5, scopes: 3, days: 100 }));
+});

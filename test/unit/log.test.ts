@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { humanLog, jsonLog } from '../../src/log.ts';
+
+function logs(runNumber?: number) {
+  const said: string[] = [];
+  const place = {
+    say: (line: string) => void said.push(line),
+    now: () => Date.UTC(2026, 8, 13, 2, 15),
+    runNumber: () => runNumber,
+  };
+  return { said, json: jsonLog(place), human: humanLog(place) };
+}
+
+describe('jsonLog(place)', () => {
+  test('says when, how grave, of which run, what, and its fields', () => {
+    const { said, json } = logs(12);
+    json.info('window is in the books', { account: 'acc_one', rows: 3 });
+    expect(said).toEqual([
+      '{"at":"2026-09-13T02:15:00Z","level":"info","run":12,"event":"window is in the books","account":"acc_one","rows":3}',
+    ]);
+  });
+
+  test('before there is a run it names none', () => {
+    const { said, json } = logs();
+    json.warn('careful');
+    expect(said).toEqual(['{"at":"2026-09-13T02:15:00Z","level":"warn","event":"careful"}']);
+  });
+
+  test('no field can pass for the time, the level, the run or the event', () => {
+    const { said, json } = logs(12);
+    json.warn('told', { level: 'info', run: 1, event: 'nothing', at: 'never', other: 'stays' });
+    expect(said.map((line) => JSON.parse(line))).toEqual([
+      { at: '2026-09-13T02:15:00Z', level: 'warn', run: 12, event: 'told', other: 'stays' },
+    ]);
+  });
+
+  test('what has several lines is one line', () => {
+    const { said, json } = logs();
+    json.info('one\ntwo', { because: 'three\r\nfour\u2028five' });
+    expect(said.join('')).not.toMatch(/[\r\n]/);
+  });
+
+  test('words are events of their own: errors, warnings, and what is neither', () => {
+    const { said, json } = logs(3);
+    json.tell('costbook: the disk is full\nmake room');
+    json.tell('warning: the month is open');
+    json.tell('In force: costbook: nothing');
+    expect(said.map((line) => JSON.parse(line)).map(({ level, event }) => [level, event])).toEqual([
+      ['error', 'the disk is full\nmake room'],
+      ['warn', 'the month is open'],
+      ['info', 'In force: costbook: nothing'],
+    ]);
+  });
+});
+
+describe('humanLog(place)', () => {
+  test('says it in one line, with the run and the fields behind it', () => {
+    const { said, human } = logs(12);
+    human.info('window is in the books', { account: 'acc_one', slots: ['a', 'b'], more: { deep: 1 }, none: undefined });
+    human.warn('careful');
+    expect(said).toEqual([
+      'window is in the books · run 12 · account acc_one · slots a, b · more {"deep":1}',
+      'warning: careful · run 12',
+    ]);
+  });
+
+  test('text from outside can neither begin another line nor move the cursor', () => {
+    const { said, human } = logs();
+    human.info('refused', { because: 'first\nsecond\r\u001b[2Kforged\u2028line' });
+    expect(said).toEqual(['refused · because first second [2Kforged line']);
+  });
+});

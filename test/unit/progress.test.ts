@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { allCommands } from '../../src/commands/index.ts';
+import { openProgress } from '../../src/progress.ts';
+
+beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
+afterEach(() => void vi.useRealTimers());
+
+function shown(kind: 'terminal' | 'log') {
+  const lines: string[] = [];
+  let saidAt = 0;
+  const say = (line: string) => {
+    saidAt = Date.now();
+    lines.push(line);
+  };
+  const progress = openProgress({
+    command: 'check',
+    draw: kind === 'terminal' ? (line) => void (lines.at(-1) !== line && lines.push(line)) : undefined,
+    log: { info: (event, fields) => say(`${event} ${JSON.stringify(fields)}`), warn: say },
+    saidAt: () => saidAt,
+    elapsed: Date.now,
+  });
+  return { lines, progress, say };
+}
+
+describe('on a terminal', () => {
+  test('a command that ends within two seconds shows nothing', () => {
+    const { lines, progress } = shown('terminal');
+    progress.show('check 1 of 2');
+    vi.advanceTimersByTime(1900);
+    progress.end();
+    vi.advanceTimersByTime(60_000);
+    expect(lines).toEqual(['']); // takes away what is not there
+  });
+
+  test('a longer one shows what it is at, how far, and for how long, and takes it away at its end', () => {
+    const { lines, progress } = shown('terminal');
+    vi.advanceTimersByTime(3000);
+    progress.show('check 1 of 2');
+    vi.advanceTimersByTime(1000);
+    progress.show('');
+    vi.advanceTimersByTime(61_000);
+    progress.end();
+    expect(lines.slice(0, 3)).toEqual(['check · 2 s', 'check · 3 s', 'check: check 1 of 2 · 3 s']);
+    expect(lines.slice(-2)).toEqual(['check · 1 min 5 s', '']);
+  });
+
+  test('who computes without a pause shows it at each step', () => {
+    const { lines, progress } = shown('terminal');
+    vi.setSystemTime(1_005_000); // no timer has come
+    progress.show('series 2 of 9');
+    expect(lines).toEqual(['check: series 2 of 9 · 5 s']);
+    progress.end();
+  });
+
+  test('nothing is drawn while a person is asked for something', async () => {
+    const { lines, progress } = shown('terminal');
+    const answer = progress.quiet(() => new Promise<string>((done) => setTimeout(() => done('yes'), 10_000)));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await answer).toBe('yes');
+    expect(lines).toEqual(['']);
+    vi.advanceTimersByTime(1000);
+    expect(lines.at(-1)).toBe('check · 11 s');
+    progress.end();
+  });
+});
+
+describe('without a terminal', () => {
+  test('the log says it every ten seconds, where nothing else was said', () => {
+    const { lines, progress, say } = shown('log');
+    progress.show('check 1 of 2');
+    vi.advanceTimersByTime(9000);
+    expect(lines).toEqual([]);
+    vi.advanceTimersByTime(11_000);
+    expect(lines).toEqual([
+      'still at work {"on":"check 1 of 2","seconds":10}',
+      'still at work {"on":"check 1 of 2","seconds":20}',
+    ]);
+    vi.advanceTimersByTime(5000);
+    say('a window');
+    vi.advanceTimersByTime(9000);
+    expect(lines.at(-1)).toBe('a window');
+    progress.end();
+    vi.advanceTimersByTime(60_000);
+    expect(lines.at(-1)).toBe('a window');
+  });
+});
+
+test('only what serves until it is stopped has no progress', async () => {
+  const commands = await allCommands();
+  expect(commands.filter(({ staysUp }) => staysUp).map(({ name }) => name)).toEqual(['schedule', 'emulator']);
+});
