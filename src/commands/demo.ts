@@ -221,7 +221,7 @@ async function tellStory(story: Story): Promise<string> {
       budget ?? '',
       period,
       ...[spent, forecast, low, high, amount].map((usd) => (usd === null ? 'none' : Number(usd).toFixed(2))),
-      exceedsOn ?? '',
+      exceedsOn ?? (Number(spent) >= Number(amount) ? 'exceeded' : ''),
     ]),
   );
   const program = cli.includes('node_modules') ? 'npx costbook' : `node ${relative('.', cli)}`;

@@ -153,6 +153,8 @@ const modelWords: Readonly<Record<string, string>> = {
   'seasonal-naive': 'the last again',
   smoothed: 'smoothed level',
   'smoothed-add': 'smoothed level',
+  'smoothed-recent': 'smoothed level',
+  'level-since-change': 'level since it changed',
   ets: 'exponential smoothing',
   'mstl-ets': 'smoothing of several seasons',
   stopped: 'nothing more',

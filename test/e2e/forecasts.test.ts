@@ -74,7 +74,7 @@ beforeAll(async () => {
 }, 600_000);
 
 function run(args: readonly string[]): Promise<Ended> {
-  return runCli([...args, '--dir', dir, '--log-format', 'json'], { SINK_SECRET: secret });
+  return runCli([...args, '--dir', dir], { SINK_SECRET: secret });
 }
 
 describe('a threshold of what is forecast', () => {
@@ -258,11 +258,13 @@ describe('costbook forecast', () => {
   });
 
   test('of what is not there says so', async () => {
-    expect(await run(['forecast', '--budget', 'evrything', '--now', now])).toMatchObject({
+    const plain = (...args: string[]) =>
+      runCli(['forecast', ...args, '--now', now, '--dir', dir], { SINK_SECRET: secret });
+    expect(await plain('--budget', 'evrything')).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('there is no budget "evrything" (did you mean "everything"?)'),
     });
-    expect((await run(['forecast', '--workspace', 'nort', '--now', now])).stderr).toContain(
+    expect((await plain('--workspace', 'nort')).stderr).toContain(
       'nothing in the books has cost anything lately in the workspace "nort"',
     );
   });

@@ -16,6 +16,8 @@ const box = {
 const facts = series(box, '2026-09-02T05', [1]);
 const now = '2026-09-13T00:30:00Z';
 
+const inJson = ['--log-format', 'json'];
+
 interface Line {
   at: string;
   level: string;
@@ -43,7 +45,7 @@ describe.concurrent('with --log-format json', () => {
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
     platform.lie = () => 0.5; // no window proves
-    const { exitCode, stderr } = await ingest(dir, platform, { now: '2026-09-14T00:30:00Z' });
+    const { exitCode, stderr } = await ingest(dir, platform, { now: '2026-09-14T00:30:00Z', args: inJson });
     expect(exitCode).toBe(4);
     const lines = linesOf(stderr);
     for (const line of lines) {
@@ -63,7 +65,7 @@ describe.concurrent('with --log-format json', () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     const token = 'tok-very-secret-"quoted"';
-    const { exitCode, stderr } = await ingest(dir, platform, { now, env: { COSTBOOK_TOKEN: token } });
+    const { exitCode, stderr } = await ingest(dir, platform, { now, args: inJson, env: { COSTBOOK_TOKEN: token } });
     expect(exitCode).toBe(3);
     const events = linesOf(stderr);
     expect(events.some(({ level, run }) => level === 'warn' && run === 1)).toBe(true);
