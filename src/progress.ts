@@ -42,7 +42,8 @@ export function openProgress({ command, draw, log, saidAt, elapsed }: ProgressPl
       }
     } else if (at - Math.max(begun + quietMs, drawnAt + drawMs) >= 0) {
       drawnAt = at;
-      draw([`${command}${words === '' ? '' : `: ${words}`}`, duration(at - begun)].join(' · '));
+      // The words last: a narrow terminal cuts the end off.
+      draw([command, duration(at - begun), ...(words === '' ? [] : [words])].join(' · '));
     }
   }
   const timer = setInterval(tick, draw === undefined ? 1000 : drawMs);

@@ -29,6 +29,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   plan: async () => (await import('./plan.ts')).planCommand,
   demo: async () => (await import('./demo.ts')).demoCommand,
   emulator: async () => (await import('./emulator.ts')).emulatorCommand,
+  completion: async () => (await import('./completion.ts')).completionOf(allCommands),
 };
 
 /** Every command, in the order in which help shows them. */

@@ -134,7 +134,7 @@ export async function ingest(
   dir: string,
   times: { readonly since: string; readonly now: string },
 ): Promise<Took & { windows: number; pages: number; rows: number; requests: number }> {
-  const took = await run([cli, 'ingest', '--dir', dir, '--now', times.now, '--json', '--log-format', 'json'], {
+  const took = await run([cli, 'ingest', '--dir', dir, '--now', times.now, '--json'], {
     COSTBOOK_URL: platform.url,
     COSTBOOK_TOKEN: 'bench',
     COSTBOOK_ACCOUNT: 'acc_bench',

@@ -156,6 +156,7 @@ async function expectTruth(dir: string, facts: readonly Fact[], now: number, sto
     'costbook.duckdb',
     'journal',
     'landing',
+    'metrics.prom',
     'warehouse.duckdb',
   ]);
 }

@@ -36,7 +36,7 @@ function webhookYaml({ url }: SinkServer): string {
 }
 
 function alert({ dir }: Project, now: string, ...args: string[]): Promise<Ended> {
-  return runCli(['alert', '--dir', dir, '--now', now, '--json', '--log-format', 'json', ...args], {
+  return runCli(['alert', '--dir', dir, '--now', now, '--json', ...args], {
     SINK_SECRET: secret,
   });
 }
@@ -162,7 +162,7 @@ describe('two at once, and one that is killed', () => {
 
   test('killed when the sink has the message and before its receipt: told again, as the same and as a repeat', async () => {
     const given = await project();
-    const run = startCli(['alert', '--dir', given.dir, '--now', later, '--json', '--log-format', 'json'], {
+    const run = startCli(['alert', '--dir', given.dir, '--now', later, '--json'], {
       SINK_SECRET: secret,
     });
     given.sink.replies = [() => run.process.kill('SIGKILL'), says(200)];
@@ -194,7 +194,7 @@ describe('two at once, and one that is killed', () => {
 
 describe('costbook alerts', () => {
   function alerts({ dir }: Project, now: string, ...args: string[]): Promise<Ended> {
-    return runCli(['alerts', ...args, '--dir', dir, '--now', now, '--log-format', 'json'], { SINK_SECRET: secret });
+    return runCli(['alerts', ...args, '--dir', dir, '--now', now], { SINK_SECRET: secret });
   }
 
   test('lists them, keeps one quiet until a day, and tells one again', async () => {
@@ -262,7 +262,7 @@ describe('costbook alerts', () => {
 test('a digest is told once a week, to whom it is asked for', async () => {
   const given = await project('  out: { type: log }\n');
   const digest = (now: string, ...args: string[]) =>
-    runCli(['digest', '--dir', given.dir, '--now', now, '--json', '--log-format', 'json', ...args], {
+    runCli(['digest', '--dir', given.dir, '--now', now, '--json', ...args], {
       SINK_SECRET: secret,
     });
   const monday = '2026-09-07T02:15:00Z';
@@ -294,7 +294,7 @@ test('a mail goes behind STARTTLS, to a server whose certificate is trusted', as
     join(given.dir, 'costbook.yaml'),
     `sinks:\n  mail: { type: email, host: localhost, port: ${smtp.port}, user: me, password: "\${SMTP_PASSWORD}", from: a@example.com, to: b@example.com, allowPrivateNetwork: true }\n`,
   );
-  const { exitCode, stderr } = await runCli(['alert', '--dir', given.dir, '--now', later, '--log-format', 'json'], {
+  const { exitCode, stderr } = await runCli(['alert', '--dir', given.dir, '--now', later], {
     SMTP_PASSWORD: 'MARKED-password',
     NODE_EXTRA_CA_CERTS: fileURLToPath(new URL('../support/tls/cert.pem', import.meta.url)),
   });

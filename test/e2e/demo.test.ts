@@ -1,6 +1,7 @@
-import { access } from 'node:fs/promises';
+import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { demoExcerpt, terminalPicture } from '../support/demo-picture.ts';
 import { askSnapshot, newProject, runCli } from '../support/project.ts';
 
 test('the demo shows months, proof and a chargeback in which each team pays once, and all of the month is charged', async () => {
@@ -9,6 +10,13 @@ test('the demo shows months, proof and a chargeback in which each team pays once
   expect(exitCode, stderr).toBe(0);
   expect(stdout).toContain('all of them met');
   expect(stdout).toContain('difference 0.000000000000');
+
+  // `npm run docs` writes it; README shows it.
+  const shown = demoExcerpt(stdout);
+  expect(shown.length).toBeGreaterThan(20);
+  const file = new URL('../../docs/demo.svg', import.meta.url);
+  if (process.env['UPDATE_README']) await writeFile(file, terminalPicture(shown));
+  else expect(await readFile(file, 'utf8')).toBe(terminalPicture(shown));
 
   const [, windows] = /^Proven: (\d+) windows/m.exec(stdout) ?? [];
   const [loads] = await askSnapshot(join(dir, 'costbook-demo'), 'select count(*)::integer as loads from ledger.loads');

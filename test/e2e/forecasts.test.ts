@@ -74,7 +74,7 @@ beforeAll(async () => {
 }, 600_000);
 
 function run(args: readonly string[]): Promise<Ended> {
-  return runCli([...args, '--dir', dir, '--log-format', 'json'], { SINK_SECRET: secret });
+  return runCli([...args, '--dir', dir], { SINK_SECRET: secret });
 }
 
 describe('a threshold of what is forecast', () => {

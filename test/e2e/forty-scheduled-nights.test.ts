@@ -155,7 +155,7 @@ async function gone(pid: number): Promise<void> {
 }
 
 test(`forty nights under the scheduler (seed ${seed}): a row for each, the truth, and everything told once`, {
-  timeout: 900_000,
+  timeout: 1_800_000,
 }, async () => {
   const draw = drawing(seed);
   const dir = join(await newProject(), 'books');

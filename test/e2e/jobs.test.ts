@@ -45,7 +45,7 @@ function environment({ platform }: Project): Record<string, string> {
 }
 
 function start(of: Project, args: readonly string[], env: Readonly<Record<string, string>> = {}): Started {
-  return startCli([...args, '--dir', of.dir, '--log-format', 'json'], { ...environment(of), ...env });
+  return startCli([...args, '--dir', of.dir], { ...environment(of), ...env });
 }
 
 function run(of: Project, ...args: readonly string[]): Promise<Ended> {

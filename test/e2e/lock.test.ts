@@ -162,6 +162,7 @@ describe('while the warehouse is held', () => {
   /** A whole command line of every command; a new command needs one here. */
   const commandLines: Record<string, readonly string[]> = {
     init: [],
+    completion: ['bash'],
     doctor: ['--offline'],
     ingest: [],
     report: ['cost_by_workspace', '--month', '2026-09'],

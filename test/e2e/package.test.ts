@@ -101,6 +101,11 @@ async function tryAll(node?: string, at?: string): Promise<void> {
     at,
   );
   expect(asked.status, asked.stderr).toBe(0);
+  const night = costbook(['run', 'nightly', '--only', 'check,alert', '--dir', 'costbook-demo'], home, node, at);
+  expect(night.status, night.stderr).toBe(0);
+  const begun = costbook(['init', 'books'], home, node, at);
+  expect(begun.status, begun.stderr).toBe(0);
+  expect(begun.stdout).toContain('wrote books/jobs/budgets.yaml');
 }
 
 test.skipIf(!isRoot)(

@@ -233,6 +233,7 @@ const rest: Readonly<Record<string, readonly string[]>> = {
   close: ['2026-09'],
   reopen: ['2026-09', '--reason', 'a late invoice'],
   digest: ['--dry-run'],
+  completion: ['bash'],
   run: ['nightly'],
 };
 /** How those end that find nothing to do in these books, where nothing is wrong. */

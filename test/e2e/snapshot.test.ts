@@ -41,6 +41,7 @@ describe('the snapshot', () => {
       'costbook.duckdb',
       'journal',
       'landing',
+      'metrics.prom',
       'warehouse.duckdb',
     ]);
   });

@@ -195,7 +195,7 @@ test('a replay tells what books asked as of the end of each day would have told'
     }),
     { numRuns: 12 },
   );
-}, 240_000);
+}, 600_000);
 
 /** Expects of every hour what the last five cost in the middle: any rule will do, where both are told the same. */
 const forecaster: Forecaster = async ({ start, values }, horizon) => {
@@ -292,4 +292,4 @@ test('a replay of forecasts tells what books asked as of the end of each day wou
     { numRuns: 6, endOnFailure: true },
   );
   expect(raised).toBeGreaterThan(0);
-}, 240_000);
+}, 600_000);

@@ -97,6 +97,14 @@ describe('an evaluation', () => {
     expect((await evaluated({ ...young, costs })).facts).toEqual([]);
   });
 
+  test('waits with a drop where a large part of an earlier day came in after it had been loaded', async () => {
+    const given = { ...through('2026-09-11'), costs: daily('2026-08-01', forty) };
+    expect((await evaluated(given)).facts).toMatchObject([{ anomaly: 'drop', firstDay: '2026-09-10' }]);
+    const came = { bucket_start: '2026-09-08 12:00:00', old_cost: '5', new_cost: '10' };
+    expect((await evaluated({ ...given, restatements: [came] })).facts).toEqual([]);
+    expect((await evaluated({ ...given, restatements: [{ ...came, old_cost: '9' }] })).facts).toHaveLength(1);
+  });
+
   test('asks for at least so many dollars and percent as the rules say', async () => {
     const costs = daily('2026-08-01', [...forty, 14]);
     const given = { ...through('2026-09-11'), costs };

@@ -124,7 +124,7 @@ export function ingestCommandLine(
   { now, as = 'admin', args = [], env = {} }: IngestOptions,
 ): [string[], Record<string, string>] {
   return [
-    ['ingest', '--dir', dir, '--now', now, '--json', '--log-format', 'json', ...args],
+    ['ingest', '--dir', dir, '--now', now, '--json', ...args],
     {
       COSTBOOK_URL: platform.url,
       COSTBOOK_TOKEN: platform.tokens[as],

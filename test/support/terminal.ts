@@ -2,14 +2,16 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cli } from './project.ts';
 
-/** Runs a program with a terminal of 100 columns as its stderr and a pipe as its stdout; tells both, and how it ended. */
+/**
+ * Runs a program with a terminal of 100 columns as its stderr and a pipe as its stdout. What the terminal is sent goes to
+ * stderr as it comes; stdout tells the rest at the end.
+ */
 const script = `
 import fcntl, json, os, pty, struct, subprocess, sys, termios, threading
 master, slave = pty.openpty()
 fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 100, 0, 0))
 child = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=slave)
 os.close(slave)
-seen = []
 def watch():
     while True:
         try:
@@ -18,13 +20,13 @@ def watch():
             return
         if not piece:
             return
-        seen.append(piece)
+        os.write(2, piece)
 watcher = threading.Thread(target=watch)
 watcher.start()
 stdout = child.stdout.read()
 status = child.wait()
 watcher.join()
-print(json.dumps({'exitCode': status, 'stdout': stdout.decode(), 'terminal': b''.join(seen).decode()}))
+print(json.dumps({'exitCode': status, 'stdout': stdout.decode()}))
 `;
 
 /** Whether this machine can give a program a terminal. */
@@ -39,16 +41,24 @@ export interface OnTerminal {
   readonly terminal: string;
 }
 
-/** Starts the program as a person does who sends stdout elsewhere. */
-export async function runOnTerminal(args: readonly string[], env: Record<string, string> = {}): Promise<OnTerminal> {
+/** Starts the program as a person does who sends stdout elsewhere; `seen` is told all that the terminal shows so far. */
+export async function runOnTerminal(
+  args: readonly string[],
+  seen: (terminal: string) => void = () => undefined,
+): Promise<OnTerminal> {
   const child = spawn('python3', ['-c', script, process.execPath, cli, ...args], {
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', TZ: 'America/St_Johns', ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', TZ: 'America/St_Johns' },
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   const pieces: Buffer[] = [];
   child.stdout.on('data', (piece: Buffer) => pieces.push(piece));
+  let terminal = '';
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => {
+    terminal += piece;
+    seen(terminal);
+  });
   await once(child, 'close');
-  return JSON.parse(Buffer.concat(pieces).toString()) as OnTerminal;
+  return { ...(JSON.parse(Buffer.concat(pieces).toString()) as Omit<OnTerminal, 'terminal'>), terminal };
 }
 
 /** What a terminal's lines show in the end, after all that took something away. */

@@ -203,6 +203,12 @@ describe('a scope', () => {
       'new up 70, told 70, usual',
     ]);
   });
+  test('whose days come in late is told to have dropped when nothing has come for three', () => {
+    const costs = [...many(30, 100), ...many(5, 0)];
+    const series = { firstDay, costs, usages: costs };
+    const [drop] = follow(series, [], { from: firstDay, to: firstDay + 34 }, { ...options, isLate: true });
+    expect(drop).toMatchObject({ kind: 'drop', firstDay: firstDay + 30, toldDay: firstDay + 32 });
+  });
   test('that costs on working days alone is usual on a weekend without a cost', () => {
     expect(days(Array.from({ length: 70 }, (_, day) => (day % 7 >= 5 ? 0 : 100)))).toEqual([]);
   });

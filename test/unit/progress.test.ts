@@ -40,7 +40,7 @@ describe('on a terminal', () => {
     progress.show('');
     vi.advanceTimersByTime(61_000);
     progress.end();
-    expect(lines.slice(0, 3)).toEqual(['check · 2 s', 'check · 3 s', 'check: check 1 of 2 · 3 s']);
+    expect(lines.slice(0, 3)).toEqual(['check · 2 s', 'check · 3 s', 'check · 3 s · check 1 of 2']);
     expect(lines.slice(-2)).toEqual(['check · 1 min 5 s', '']);
   });
 
@@ -48,7 +48,7 @@ describe('on a terminal', () => {
     const { lines, progress } = shown('terminal');
     vi.setSystemTime(1_005_000); // no timer has come
     progress.show('series 2 of 9');
-    expect(lines).toEqual(['check: series 2 of 9 · 5 s']);
+    expect(lines).toEqual(['check · 5 s · series 2 of 9']);
     progress.end();
   });
 

@@ -76,19 +76,28 @@ const benefit = 2;
 /**
  * Follows a scope over the days from `from` to `to`, both among them: what is known of it afterwards, by what was known
  * before. Days are looked at one by one, each with what was there before it alone, so that a day's outcome does not
- * depend on later ones. `isQuiet` tells the days on which many scopes cost less at once. Pure.
+ * depend on later ones. `isQuiet` tells the days on which many scopes cost less at once; of a scope that `isLate`, part of a
+ * day comes in after it was complete. Pure.
  */
 export function follow<T extends Episode>(
   series: DailyCosts,
   known: readonly T[],
   { from, to }: { readonly from: number; readonly to: number },
-  { isQuiet, rules }: { readonly isQuiet: (day: number) => boolean; readonly rules: DetectionRules },
+  {
+    isQuiet,
+    isLate = false,
+    rules,
+  }: {
+    readonly isQuiet: (day: number) => boolean;
+    readonly isLate?: boolean | undefined;
+    readonly rules: DetectionRules;
+  },
 ): readonly (T | Episode)[] {
   let episodes: readonly Episode[] = known;
   for (let day = from; day <= to; day += 1) {
     const priced = followPrice(series, episodes, day, rules);
     const baseline = learnBaseline(series, day, disturbancesOf(priced, day), rules);
-    const view = { series, day, cost: costOn(series, day), episodes: priced, baseline };
+    const view = { series, day, cost: costOn(series, day), episodes: priced, baseline, isLate };
     episodes = followDay(view, isQuiet(day), rules);
   }
   return episodes;
@@ -101,6 +110,7 @@ interface View {
   readonly cost: number;
   readonly episodes: readonly Episode[];
   readonly baseline: Baseline;
+  readonly isLate: boolean;
 }
 
 function costOn({ firstDay, costs }: DailyCosts, day: number): number {
@@ -246,9 +256,12 @@ function isGone({ cost, baseline, day }: View): boolean {
   return cost <= baseline.expectationOf(day).expected * nothingShare;
 }
 
-/** Nothing on a day on which there always was something is told at once; where days without cost are usual, not on a holiday. */
-function isDropSure({ baseline }: View, isQuiet: boolean): boolean {
-  return baseline.isDaily || !isQuiet;
+/**
+ * Nothing on a day on which there always was something is told at once; where days without cost are usual, not on a
+ * holiday, and not where a day's costs may still come.
+ */
+function isDropSure({ baseline, isLate }: View, isQuiet: boolean): boolean {
+  return !isLate && (baseline.isDaily || !isQuiet);
 }
 
 /** What came a week, two or a month ago and was not much less is told once: it seems to come again and again. */

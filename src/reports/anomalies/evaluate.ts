@@ -22,6 +22,8 @@ export interface EvaluationOfScope {
   /** The first day whose numbers have changed since then; undefined where none have. */
   readonly changedFrom: number | undefined;
   readonly isQuiet: (day: number) => boolean;
+  /** Whether a large part of some of its days came in after they were complete: see `lateShare`. */
+  readonly isLate?: boolean | undefined;
   readonly rules: DetectionRules;
   readonly newKey: (episode: Episode) => string;
 }
@@ -30,6 +32,8 @@ export interface EvaluationOfScope {
 export const againDays = 28;
 /** How many days before the last one are read: those that are looked at again, and what is learned before the first of them. */
 export const readDays = againDays + learningDays;
+/** Where so much of a day of the last weeks came in after it had been loaded, a day without costs may only be late. */
+export const lateShare = 0.3;
 /** The first time nobody is told what is longer ago and over. */
 const firstTimeDays = 7;
 /** After an outage nobody is told what is longer ago than this. */

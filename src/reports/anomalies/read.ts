@@ -10,7 +10,7 @@ import { anomalySql } from './anomaly-sql.ts';
 import type { DailyCosts } from './baseline.ts';
 import { dayName, dayNamed, dayNumber } from './days.ts';
 import { type Episode, quietDays } from './detect.ts';
-import { evaluateScope, type KeptEpisode, readDays } from './evaluate.ts';
+import { againDays, evaluateScope, type KeptEpisode, lateShare, readDays } from './evaluate.ts';
 import { type Explained, explain, usdText } from './explain.ts';
 import { type AnomalyDetail, severityOf } from './fact.ts';
 import type { AnomalyRules } from './rules.ts';
@@ -52,6 +52,7 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
   const from = Math.min(...due.map(({ lastDay }) => lastDay)) - readDays + 1;
   const rowsOf = groupedBy(known, (row) => scopeKey(scopeOf({ ...row })));
   const costs = withScopesWithoutCosts(await readDailyCosts(connection, due, from), due, known, from);
+  const late = await lateDays(connection, Math.min(...due.map(({ lastDay }) => lastDay)) - againDays + 1);
   const [loads] = await connection.rows('select coalesce(max(load_number), 0) as load_number from ledger.loads');
   const found: { scope: Scope; episode: KeptEpisode; before: AnomalyRow | undefined; isMoved: boolean }[] = [];
   for (const { account, lastDay, evaluatedDay } of due) {
@@ -66,6 +67,9 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
       const changedFrom = changed.get(key);
       const episodes = evaluateScope({
         ...{ series, known: rows.map(toEpisode), lastDay, evaluatedDay, changedFrom, isQuiet, rules },
+        isLate: (late.get(key) ?? []).some(
+          ({ day, moved }) => moved >= lateShare * (series.costs[day - series.firstDay] ?? 0),
+        ),
         newKey: (episode) => anomalyKey(scope, episode),
       });
       for (const episode of episodes) {
@@ -121,6 +125,18 @@ function lookedAt(
 async function changedDays(connection: Connection, oldest: number): Promise<Map<string, number>> {
   const rows = await connection.rows(await anomalySql('changed'), { from: formatInstant(oldest * dayMs) });
   return new Map(rows.map((row) => [scopeKey(scopeOf(row)), Number(row['first_day'])]));
+}
+
+/** By how much days of each scope became more after they had been loaded. */
+async function lateDays(connection: Connection, from: number): Promise<Map<string, { day: number; moved: number }[]>> {
+  const days = new Map<string, { day: number; moved: number }[]>();
+  const rows = await connection.rows(await anomalySql('late'), { from: formatInstant(from * dayMs) });
+  for (const row of rows) {
+    const key = scopeKey(scopeOf(row));
+    const day = { day: Number(row['usage_day']), moved: Number(row['moved']) };
+    days.set(key, [...(days.get(key) ?? []), day]);
+  }
+  return days;
 }
 
 /** Every scope of these accounts with its days from `oldest` on, or from where its account's books begin. */

@@ -5,7 +5,7 @@ import { type KnownCoverage, reachedAt, readKnown } from '../coverage-known.ts';
 import { anomalySql } from './anomaly-sql.ts';
 import { dayName, dayNumber } from './days.ts';
 import { type AnomalyKind, quietDays } from './detect.ts';
-import { evaluateScope, type KeptEpisode, readDays } from './evaluate.ts';
+import { againDays, evaluateScope, type KeptEpisode, lateShare, readDays } from './evaluate.ts';
 import { usdText } from './explain.ts';
 import { severityOf } from './fact.ts';
 import { anomalyKey } from './read.ts';
@@ -59,6 +59,8 @@ interface Replayed {
   readonly costs: number[];
   readonly usages: number[];
   applied: number;
+  /** The night on which a large part of a day last came in late. */
+  lateAt: Instant | undefined;
   episodes: KeptEpisode[];
 }
 
@@ -100,6 +102,7 @@ export async function replayAnomalies(
         const before = scope.episodes;
         scope.episodes = evaluateScope({
           ...{ series: scope, known: before, lastDay, evaluatedDay, changedFrom: changed[place], isQuiet, rules },
+          isLate: scope.lateAt !== undefined && scope.lateAt > night - againDays * dayMs,
           newKey: (episode) => anomalyKey(scope.scope, episode),
         });
         if (night >= firstNight) events.push(...eventsOf(scope, before, night, rules));
@@ -149,6 +152,7 @@ function toReplayed(
     costs: new Array<number>(length).fill(0),
     usages: new Array<number>(length).fill(0),
     applied: 0,
+    lateAt: undefined,
     episodes: [],
   };
 }
@@ -168,7 +172,9 @@ function learn(scope: Replayed, night: Instant, evaluatedDay: number | undefined
     costs[place] = (costs[place] ?? 0) + change.cost;
     usages[place] = (usages[place] ?? 0) + change.usage;
     const isChange = evaluatedDay !== undefined && change.day <= evaluatedDay && Math.abs(change.cost) >= leastChange;
-    if (isChange) first = Math.min(first ?? change.day, change.day);
+    if (!isChange) continue;
+    first = Math.min(first ?? change.day, change.day);
+    if (change.cost >= lateShare * (costs[place] ?? 0)) scope.lateAt = night;
   }
   return first;
 }

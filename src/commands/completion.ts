@@ -1,0 +1,159 @@
+import { UsageError } from '../errors.ts';
+import type { Command } from './command.ts';
+import { commonOptions } from './common-options.ts';
+
+const shells = ['bash', 'zsh', 'fish'] as const;
+
+/** The command by which a shell completes these commands, and itself. */
+export function completionOf(allCommands: () => Promise<readonly Command[]>): Command {
+  return {
+    name: 'completion',
+    summary: 'Print the script by which a shell completes commands and options.',
+    arguments: [{ name: '<shell>', summary: `the shell: ${shells.join(', ')}` }],
+    options: [],
+    examples: [
+      'costbook completion bash > ~/.local/share/bash-completion/completions/costbook',
+      'costbook completion zsh > ~/.zfunc/_costbook',
+      'costbook completion fish > ~/.config/fish/completions/costbook.fish',
+    ],
+    async run(input, context) {
+      const shell = shells.find((name) => name === input.arguments[0]);
+      if (shell === undefined) {
+        throw new UsageError(`found ${JSON.stringify(input.arguments[0])}, expected one of ${shells.join(', ')}`);
+      }
+      const script = { bash, zsh, fish }[shell](tableOf(await allCommands()));
+      await context.write(context.json ? `${JSON.stringify({ shell, script })}\n` : script);
+      return 0;
+    },
+  };
+}
+
+interface Word {
+  /** `--month` */
+  readonly name: string;
+  readonly summary: string;
+  /** What stands behind it as a value; undefined of a flag. */
+  readonly value: string | undefined;
+}
+
+interface Entry {
+  readonly name: string;
+  readonly summary: string;
+  readonly options: readonly Word[];
+  /** Words that may be its argument, where they are known. */
+  readonly choices: readonly string[];
+}
+
+/** The command table as shells need it. */
+function tableOf(commands: readonly Command[]): readonly Entry[] {
+  const common = [...commonOptions, { flags: '--help', summary: 'show how it is used' }].map(wordOf);
+  const entries = commands.map(({ name, summary, options }): Entry => {
+    const choices = name === 'completion' ? shells : [];
+    return { name, summary, options: [...options.map(wordOf), ...common], choices };
+  });
+  const names = commands.map(({ name }) => name);
+  return [...entries, { name: 'help', summary: 'Show how a command is used.', options: [], choices: names }];
+}
+
+function wordOf({ flags, summary }: { readonly flags: string; readonly summary: string }): Word {
+  return { name: /--[\w-]+/.exec(flags)?.[0] ?? flags, summary, value: /[<[](\w+)/.exec(flags)?.[1] };
+}
+
+/** Options whose value is a file or a folder. */
+function isPath({ value }: Word): boolean {
+  return value === 'dir' || value === 'file' || value === 'path';
+}
+
+function bash(entries: readonly Entry[]): string {
+  const common = commonOptions.map(wordOf);
+  const withValue = [
+    ...new Set(
+      entries.flatMap(({ options }) => options.filter(({ value }) => value !== undefined).map(({ name }) => name)),
+    ),
+  ];
+  const paths = [...new Set(entries.flatMap(({ options }) => options.filter(isPath).map(({ name }) => name)))];
+  return `# bash completion of costbook, printed by "costbook completion bash"
+_costbook() {
+  local word command='' skip='' index
+  COMPREPLY=()
+  for ((index = 1; index < COMP_CWORD; index += 1)); do
+    word=\${COMP_WORDS[index]}
+    if [[ -n $skip ]]; then skip=''; continue; fi
+    case $word in
+      ${withValue.join('|')}) skip=1 ;;
+      -*) ;;
+      *) if [[ -z $command ]]; then command=$word; fi ;;
+    esac
+  done
+  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD - 1]} words=''
+  if [[ -n $skip ]]; then
+    case $previous in
+      --log-format) words='human json' ;;
+      ${paths.join('|')}) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+      *) return ;;
+    esac
+  else
+    case $command in
+      '') words='${[...entries.map(({ name }) => name), ...common.map(({ name }) => name)].join(' ')}' ;;
+${entries.map(({ name, options, choices }) => `      ${name}) words='${[...choices, ...options.map((option) => option.name)].join(' ')}' ;;`).join('\n')}
+    esac
+  fi
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+}
+complete -o default -F _costbook costbook
+`;
+}
+
+/** A text within single quotes. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function zsh(entries: readonly Entry[]): string {
+  function spec({ name, summary, value }: Word): string {
+    const text = summary.replaceAll(/[[\]\\:]/g, (letter) => `\\${letter}`);
+    const action = value === undefined ? '' : `:${value}:${isPath({ name, summary, value }) ? '_files' : ''}`;
+    return quoted(`${name}[${text}]${action}`);
+  }
+  const commands = entries.map(({ name, summary }) => quoted(`${name}:${summary.replaceAll(':', '\\:')}`));
+  return `#compdef costbook
+# zsh completion of costbook, printed by "costbook completion zsh"
+_costbook() {
+  local context state line
+  typeset -A opt_args
+  local -a commands=(
+${commands.map((line) => `    ${line}`).join('\n')}
+  )
+  _arguments -C ${commonOptions.map(wordOf).map(spec).join(' ')} '1:command:->command' '*::argument:->argument'
+  case $state in
+    command) _describe command commands ;;
+    argument)
+      case $line[1] in
+${entries
+  .map(({ name, options, choices }) => {
+    const argument = choices.length === 0 ? `'*::argument:_files'` : quoted(`1:argument:(${choices.join(' ')})`);
+    return `        ${name}) _arguments ${[...options.map(spec), argument].join(' ')} ;;`;
+  })
+  .join('\n')}
+      esac ;;
+  esac
+}
+_costbook "$@"
+`;
+}
+
+function fish(entries: readonly Entry[]): string {
+  const lines = entries.flatMap(({ name, summary, options, choices }) => [
+    `complete -c costbook -f -n __fish_use_subcommand -a ${name} -d ${fishQuoted(summary)}`,
+    ...choices.map((choice) => `complete -c costbook -f -n '__fish_seen_subcommand_from ${name}' -a ${choice}`),
+    ...options.map((option) => {
+      const value = option.value === undefined ? '' : isPath(option) ? ' -r -F' : ' -x';
+      return `complete -c costbook -n '__fish_seen_subcommand_from ${name}' -l ${option.name.slice(2)}${value} -d ${fishQuoted(option.summary)}`;
+    }),
+  ]);
+  return `# fish completion of costbook, printed by "costbook completion fish"\n${lines.join('\n')}\n`;
+}
+
+function fishQuoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}
