@@ -19,7 +19,7 @@ import {
   type ScopeForecast,
   usdDecimals,
 } from '../reports/index.ts';
-import { formatInstant } from '../time.ts';
+import { formatInstant, type Instant } from '../time.ts';
 import { openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
@@ -59,6 +59,7 @@ export async function forecastOfBooks(input: CommandInput, context: CommandConte
       signal,
       progress: context.progress,
     });
+    for (const sentence of overSentences(forecasts, now)) context.tell(`warning: ${sentence}`);
     const state = await completenessOf(books.connection, asOf);
     if (context.json) await context.write(`${JSON.stringify(toJson(forecasts, state))}\n`);
     else await context.write(`${describe(forecasts)}\n${describeCompleteness(state)}\n`);
@@ -72,6 +73,19 @@ export async function forecastOfBooks(input: CommandInput, context: CommandConte
   } finally {
     books.close();
   }
+}
+
+/** Of which periods only hours that should be in the books by now are forecast: a sentence each. */
+function overSentences(forecasts: readonly ScopeForecast[], now: Instant): string[] {
+  const sentences = forecasts.flatMap(({ period, completeThrough }) =>
+    completeThrough === undefined || period.end > now
+      ? []
+      : [
+          `${period.name} is over, and the books are complete through ${formatInstant(completeThrough)}: ` +
+            'what is forecast of it are hours that are missing',
+        ],
+  );
+  return [...new Set(sentences)];
 }
 
 function budgetNamed(name: string, budgets: readonly Budget[]): Budget {

@@ -247,6 +247,15 @@ describe('costbook forecast', () => {
     expect(stdout).toMatch(/complete through 2026-11-02T00:00:00Z, settled through .*\n$/);
   });
 
+  test('of a period that is over says that the rest of it is not in the books', async () => {
+    const { exitCode, stderr } = await run(['forecast', '--budget', 'everything', '--now', '2027-03-01']);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 0,
+      stderr:
+        'warning: 2026-11 is over, and the books are complete through 2026-11-02T00:00:00Z: what is forecast of it are hours that are missing\n',
+    });
+  });
+
   test('as of an earlier instant tells what was forecast then', async () => {
     const asked = ['forecast', '--budget', 'everything', '--json', '--as-of', '2026-10-16T12:00:00Z', '--now', now];
     const answer = JSON.parse((await run(asked)).stdout) as { forecasts: { forecast: string }[] };
