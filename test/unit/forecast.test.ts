@@ -67,6 +67,20 @@ describe('forecastSeries(history, horizon)', () => {
     expect((over.cumulative[29]?.mean ?? 0) / (before?.mean ?? 1)).toBeLessThan(2);
   });
 
+  test('takes an end that follows no week of before for a level of its own, and expects no week of it', async () => {
+    const random = chance(11);
+    const calm = days(182, (day) => (day % 7 < 5 ? 1.2 : 0.01) * random.noise(0.1));
+    const away = Array.from({ length: 7 }, () => 90 * random.noise(0.05));
+    const { notes, cumulative } = await made([...calm.slice(0, -7), ...away], 10);
+    expect(notes).toEqual([expect.stringMatching(/the interval holds both/)]);
+    const sum = cumulative[9] ?? { mean: 0, lower: 0, upper: 0 };
+    expect(sum.lower).toBeLessThan(12);
+    expect(sum.mean).toBeGreaterThan(400);
+    expect(sum.mean).toBeLessThan(500);
+    expect(sum.upper).toBeGreaterThan(900);
+    expect(sum.upper).toBeLessThan(1100);
+  });
+
   test('says of what stopped that it stopped, and when, and expects nothing more of it', async () => {
     const stopped = await made(days(100, (day) => (day < 90 ? week(day) : 0)));
     expect(stopped).toMatchObject({

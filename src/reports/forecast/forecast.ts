@@ -105,7 +105,7 @@ export async function forecastSeries(
     notes,
     ...(turn === undefined
       ? rangesAround(path, margins, floor, series.scale)
-      : rangesOfTurn(turn, margins, series.scale)),
+      : rangesOfTurn(turn, margins, { scale: series.scale, level })),
     backtest: backtestOf(tried, series, horizon, level, seasons.at(-1) ?? 1, floor),
     from: instantAt(length - past.values.length),
     through: instantAt(length),
