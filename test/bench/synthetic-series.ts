@@ -23,9 +23,9 @@ export interface Chance {
   noise(variation: number): number;
 }
 
-/** mulberry32, and what is made of it. */
+/** mulberry32, and what is made of it. Seeds in a row give streams that resemble one another, so each is mixed first. */
 export function chance(seed: number): Chance {
-  let state = seed >>> 0;
+  let state = scrambled(seed);
   function uniform(): number {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
@@ -45,6 +45,14 @@ export function chance(seed: number): Chance {
       return Math.exp(sigma * normal() - (sigma * sigma) / 2);
     },
   };
+}
+
+/** Any bit of a number turned into all bits of another one (the end of MurmurHash3). */
+function scrambled(number: number): number {
+  let hash = number >>> 0;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
 }
 
 const dayCount = 400;

@@ -9,6 +9,11 @@ const sizePower = 0.75;
 /** A step that is quieter than this by its season errs as if it were not. */
 const leastShare = 0.1;
 
+/** What the chosen model erred counts for so much: it was chosen for having erred little there. */
+const chosenShare = 1 / 3;
+/** What was erred counts half as much after so many origins more: series calm down and grow restless. */
+const errorsHalveAfter = 8;
+
 /** Margins by step, of the single steps and of their sums up to there. */
 export interface Margins {
   readonly points: readonly Margin[];
@@ -37,21 +42,27 @@ export interface Stand {
 }
 
 /**
- * Margins for a forecast: from older origins alone, as far as their outcomes were known by then. Half of what counts is
- * what the chosen model erred, which it was chosen for, and half what the models erred that would have been chosen at
+ * Margins for a forecast: from older origins alone, as far as their outcomes were known by then, the newer the more. A
+ * third of what counts is what the chosen model erred, and the rest what the models erred that would have been chosen at
  * those origins, which knew less.
  */
 export function marginsFor({ back, past, chosen }: Stand, tried: Tried, horizon: number, level: number): Margins {
   const [ofPoints, ofSums]: [Fold[], Fold[]] = [[], []];
+  const stride = tried.origins[0]?.back ?? 1;
   for (const [index, origin] of tried.origins.entries()) {
     if (origin.back <= back) continue;
     const size = sizeOf(origin.past);
     const shares = sharesOf(origin.past, origin.outcomes.length);
-    for (const { paths } of [chosen, tried.chosenAt[index]].filter((trial) => trial !== undefined)) {
+    const recency = 0.5 ** ((origin.back - back) / stride / errorsHalveAfter);
+    for (const [trial, share] of [
+      [chosen, chosenShare],
+      [tried.chosenAt[index], 1 - chosenShare],
+    ] as const) {
+      if (trial === undefined) continue;
       const errors = origin.outcomes
         .slice(0, origin.back - back)
-        .map((outcome, h) => (origin.isKnown[h] ? (outcome - (paths[index]?.[h] ?? 0)) / size : Number.NaN));
-      const fold = { back: origin.back - back, weight: 0.5 };
+        .map((outcome, h) => (origin.isKnown[h] ? (outcome - (trial.paths[index]?.[h] ?? 0)) / size : Number.NaN));
+      const fold = { back: origin.back - back, weight: recency * share };
       ofPoints.push({ ...fold, errors: errors.map((error, h) => error / (shares[h] ?? 1)) });
       ofSums.push({ ...fold, errors: runningSums(errors) });
     }

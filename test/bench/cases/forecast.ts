@@ -9,8 +9,11 @@ const month = 31;
 const hourMs = 3_600_000;
 /** The demo's day: fixed, so that its books are the same every time. */
 const demoNow = '2026-10-05T12:30:00Z';
-/** How many months of the demo are held out, one after the other. */
-const demoMonths = 6;
+/** How many months of the demo are held out, and how many days one ends before the next: a few alone would tell little. */
+const demoMonths = 18;
+const demoDaysApart = 10;
+/** What cost the same on each of so many days before a month is no art to foresee, and its interval always holds. */
+const demoLeastVaried = 56;
 
 /** How far forecasts err, and how often their intervals hold what comes. */
 export const forecastBench: Bench = {
@@ -130,10 +133,7 @@ async function forecastAll(
   return { scores, cpuSeconds };
 }
 
-/**
- * The days of each workspace and resource type of the demo, as they were before each of its last months. What costs the
- * same every day is left out: to foresee it is no art, and its interval always holds.
- */
+/** The days of each workspace and resource type of the demo, to the end of each month that is held out. */
 async function demoSeries(): Promise<SyntheticSeries[]> {
   const dir = await newFolder();
   await run([cli, 'demo', '--dir', dir, '--now', demoNow]);
@@ -159,16 +159,17 @@ async function demoSeries(): Promise<SyntheticSeries[]> {
     order by scope`;
   const { stdout } = await run([cli, 'sql', '--dir', join(dir, 'costbook-demo'), '--json', query]);
   const { rows } = JSON.parse(stdout) as { rows: { scope: string; first_date: string; costs: number[] }[] };
-  const varied = rows.filter(({ costs }) => new Set(costs.slice(0, -1).filter((cost) => cost > 0)).size > 1);
-  return varied.flatMap(({ scope, first_date, costs }) =>
-    Array.from({ length: demoMonths }, (_, back) => ({
-      id: `${scope} ${back}`,
-      family: 'demo',
-      start: `${first_date}T00:00:00Z`,
-      step: 'day' as const,
-      horizon: month,
-      // The last day has only begun.
-      values: costs.slice(0, costs.length - 1 - back * month),
-    })),
-  );
+  return rows
+    .flatMap(({ scope, first_date, costs }) =>
+      Array.from({ length: demoMonths }, (_, back) => ({
+        id: `${scope} ${back}`,
+        family: 'demo',
+        start: `${first_date}T00:00:00Z`,
+        step: 'day' as const,
+        horizon: month,
+        // The last day has only begun.
+        values: costs.slice(0, costs.length - 1 - back * demoDaysApart),
+      })),
+    )
+    .filter(({ values }) => new Set(values.slice(-month - demoLeastVaried, -month)).size > 1);
 }
