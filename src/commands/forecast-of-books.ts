@@ -152,14 +152,16 @@ function nameOf({ scope }: ScopeForecast): string {
   return `${scope.workspace ?? '(no workspace)'} / ${scope.resourceType ?? '(no type)'}`;
 }
 
-/** The model in words: `trend of 26 weeks, from 182 days`. */
+/** The model in words: `trend of 26 weeks and 2 others, from 182 days`. */
 function modelOf({ forecast }: ScopeForecast): string {
   if (forecast.kind === 'none') return '';
-  const { model, observations, stepHours } = forecast;
+  const { observations, stepHours } = forecast;
+  const [model = '', more] = forecast.model.split('+');
   const [step, cycle] = stepHours === 1 ? ['hour', 'day'] : ['day', 'week'];
   const [, kind = '', cycles = ''] = /^(level|median|trend)-(\d+)/.exec(model) ?? [];
   const words = kind === '' ? (modelWords[model] ?? model) : `${kind} of ${counted(Number(cycles), cycle)}`;
-  return `${words.replace('the last', `the last ${cycle}`)}, from ${counted(observations, step)}`;
+  const others = more === undefined ? '' : ` and ${counted(Number(more), 'other')}`;
+  return `${words.replace('the last', `the last ${cycle}`)}${others}, from ${counted(observations, step)}`;
 }
 
 /** Models that have no length. */

@@ -27,7 +27,7 @@ export interface ForecastOptions {
 
 export interface SeriesForecast {
   readonly kind: 'forecast';
-  /** The name of the model, for people and for the books: `level-4`, `trend-16`, `mstl-ets`, `stopped`, … */
+  /** The name of the model, for people and for the books: `level-4`, `mstl-ets`, `stopped`, …; `level-4+2` with two others. */
   readonly model: string;
   readonly transform: Transform;
   /** The seasons that the model follows, in steps. */
@@ -90,7 +90,7 @@ export async function forecastSeries(
   const floor = nonNegative ? 0 : Number.NEGATIVE_INFINITY;
   const past = pastOf(series.values, series.values.length, seasons, nonNegative);
   const tried = await tryModels(series, past, horizon, seasons, floor);
-  const { chosen, path } = tried;
+  const { chosen } = tried;
   const margins = marginsFor({ back: 0, past, chosen }, tried, horizon, level);
   const turn = nonNegative ? turnOf(tried, past, horizon, level) : undefined;
   const notes = [
@@ -104,7 +104,7 @@ export async function forecastSeries(
     seasons,
     notes,
     ...(turn === undefined
-      ? rangesAround(path, margins, floor, series.scale)
+      ? rangesAround(chosen.path, margins, floor, series.scale)
       : rangesOfTurn(turn, margins, { scale: series.scale, level })),
     backtest: backtestOf(tried, series, horizon, level, seasons.at(-1) ?? 1, floor),
     from: instantAt(length - past.values.length),

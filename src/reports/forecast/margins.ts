@@ -1,4 +1,4 @@
-import type { Trial } from './backtest.ts';
+import type { Said } from './backtest.ts';
 import type { Tried } from './choice.ts';
 import { type Fold, type Margin, pointMargins, sumMargins } from './intervals.ts';
 import type { Past } from './models.ts';
@@ -38,7 +38,7 @@ function sharesOf({ factors, values }: Past, horizon: number): number[] {
 export interface Stand {
   readonly back: number;
   readonly past: Past;
-  readonly chosen: Trial;
+  readonly chosen: Said;
 }
 
 /**

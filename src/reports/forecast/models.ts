@@ -51,10 +51,13 @@ export function pastOf(values: readonly number[], end: number, seasons: readonly
   };
 }
 
+/** The name of the model that repeats the last season as it was. */
+export const lastSeason = 'seasonal-naive';
+
 /** Every model, the plainest first: of equals the plainer one is chosen. */
 export function modelsWith(augurs: Augurs): readonly Model[] {
   return [
-    plain('seasonal-naive', ({ values, seasons }, horizon) => {
+    plain(lastSeason, ({ values, seasons }, horizon) => {
       const season = values.length >= (seasons.at(-1) ?? 1) ? (seasons.at(-1) ?? 1) : (seasons[0] ?? 1);
       return steps(horizon, (h) => values[values.length - season + (h % season)] ?? values.at(-1) ?? 0);
     }),
