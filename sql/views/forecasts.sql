@@ -60,7 +60,7 @@ comment on column forecasts.step is 'Of what the history has a value each: hour 
 comment on column forecasts.history_start is 'Start of the history that the model was made from, UTC';
 comment on column forecasts.history_end is 'End of that history, UTC, exclusive';
 comment on column forecasts.observations is 'How many values the history has';
-comment on column forecasts.model is 'Model that did best on the history';
+comment on column forecasts.model is 'Model that did best on the history; level-4+2 is averaged with two others that did hardly worse';
 comment on column forecasts.transform is 'What the values were transformed by: none, sqrt or log1p';
 comment on column forecasts.seasons is 'Seasons that the model has, in steps, a JSON array';
 comment on column forecasts.folds is 'How many times the model was tried on the history';
