@@ -2,10 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import { wholeOfDecimal } from '../decimals.ts';
 import { UsageError } from '../errors.ts';
 import { type CalendarPeriod, dayMs, floorDay, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
-import type { Connection } from '../warehouse/index.ts';
+import { type Connection, readSql } from '../warehouse/index.ts';
 import { type Budget, usdDecimals } from './budget-file.ts';
 import { scopeForSql, unanswerableOf } from './budget-spends.ts';
-import { budgetSql } from './budget-sql.ts';
 import { type BudgetFact, budgetCalendar, evaluateBudgets, isForecastAsked, type Spend } from './budgets.ts';
 import { reachedAt, readKnown } from './coverage-known.ts';
 import { type Forecaster, forecastPeriod, historyDays, stepHoursOf } from './period-forecast.ts';
@@ -101,7 +100,7 @@ export async function replayBudget(
   const names = new Map(periods.map((period) => [period.start, period]));
   const end = periods.at(-1)?.end ?? now;
   const costsIn = async (starts: readonly Instant[]) => {
-    const rows = await connection.rows(await budgetSql('replay'), {
+    const rows = await connection.rows(await readSql('budgets', 'replay'), {
       scope: JSON.stringify(scopeForSql(budget.scope)),
       has_label: budget.scope.label !== undefined,
       has_owner: budget.scope.owner !== undefined,

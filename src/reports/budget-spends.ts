@@ -1,9 +1,8 @@
 import { wholeOfDecimal } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { type CalendarPeriod, formatInstant, hourMs, hoursIn, type Instant, type Window } from '../time.ts';
-import { type Completeness, type Connection, completeness, type SqlRow } from '../warehouse/index.ts';
+import { type Completeness, type Connection, completeness, readSql, type SqlRow } from '../warehouse/index.ts';
 import { type Budget, type BudgetScope, usdDecimals } from './budget-file.ts';
-import { budgetSql } from './budget-sql.ts';
 import { type BudgetFact, type Driver, evaluateBudgets, rounded, type Spend, watchedPeriods } from './budgets.ts';
 import { reachedAt, readKnown } from './coverage-known.ts';
 
@@ -132,7 +131,7 @@ export async function watchedSpends(
 
 /** Through when each account was complete at the last evaluation: hours after that came since. */
 async function evaluatedThrough(connection: Connection): Promise<ReadonlyMap<string, Instant>> {
-  const [row] = await connection.rows(await budgetSql('last_evaluated'));
+  const [row] = await connection.rows(await readSql('budgets', 'last_evaluated'));
   const at = row?.['evaluated_at'];
   const through = new Map<string, Instant>();
   if (at === null || at === undefined) return through;
@@ -202,7 +201,7 @@ interface UnreadListing {
 }
 
 async function unreadListings(connection: Connection): Promise<readonly UnreadListing[]> {
-  return (await connection.rows(await budgetSql('labels_lacking'))).map((row) => {
+  return (await connection.rows(await readSql('budgets', 'labels_lacking'))).map((row) => {
     const { account, resource_type: type, outcome } = row;
     const readAt = formatInstant(Number(row['read_at']));
     const sentence = `labels may be missing: the listing of ${type} of ${account} was ${outcome} at ${readAt}`;
@@ -233,7 +232,7 @@ export async function costsOf(connection: Connection, stretches: readonly Stretc
   for (const file of new Set(numbered.map((stretch) => stretch.file))) {
     const own = numbered.filter((stretch) => stretch.file === file);
     const budgets = [...new Set(own.map(({ budget }) => budget))];
-    const rows = await connection.rows(await budgetSql(file), {
+    const rows = await connection.rows(await readSql('budgets', file), {
       scopes: JSON.stringify(budgets.map((budget, number) => ({ budget: number, ...scopeForSql(budget.scope) }))),
       stretches: JSON.stringify(
         own.map(({ index, budget, start, end }) => ({
@@ -278,7 +277,9 @@ async function coveredHours(
     start: formatInstant(start),
     end: formatInstant(end),
   }));
-  const rows = await connection.rows(await budgetSql('covered_hours'), { stretches: JSON.stringify(stretches) });
+  const rows = await connection.rows(await readSql('budgets', 'covered_hours'), {
+    stretches: JSON.stringify(stretches),
+  });
   return rows.map((row) => ({
     stretch: Number(row['stretch']),
     account: String(row['account']),
@@ -338,7 +339,7 @@ async function knownEntries(
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const known = new Map<string, string[]>();
   for (const { entry_key: key, entry_value: value } of await connection.rows(
-    await budgetSql(entryGroups[group].file),
+    await readSql('budgets', entryGroups[group].file),
   )) {
     const values = known.get(String(key)) ?? [];
     if (value !== null && value !== undefined) values.push(String(value));
@@ -382,7 +383,7 @@ export async function namesNotFound(connection: Connection, budgets: readonly Bu
   );
   // Only names of resources may hold a star, so the others are patterns of themselves.
   const asked = named.map(({ key, value }) => ({ key, value, pattern: likePattern(value) }));
-  const rows = await connection.rows(await budgetSql('values_not_found'), { asked: JSON.stringify(asked) });
+  const rows = await connection.rows(await readSql('budgets', 'values_not_found'), { asked: JSON.stringify(asked) });
   const sentences = named.flatMap(({ budget, key, value }) => {
     const row = rows.find((found) => found['scope_key'] === key && found['scope_value'] === value);
     if (row === undefined) return [];

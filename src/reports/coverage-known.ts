@@ -1,6 +1,5 @@
 import type { Instant } from '../time.ts';
-import type { Connection, SqlRow } from '../warehouse/index.ts';
-import { budgetSql } from './budget-sql.ts';
+import { type Connection, readSql, type SqlRow } from '../warehouse/index.ts';
 
 /** What the books know, and knew before, of how far they are. */
 export interface KnownCoverage {
@@ -11,7 +10,7 @@ export interface KnownCoverage {
 /** The coverage of some accounts with its past. */
 export async function readKnown(connection: Connection, isAsked: (account: string) => boolean): Promise<KnownCoverage> {
   const rowsOf = async (name: string) => {
-    const rows = await connection.rows(await budgetSql(name));
+    const rows = await connection.rows(await readSql('budgets', name));
     return rows.map(toKnown).filter(({ account }) => isAsked(account));
   };
   const pieces = await rowsOf('coverage_known');

@@ -10,13 +10,7 @@ import {
   type PeriodKind,
   type Window,
 } from '../time.ts';
-import {
-  type Completeness,
-  type Connection,
-  completeness,
-  type ForecastRow,
-  readSqlFolder,
-} from '../warehouse/index.ts';
+import { type Completeness, type Connection, completeness, type ForecastRow, readSql } from '../warehouse/index.ts';
 import { amountIn, type Budget, usdDecimals } from './budget-file.ts';
 import { costsOf, earliest, expectedOf, scopeForSql, unanswerableOf } from './budget-spends.ts';
 import { accountOf, budgetCalendar, dayOf, type Spend } from './budgets.ts';
@@ -235,7 +229,7 @@ async function readHistories(
   const { end, hours } = endOf(cut);
   const stepMs = cut.stepHours * hourMs;
   const from = end - (budgets.length > 0 ? historyDays[cut.stepHours] : workspaceHistoryDays) * dayMs;
-  const rows = await connection.rows(await forecastSql('steps'), {
+  const rows = await connection.rows(await readSql('forecasts', 'steps'), {
     scopes: JSON.stringify(budgets.map(({ budget }, scope) => ({ scope, ...scopeForSql(budget.scope) }))),
     has_label: budgets.some(({ budget }) => budget.scope.label !== undefined),
     has_owner: budgets.some(({ budget }) => budget.scope.owner !== undefined),
@@ -376,11 +370,4 @@ export function exceedsOnOf({
   if (spent === undefined || amount === undefined || spent >= amount) return undefined;
   const at = reachedOn(forecast, amount);
   return at === undefined ? undefined : dayOf(scope.budget, at);
-}
-
-/** One SQL file of `sql/forecasts`. */
-async function forecastSql(name: string): Promise<string> {
-  const file = (await readSqlFolder('forecasts')).find((candidate) => candidate.name === name);
-  if (file === undefined) throw new Error(`sql/forecasts/${name}.sql is missing`);
-  return file.text;
 }

@@ -65,7 +65,7 @@ export {
 } from './partitions.ts';
 export { openRebuildingWarehouse, type RebuildingWarehouse } from './rebuilding.ts';
 export { snapshotFile } from './snapshot.ts';
-export { readSqlFolder, type SqlFile } from './sql-files.ts';
+export { readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 export {
   epochDays,
   epochMicros,

@@ -62,6 +62,13 @@ export async function readSqlFolder(folder: SqlFolder, overlay?: string): Promis
   return read;
 }
 
+/** The text of one built-in file of a folder. */
+export async function readSql(folder: SqlFolder, name: string): Promise<string> {
+  const file = (await readSqlFolder(folder)).find((candidate) => candidate.name === name);
+  if (file === undefined) throw new Error(`sql/${folder}/${name}.sql is missing`);
+  return file.text;
+}
+
 /** The `--! key: value` lines at the top of an SQL file. A repeated key continues its value. */
 function parseHeader(text: string, path: string, problems: string[]): Record<string, string> {
   const header: Record<string, string> = {};
