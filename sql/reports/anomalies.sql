@@ -2,6 +2,7 @@
 --! grain: account, first_day, workspace, resource_type, billing_dimension, kind
 --! params: month month = last-complete, account text = *, workspace text = *
 --! formats: csv, parquet
+--! kept: anomalies
 -- Those are told of which a day lies in the month, as far as somebody was to be told of them: "costbook alert" finds them.
 with bounds as (
   select cast($month as date) as month_start, cast($month as date) + interval 1 month as month_end

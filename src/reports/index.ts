@@ -78,6 +78,7 @@ export type { AnswerPieces, FormatOptions, Question } from './formats/format.ts'
 export { jsonLines, jsonPieces } from './formats/json.ts';
 export { writeParquet } from './formats/parquet.ts';
 export { formatTable, printable } from './formats/table.ts';
+export { type Kept, readKept } from './kept.ts';
 export { partitionsFolder } from './lake.ts';
 export { type Manifest, type ManifestFile, manifestName } from './manifest.ts';
 export { answersMetric, type EndedRun, type MetricsAsked, metricNames, readMetrics } from './metrics.ts';
