@@ -157,7 +157,7 @@ function toJson(lines: readonly BudgetNow[], state: CompletenessState, now: Inst
     completeThrough: state.completeThrough,
     settledThrough: state.settledThrough,
     budgets: lines.map(({ budget, spend, forecast, exceedsOn, state: ofBudget }) => {
-      const { period, spent, burnRate, completeThrough, lacking, drivers } = spend;
+      const { period, spent, spentSince, burnRate, completeThrough, lacking, drivers } = spend;
       return {
         name: budget.name,
         parent: budget.parent ?? null,
@@ -167,6 +167,8 @@ function toJson(lines: readonly BudgetNow[], state: CompletenessState, now: Inst
         periodEnd: formatInstant(period.end),
         timeZone: budget.timeZone,
         spent: spent === undefined ? null : decimalOfWhole(spent, usdDecimals),
+        /** What of it lies in hours after completeThrough, of which there may be more. */
+        spentSince: spentSince === undefined ? null : decimalOfWhole(spentSince, usdDecimals),
         amount: decimalOfWhole(amountIn(budget, period.name), usdDecimals),
         /** Percent of the amount. */
         share: spent === undefined ? null : shareOf(budget, period, spent),
@@ -277,7 +279,16 @@ function describe(lines: readonly BudgetNow[], now: Instant): string {
     const names = [...burning].filter(([, own]) => own === hours).map(([name]) => name);
     return `USD a day${names.length === lines.length ? '' : ` of ${names.join(', ')}`}: of the last ${hours}`;
   });
-  return [table, ...computed, ...describeForecasts(lines)].join('\n');
+  return [table, ...describeSince(lines), ...computed, ...describeForecasts(lines)].join('\n');
+}
+
+/** What of the spends lies in hours that are not complete yet: a forecast does not count them as spent. */
+function describeSince(lines: readonly BudgetNow[]): string[] {
+  const parts = lines.flatMap(({ budget, spend: { spentSince = 0n } }) =>
+    spentSince === 0n ? [] : [`${cents(spentSince)} of ${budget.name}`],
+  );
+  if (parts.length === 0) return [];
+  return [`USD spent: also in hours after complete through, of which there may be more: ${parts.join(', ')}`];
 }
 
 /** What is worth saying of forecasts: of budgets that will be exceeded when, and why there is none. */

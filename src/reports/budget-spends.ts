@@ -16,6 +16,8 @@ export interface BurnRate extends Window {
 export interface SpendNow extends Spend {
   /** Undefined where no hour is complete in every account. */
   readonly burnRate: BurnRate | undefined;
+  /** What of `spent` lies in hours that are not complete yet: there may be more of them; undefined where nothing is known. */
+  readonly spentSince: bigint | undefined;
 }
 
 /** What is known of the accounts besides the books. */
@@ -67,11 +69,13 @@ export async function readSpends(
       ],
     };
   });
-  const stretches = lines.flatMap(({ budget, period, burning, isAnswerable }, line) => {
+  const stretches = lines.flatMap(({ budget, period, completeThrough, burning, isAnswerable }, line) => {
     if (!isAnswerable) return [];
+    const since = Math.max(period.start, completeThrough ?? period.start);
     return [
-      { line, isPeriod: true, budget, start: period.start, end: period.end },
-      ...(burning === undefined ? [] : [{ line, isPeriod: false, budget, ...burning }]),
+      { line, of: 'period', budget, start: period.start, end: period.end },
+      ...(since < period.end ? [{ line, of: 'since', budget, start: since, end: period.end }] : []),
+      ...(burning === undefined ? [] : [{ line, of: 'burning', budget, ...burning }]),
     ];
   });
   const costs = await costsOf(connection, stretches);
@@ -80,16 +84,16 @@ export async function readSpends(
     lines.map(({ period }) => period),
   );
   return lines.map(({ budget, period, accounts: ours, completeThrough, burning, isAnswerable, lacking }, line) => {
-    const costOf = (isPeriod: boolean) =>
-      costs[stretches.findIndex((stretch) => stretch.line === line && stretch.isPeriod === isPeriod)];
+    const costOf = (of: string) => costs[stretches.findIndex((stretch) => stretch.line === line && stretch.of === of)];
     const hasHours = covered.some((row) => row.stretch === line && row.hours > 0 && ours.includes(row.account));
     const isKnown = isAnswerable && hasHours;
-    const { total: spent = 0n, drivers = [] } = costOf(true) ?? {};
-    const { total: burnt = 0n } = costOf(false) ?? {};
+    const { total: spent = 0n, drivers = [] } = costOf('period') ?? {};
+    const { total: burnt = 0n } = costOf('burning') ?? {};
     return {
       budget: budget.name,
       period,
       spent: isKnown ? spent : undefined,
+      spentSince: isKnown ? (costOf('since')?.total ?? 0n) : undefined,
       completeThrough,
       lacking,
       drivers: isKnown ? drivers : [],

@@ -91,6 +91,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
       periodEnd: '2026-11-01T00:00:00Z',
       timeZone: 'UTC',
       spent: '60.000000000000',
+      spentSince: '0.000000000000',
       amount: '60.000000000000',
       share: '100.00',
       daysLeft: 23.8,
