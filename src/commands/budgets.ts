@@ -6,17 +6,18 @@ import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
 import {
   type AnomalyReplay,
   type AnomalyRules,
-  aboutDay,
   amountIn,
   type Budget,
   type BudgetState,
   budgetCalendar,
   budgetsFile,
   type CompletenessState,
+  cents,
   completenessOf,
   describeCompleteness,
   exceedsOnOf,
   forecastLevel,
+  forecastSentence,
   formatTable,
   isForecastAsked,
   isReached,
@@ -29,7 +30,6 @@ import {
   readSpends,
   replayAnomalies,
   replayBudget,
-  rounded,
   type ScopeForecast,
   type SpendNow,
   shareOf,
@@ -233,11 +233,6 @@ function daysLeft(end: Instant, now: Instant): number {
   return Math.floor(((end - now) / dayMs) * 10) / 10;
 }
 
-/** USD to the cent, for a person. */
-function cents(usd: bigint): string {
-  return decimalOfWhole(rounded(usd, 10n ** BigInt(usdDecimals - 2)), 2);
-}
-
 function describe(lines: readonly BudgetNow[], now: Instant): string {
   const columns = [
     'budget',
@@ -295,11 +290,7 @@ function describeSince(lines: readonly BudgetNow[]): string[] {
 function describeForecasts(lines: readonly BudgetNow[]): string[] {
   const sentences = lines.flatMap(({ budget, spend: { period }, forecast, exceedsOn }) => {
     if (forecast.kind === 'none' || exceedsOn === undefined) return [];
-    const interval = `${forecastLevel} %: ${cents(forecast.low)} to ${cents(forecast.high)}`;
-    return [
-      `${budget.name} is forecast to come to ${cents(forecast.mean)} USD in ${period.name} (${interval}): it exceeds ` +
-        `${cents(amountIn(budget, period.name))} USD ${aboutDay(exceedsOn, period.end - period.start)}`,
-    ];
+    return [forecastSentence(budget, period, forecast, exceedsOn)];
   });
   const reasons = lines.flatMap(({ forecast }) => (forecast.kind === 'none' ? [forecast.reason] : []));
   const none = [...new Set(reasons)].map((reason) => {

@@ -6,6 +6,7 @@ import {
   type Budget,
   budgetsFile,
   type CompletenessState,
+  cents,
   completenessOf,
   describeCompleteness,
   exceedsOnOf,
@@ -15,7 +16,6 @@ import {
   instantOf,
   loadBudgets,
   readForecasts,
-  rounded,
   type ScopeForecast,
   usdDecimals,
 } from '../reports/index.ts';
@@ -140,11 +140,6 @@ function toJson(forecasts: readonly ScopeForecast[], state: CompletenessState): 
       };
     }),
   };
-}
-
-/** USD to the cent, for a person. */
-function cents(usd: bigint): string {
-  return decimalOfWhole(rounded(usd, 10n ** BigInt(usdDecimals - 2)), 2);
 }
 
 function nameOf({ scope }: ScopeForecast): string {

@@ -1,6 +1,5 @@
 export { type Facts, type FactsAsked, readFacts } from './alert-facts.ts';
 export {
-  aboutDay,
   cardOf,
   type Message,
   messagesOf,
@@ -73,6 +72,7 @@ export { type Digest, type DigestPeriod, digestWindows, readDigest } from './dig
 export { exportFormats, factsOf, loadArrow, writeAnswer } from './export.ts';
 export * from './focus.ts';
 export * from './forecast/index.ts';
+export { forecastSentence } from './forecast-words.ts';
 export { csvPieces } from './formats/csv.ts';
 export type { AnswerPieces, FormatOptions, Question } from './formats/format.ts';
 export { jsonLines, jsonPieces } from './formats/json.ts';
@@ -83,6 +83,7 @@ export { partitionsFolder } from './lake.ts';
 export { type Manifest, type ManifestFile, manifestName } from './manifest.ts';
 export { answersMetric, type EndedRun, type MetricsAsked, metricNames, readMetrics } from './metrics.ts';
 export * from './moment.ts';
+export { cents } from './money.ts';
 export * from './parameters.ts';
 export {
   type Forecaster,
