@@ -21,6 +21,7 @@ import {
   formatTable,
   isForecastAsked,
   isReached,
+  lackingTogether,
   limitOf,
   loadAnomalyRules,
   loadBudgets,
@@ -129,10 +130,8 @@ async function tellAll(input: CommandInput, context: CommandContext): Promise<nu
     const state = await completenessOf(connection);
     if (context.json) await context.write(`${JSON.stringify(toJson(lines, state, now))}\n`);
     else await context.write(`${describe(lines, now)}\n${describeCompleteness(state)}\n`);
-    for (const { budget, spend } of lines) {
-      for (const sentence of spend.lacking) {
-        context.tell(`warning: budget ${budget.name}, ${spend.period.name} is not complete: ${sentence}`);
-      }
+    for (const { of, isOne, sentence } of lackingTogether(lines.map(({ spend }) => spend))) {
+      context.tell(`warning: ${of} ${isOne ? 'is' : 'are'} not complete: ${sentence}`);
     }
     for (const sentence of await namesNotFound(connection, budgets)) context.tell(`warning: ${sentence}`);
     return options.flag('exitCode') ? worstExitCode(lines.map(exitCodeOf)) : exitCodes.done;

@@ -9,6 +9,7 @@ import { budgetCalendar, isForecastAsked, shareOf, stateOf } from './budgets.ts'
 import { incompleteness } from './completeness.ts';
 import { forecastSentence } from './forecast-words.ts';
 import { formatTable } from './formats/table.ts';
+import { lackingTogether } from './lacking-words.ts';
 import { usd } from './money.ts';
 import { exceedsOnOf, readForecasts, type ScopeForecast, withForecasts } from './scope-forecasts.ts';
 
@@ -113,7 +114,7 @@ export async function readDigest(
     lacking: [
       ...lacking,
       ...lackingBefore,
-      ...spends.flatMap((spend) => spend.lacking.map((sentence) => `Budget ${spend.budget}: ${sentence}`)),
+      ...lackingTogether(spends).map(({ of, sentence }) => `B${of.slice(1)}: ${sentence}`),
     ],
   };
   return { ...told, text: digestText(told, expected, anomalyRules?.isOn ?? true) };

@@ -79,6 +79,7 @@ export { jsonLines, jsonPieces } from './formats/json.ts';
 export { writeParquet } from './formats/parquet.ts';
 export { formatTable, printable } from './formats/table.ts';
 export { type Kept, readKept } from './kept.ts';
+export { lackingTogether } from './lacking-words.ts';
 export { partitionsFolder } from './lake.ts';
 export { type Manifest, type ManifestFile, manifestName } from './manifest.ts';
 export { answersMetric, type EndedRun, type MetricsAsked, metricNames, readMetrics } from './metrics.ts';
