@@ -53,6 +53,7 @@ export interface Facts {
   readonly problem: UsageError | undefined;
   /** Budgets of which nothing is known in a period, a sentence for each reason: there is no fact of them. */
   readonly missing: readonly string[];
+  /** Those that are to be kept, and those that thresholds ask for. */
   readonly forecasts: readonly ScopeForecast[];
   /** What failed where nothing could be forecast: everything else is told before it is thrown. */
   readonly bug: unknown;
@@ -135,6 +136,7 @@ async function readBudgetFacts(
       configured,
       budgets: isForecastKept ? budgets : budgets.filter(isForecastAsked),
       withWorkspaces: isForecastKept,
+      withoutKept: isForecastKept,
       signal,
       ...(forecaster === undefined ? {} : { forecaster }),
     });

@@ -32,7 +32,13 @@ export {
   type SqlValue,
 } from './connection.ts';
 export { holdFolder } from './folder-lock.ts';
-export type { ForecastRow, ForecastsMade } from './forecasts.ts';
+export {
+  type ForecastRow,
+  type ForecastScopeRow,
+  type ForecastsMade,
+  forecastKey,
+  knownForecasts,
+} from './forecasts.ts';
 export type {
   InventoryStage,
   ListedResource,

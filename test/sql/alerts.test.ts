@@ -200,6 +200,61 @@ describe('facts about the data', () => {
     }
   });
 
+  test('what is forecast and kept is forecast once, unless a threshold asks for it', async () => {
+    const text = `budgets:
+  - { name: asked, period: monthly, amount: 9 USD, thresholds: [{ at: 100%, of: forecast }] }
+  - { name: kept, period: monthly, amount: 9 USD }
+`;
+    const costs = Array.from({ length: 30 }, (_, day) => ({
+      bucket_start: `${new Date(Date.UTC(2026, 7, 9 + day, 1)).toISOString().slice(0, 10)} 01:00:00`,
+      cost: '1',
+    }));
+    const read = async (forecasts: NonNullable<Given['forecasts']>) => {
+      const books = await givenBooks({
+        accounts: [{ history_start: '2026-08-01' }],
+        loads: [{}],
+        covered: [{ window_start: '2026-08-01' }],
+        costs,
+        forecasts,
+      });
+      try {
+        const { forecasts: made, facts } = await readFacts(books.connection, [], {
+          now,
+          freshnessHours: 26,
+          configured: [],
+          budgets: parseBudgets({ text, file: 'jobs/budgets.yaml', now }),
+          isForecastKept: true,
+          overlay: '/nowhere',
+          signal: new AbortController().signal,
+        });
+        const names = made.map(({ scope }) => (scope.kind === 'budget' ? scope.budget.name : scope.workspace));
+        const states = facts.flatMap((fact) => (fact.kind === 'budget' ? [`${fact.key} ${fact.state}`] : []));
+        return { names, states };
+      } finally {
+        books.close();
+      }
+    };
+    const scope = JSON.stringify({});
+    const before = [
+      { budget: 'asked', scope },
+      { budget: 'kept', scope },
+      {
+        scope_kind: 'workspace',
+        budget: null,
+        scope: null,
+        account: 'acc_one',
+        workspace: 'north',
+        resource_type: 'sandbox',
+      },
+    ];
+    const first = await read([]);
+    expect(first.names).toEqual(['asked', 'kept', 'north']);
+    expect(first.states).toContain('budget/@all/asked/2026-09/forecast:100% raised');
+    expect(await read(before)).toEqual({ ...first, names: ['asked'] });
+    // Of an earlier instant they are other ones.
+    expect(await read(before.map((row) => ({ ...row, complete_through: '2026-09-07' })))).toEqual(first);
+  });
+
   test('what held and does not any more is resolved; what nobody looks for is withdrawn', async () => {
     const stale = {
       key: 'stale/acc_one',
