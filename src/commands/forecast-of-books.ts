@@ -1,4 +1,5 @@
 import { loadConfig } from '../config.ts';
+import { counted } from '../counted.ts';
 import { decimalOfWhole } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
@@ -168,10 +169,6 @@ const modelWords: Readonly<Record<string, string>> = {
   'mstl-ets': 'smoothing of several seasons',
   stopped: 'nothing more',
 };
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
 
 function describe(forecasts: readonly ScopeForecast[]): string {
   if (forecasts.length === 0) return 'Nothing to forecast: nothing in the books has cost anything lately.';

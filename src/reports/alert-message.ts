@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { counted } from '../counted.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import type { NewMessage } from '../warehouse/index.ts';
 import type { AlertEntry, AlertFact, Transitions } from './alerts.ts';
@@ -346,10 +347,6 @@ function driverList(label: string, drivers: readonly Driver[], isSigned = false)
 function nameOf({ workspace, resourceType, resourceName }: Driver): string {
   const name = `${resourceType ?? '(no type)'} ${resourceName ?? '(no name)'}`;
   return workspace === null ? name : `${name} in ${workspace}`;
-}
-
-function counted(count: number, noun: string, many = `${noun}s`): string {
-  return `${count} ${count === 1 ? noun : many}`;
 }
 
 const barLength = 20;
