@@ -136,8 +136,10 @@ function toJson(row: SqlRow): Record<string, unknown> {
 
 function describe(rows: readonly SqlRow[]): string {
   const names = ['raised', 'severity', 'state', 'told', 'key'];
+  const columns = names.map((name) => ({ name, type: 'VARCHAR' }));
+  // A key is there to be given to ack and resend, so that none is shortened.
   return formatTable(
-    names.map((name) => ({ name, type: 'VARCHAR' })),
+    columns,
     rows.map((row) => [
       String(row['raised_at']),
       String(row['severity']),
@@ -149,6 +151,7 @@ function describe(rows: readonly SqlRow[]): string {
       toldWords(row),
       `${row['alert_key']}${Number(row['occurrence']) > 1 ? ` (${row['occurrence']})` : ''}`,
     ]),
+    { maxCellWidth: Number.POSITIVE_INFINITY },
   );
 }
 
