@@ -4,6 +4,7 @@ select
   covered.account,
   epoch_ms(covered.window_start) as window_start,
   epoch_ms(least(covered.window_end, covered.claimed_end)) as claimed_end,
+  epoch_ms(covered.window_end) as window_end,
   epoch_ms(since.seen_at) as known_from,
   epoch_ms(until.seen_at) as known_until
 from ledger.covered as covered

@@ -1,10 +1,15 @@
---! about: What was not as usual this month: how much against what was expected, since when, who drives it, and did price or usage move?
+--! about: What was not as usual, lately or in a month: how much against what was expected, since when, who drives it, and did price or usage move?
 --! grain: account, first_day, workspace, resource_type, billing_dimension, kind
---! params: month month = last-complete, account text = *, workspace text = *
+--! params: month month = none, account text = *, workspace text = *
 --! formats: csv, parquet
+--! kept: anomalies
 -- Those are told of which a day lies in the month, as far as somebody was to be told of them: "costbook alert" finds them.
+-- Without a month those that are open, and those of the five weeks before the books' last complete hour.
 with bounds as (
-  select cast($month as date) as month_start, cast($month as date) + interval 1 month as month_end
+  select
+    coalesce(cast($month as date), max(complete_through) - interval 35 days) as first_time,
+    cast($month as date) + interval 1 month as month_end
+  from accounts
 )
 select
   anomalies.account,
@@ -34,7 +39,7 @@ from anomalies
 cross join bounds
 where anomalies.is_told
   and anomalies.state <> 'restated'
-  and anomalies.first_day < bounds.month_end
-  and anomalies.last_day >= bounds.month_start
+  and (bounds.month_end is null or anomalies.first_day < bounds.month_end)
+  and (anomalies.last_day >= bounds.first_time or (bounds.month_end is null and anomalies.state = 'open'))
   and ($account is null or anomalies.account = $account)
   and ($workspace is null or anomalies.workspace = $workspace)

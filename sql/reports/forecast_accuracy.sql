@@ -2,6 +2,7 @@
 --! grain: scope_kind, budget, account, workspace, resource_type, period_kind, period, complete_through
 --! params: from date = none, to date = none, account text = *, budget text = *, workspace text = *
 --! formats: csv, parquet
+--! kept: outcomes
 -- The outcome is what the books say of the period now; with --as-of, what they said then. from and to are about the start
 -- of the period.
 select

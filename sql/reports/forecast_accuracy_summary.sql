@@ -2,6 +2,7 @@
 --! grain: scope_kind, period_kind, lead_days_from, model
 --! params: from date = none, to date = none, account text = *, budget text = *, workspace text = *
 --! formats: csv, parquet
+--! kept: outcomes
 -- Leads are of 1, 2 to 3, 4 to 7, 8 to 14, 15 to 31 and more days of the period that were forecast. The errors in percent are of forecasts of what cost something.
 with outcomes as (
   select

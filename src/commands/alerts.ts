@@ -95,13 +95,23 @@ async function list(input: CommandInput, context: CommandContext): Promise<numbe
       const { completeThrough, settledThrough } = state;
       await context.write(`${JSON.stringify({ completeThrough, settledThrough, alerts: rows.map(toJson) })}\n`);
     } else {
-      const none = isOpenOnly ? 'No alert is open.' : 'There was never an alert.';
-      await context.write(`${rows.length === 0 ? none : describe(rows)}\n${describeCompleteness(state)}\n`);
+      await context.write(
+        `${rows.length === 0 ? await noneWords(books.connection, isOpenOnly) : describe(rows)}\n${describeCompleteness(state)}\n`,
+      );
     }
     return exitCodes.done;
   } finally {
     books.close();
   }
+}
+
+/** Says that there is none: also that nobody looked, where that is why. */
+async function noneWords(connection: Connection, isOpenOnly: boolean): Promise<string> {
+  const [row] = await connection.rows(
+    `select exists (from ledger.runs where command = 'alert') or exists (from ledger.steps where step = 'alert') as looked`,
+  );
+  if (row?.['looked'] !== true) return 'No alert is known, as nobody has looked yet: "costbook alert" does.';
+  return isOpenOnly ? 'No alert is open.' : 'There was never an alert.';
 }
 
 function toJson(row: SqlRow): Record<string, unknown> {
@@ -126,8 +136,10 @@ function toJson(row: SqlRow): Record<string, unknown> {
 
 function describe(rows: readonly SqlRow[]): string {
   const names = ['raised', 'severity', 'state', 'told', 'key'];
+  const columns = names.map((name) => ({ name, type: 'VARCHAR' }));
+  // A key is there to be given to ack and resend, so that none is shortened.
   return formatTable(
-    names.map((name) => ({ name, type: 'VARCHAR' })),
+    columns,
     rows.map((row) => [
       String(row['raised_at']),
       String(row['severity']),
@@ -139,6 +151,7 @@ function describe(rows: readonly SqlRow[]): string {
       toldWords(row),
       `${row['alert_key']}${Number(row['occurrence']) > 1 ? ` (${row['occurrence']})` : ''}`,
     ]),
+    { maxCellWidth: Number.POSITIVE_INFINITY },
   );
 }
 

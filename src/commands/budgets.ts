@@ -6,20 +6,22 @@ import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
 import {
   type AnomalyReplay,
   type AnomalyRules,
-  aboutDay,
   amountIn,
   type Budget,
   type BudgetState,
   budgetCalendar,
   budgetsFile,
   type CompletenessState,
+  cents,
   completenessOf,
   describeCompleteness,
   exceedsOnOf,
   forecastLevel,
+  forecastSentence,
   formatTable,
   isForecastAsked,
   isReached,
+  lackingTogether,
   limitOf,
   loadAnomalyRules,
   loadBudgets,
@@ -29,7 +31,6 @@ import {
   readSpends,
   replayAnomalies,
   replayBudget,
-  rounded,
   type ScopeForecast,
   type SpendNow,
   shareOf,
@@ -129,10 +130,8 @@ async function tellAll(input: CommandInput, context: CommandContext): Promise<nu
     const state = await completenessOf(connection);
     if (context.json) await context.write(`${JSON.stringify(toJson(lines, state, now))}\n`);
     else await context.write(`${describe(lines, now)}\n${describeCompleteness(state)}\n`);
-    for (const { budget, spend } of lines) {
-      for (const sentence of spend.lacking) {
-        context.tell(`warning: budget ${budget.name}, ${spend.period.name} is not complete: ${sentence}`);
-      }
+    for (const { of, isOne, sentence } of lackingTogether(lines.map(({ spend }) => spend))) {
+      context.tell(`warning: ${of} ${isOne ? 'is' : 'are'} not complete: ${sentence}`);
     }
     for (const sentence of await namesNotFound(connection, budgets)) context.tell(`warning: ${sentence}`);
     return options.flag('exitCode') ? worstExitCode(lines.map(exitCodeOf)) : exitCodes.done;
@@ -157,7 +156,7 @@ function toJson(lines: readonly BudgetNow[], state: CompletenessState, now: Inst
     completeThrough: state.completeThrough,
     settledThrough: state.settledThrough,
     budgets: lines.map(({ budget, spend, forecast, exceedsOn, state: ofBudget }) => {
-      const { period, spent, burnRate, completeThrough, lacking, drivers } = spend;
+      const { period, spent, spentSince, burnRate, completeThrough, lacking, drivers } = spend;
       return {
         name: budget.name,
         parent: budget.parent ?? null,
@@ -167,6 +166,8 @@ function toJson(lines: readonly BudgetNow[], state: CompletenessState, now: Inst
         periodEnd: formatInstant(period.end),
         timeZone: budget.timeZone,
         spent: spent === undefined ? null : decimalOfWhole(spent, usdDecimals),
+        /** What of it lies in hours after completeThrough, of which there may be more. */
+        spentSince: spentSince === undefined ? null : decimalOfWhole(spentSince, usdDecimals),
         amount: decimalOfWhole(amountIn(budget, period.name), usdDecimals),
         /** Percent of the amount. */
         share: spent === undefined ? null : shareOf(budget, period, spent),
@@ -231,11 +232,6 @@ function daysLeft(end: Instant, now: Instant): number {
   return Math.floor(((end - now) / dayMs) * 10) / 10;
 }
 
-/** USD to the cent, for a person. */
-function cents(usd: bigint): string {
-  return decimalOfWhole(rounded(usd, 10n ** BigInt(usdDecimals - 2)), 2);
-}
-
 function describe(lines: readonly BudgetNow[], now: Instant): string {
   const columns = [
     'budget',
@@ -277,18 +273,23 @@ function describe(lines: readonly BudgetNow[], now: Instant): string {
     const names = [...burning].filter(([, own]) => own === hours).map(([name]) => name);
     return `USD a day${names.length === lines.length ? '' : ` of ${names.join(', ')}`}: of the last ${hours}`;
   });
-  return [table, ...computed, ...describeForecasts(lines)].join('\n');
+  return [table, ...describeSince(lines), ...computed, ...describeForecasts(lines)].join('\n');
+}
+
+/** What of the spends lies in hours that are not complete yet: a forecast does not count them as spent. */
+function describeSince(lines: readonly BudgetNow[]): string[] {
+  const parts = lines.flatMap(({ budget, spend: { spentSince = 0n } }) =>
+    spentSince === 0n ? [] : [`${cents(spentSince)} of ${budget.name}`],
+  );
+  if (parts.length === 0) return [];
+  return [`USD spent: also in hours after complete through, of which there may be more: ${parts.join(', ')}`];
 }
 
 /** What is worth saying of forecasts: of budgets that will be exceeded when, and why there is none. */
 function describeForecasts(lines: readonly BudgetNow[]): string[] {
   const sentences = lines.flatMap(({ budget, spend: { period }, forecast, exceedsOn }) => {
     if (forecast.kind === 'none' || exceedsOn === undefined) return [];
-    const interval = `${forecastLevel} %: ${cents(forecast.low)} to ${cents(forecast.high)}`;
-    return [
-      `${budget.name} is forecast to come to ${cents(forecast.mean)} USD in ${period.name} (${interval}): it exceeds ` +
-        `${cents(amountIn(budget, period.name))} USD ${aboutDay(exceedsOn, period.end - period.start)}`,
-    ];
+    return [forecastSentence(budget, period, forecast, exceedsOn)];
   });
   const reasons = lines.flatMap(({ forecast }) => (forecast.kind === 'none' ? [forecast.reason] : []));
   const none = [...new Set(reasons)].map((reason) => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { counted } from '../counted.ts';
 import { exitCodes, worstExitCode } from '../errors.ts';
 import {
   type CheckResult,
@@ -78,7 +79,7 @@ const maxCellWidth = 200;
 /** A check's line, and its offenders below it. */
 function describe({ check, offenders, columns, cells }: CheckResult): string {
   if (offenders === 0) return `pass  ${check.name}\n`;
-  const verdict = offenders === undefined ? 'wrong SQL' : counted(offenders);
+  const verdict = offenders === undefined ? 'wrong SQL' : counted(offenders, 'offender');
   const head = `${check.severity === 'fail' || offenders === undefined ? 'FAIL' : 'warn'}  ${check.name}: ${verdict}\n`;
   if (offenders === undefined) return head;
   const cut = offenders > cells.length ? `(the first ${cells.length} of ${offenders})\n` : '';
@@ -89,10 +90,6 @@ function describe({ check, offenders, columns, cells }: CheckResult): string {
 function complaint({ check, offenders, error }: CheckResult): string | undefined {
   if (error !== undefined) return error.message;
   if (offenders === undefined || offenders === 0) return undefined;
-  const words = `check ${check.name}: ${counted(offenders)}, expected none; ${check.file.path} says what they are`;
+  const words = `check ${check.name}: ${counted(offenders, 'offender')}, expected none; ${check.file.path} says what they are`;
   return check.severity === 'warn' ? `warning: ${words}` : words;
-}
-
-function counted(offenders: number): string {
-  return `${offenders} offender${offenders === 1 ? '' : 's'}`;
 }

@@ -244,7 +244,7 @@ Charged back, the last whole month in USD, by the rules of jobs/allocation.yaml:
 ${chargeback}
 The teams' labels are written in many ways (paymnets, PAYMENTS); the aliases in that file make one team of each.
 
-What its budgets will come to, by a forecast of the hours that are left; 80 of 100 should end between low and high:
+What its budgets will come to: what complete hours cost, and a forecast of those that are left; 80 of 100 should end between low and high:
 ${forecasts}
 
 Files:

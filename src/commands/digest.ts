@@ -22,7 +22,7 @@ const periods = ['weekly', 'monthly'] as const;
 export const digestCommand: Command = {
   name: 'digest',
   summary:
-    'Tell what was spent in the last whole week or month: against the one before, movers, budgets, state of the data.',
+    'Tell what was spent in the last whole week or month: against the one before, movers, budgets, anomalies, state of the data.',
   options: [
     { flags: '--period <period>', summary: 'weekly or monthly; weekly by default' },
     { flags: '--sink <names>', summary: 'who is told, with commas between; by default those of alerts.notify' },

@@ -1,4 +1,5 @@
 import { loadConfig } from '../config.ts';
+import { counted } from '../counted.ts';
 import { decimalOfWhole } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
@@ -6,6 +7,7 @@ import {
   type Budget,
   budgetsFile,
   type CompletenessState,
+  cents,
   completenessOf,
   describeCompleteness,
   exceedsOnOf,
@@ -15,7 +17,6 @@ import {
   instantOf,
   loadBudgets,
   readForecasts,
-  rounded,
   type ScopeForecast,
   usdDecimals,
 } from '../reports/index.ts';
@@ -142,11 +143,6 @@ function toJson(forecasts: readonly ScopeForecast[], state: CompletenessState): 
   };
 }
 
-/** USD to the cent, for a person. */
-function cents(usd: bigint): string {
-  return decimalOfWhole(rounded(usd, 10n ** BigInt(usdDecimals - 2)), 2);
-}
-
 function nameOf({ scope }: ScopeForecast): string {
   if (scope.kind === 'budget') return scope.budget.name;
   return `${scope.workspace ?? '(no workspace)'} / ${scope.resourceType ?? '(no type)'}`;
@@ -175,10 +171,6 @@ const modelWords: Readonly<Record<string, string>> = {
   'mstl-ets': 'smoothing of several seasons',
   stopped: 'nothing more',
 };
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
 
 function describe(forecasts: readonly ScopeForecast[]): string {
   if (forecasts.length === 0) return 'Nothing to forecast: nothing in the books has cost anything lately.';

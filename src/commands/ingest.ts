@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { type AccountConfig, type Config, loadConfig } from '../config.ts';
+import { counted } from '../counted.ts';
 import { UnprovenError, UsageError, worstExitCode } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
 import { type AccountSummary, firstError, type IngestProgress, ingest } from '../ingest/index.ts';
@@ -206,10 +207,6 @@ function unprovenToJson({ window, because }: UnprovenWindow): Record<string, str
 
 function instantOrNull(instant: Instant | undefined): string | null {
   return instant === undefined ? null : formatInstant(instant);
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 function describe(summary: AccountSummary): string {

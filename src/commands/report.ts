@@ -20,6 +20,7 @@ import {
   incompleteness,
   instantOf,
   isPartitioned,
+  type Kept,
   manifestName,
   momentOf,
   newestLoad,
@@ -33,6 +34,7 @@ import {
   type Question,
   type ReadParameters,
   type Report,
+  readKept,
   readParameters,
   readReports,
   saidParameters,
@@ -146,9 +148,10 @@ export const reportCommand: Command = {
       const { connection } = books;
       const account = values.find((value) => value.name === 'account')?.bound ?? null;
       const accounts = (await completeness(connection)).filter((row) => account === null || row.account === account);
-      const lacking = incompleteness(accounts, periods);
+      const kept = report.kept && (await readKept(connection, report.kept, { accounts, periods }));
+      const lacking = [...incompleteness(accounts, periods), ...(kept?.lacking ?? [])];
       if (isRequired && lacking.length > 0) throw new UnprovenError(`${lacking.join('\n')}\nnothing was written`);
-      for (const sentence of lacking) context.tell(`warning: ${sentence}`);
+      for (const sentence of [...lacking, ...(kept?.gone ?? [])]) context.tell(`warning: ${sentence}`);
 
       refuseOneNameForSeveral(values, accounts);
       const parameters = boundParameters(values);
@@ -162,6 +165,7 @@ export const reportCommand: Command = {
           columns,
           values,
           state,
+          kept,
           asOf,
           isUsual: (await momentOf(connection, undefined, periods)) === asOf,
           formats,
@@ -180,7 +184,7 @@ export const reportCommand: Command = {
           signal: context.signal,
         });
         context.progress('reading it for the answer');
-        const answer = { report, values, state, columns, published };
+        const answer = { report, values, state, kept, columns, published };
         context.count?.({
           rows: published.manifest.rows,
           files: published.manifest.files.length,
@@ -251,6 +255,7 @@ interface Answer {
   readonly report: Report;
   readonly values: readonly ParameterValue[];
   readonly state: CompletenessState;
+  readonly kept: Kept | undefined;
   readonly columns: readonly SqlColumn[];
   readonly published: Published;
 }
@@ -295,12 +300,13 @@ function settle(read: ReadParameters, state: CompletenessState, isRequired: bool
 }
 
 async function writeJson(context: CommandContext, question: Question, answer: Answer): Promise<void> {
-  const { report, values, state, columns, published } = answer;
+  const { report, values, state, kept, columns, published } = answer;
   const { manifest, isUnchanged: unchanged } = published;
   const head = {
     report: report.name,
     parameters: saidParameters(values),
     ...state,
+    ...(kept === undefined ? {} : { evaluatedThrough: kept.through }),
     columns,
     manifest: join(published.folder, manifestName),
     unchanged,
@@ -329,7 +335,7 @@ async function writeJson(context: CommandContext, question: Question, answer: An
 const maxShownRows = 40;
 
 async function writeTable(context: CommandContext, question: Question, answer: Answer): Promise<void> {
-  const { published, state } = answer;
+  const { published, state, kept } = answer;
   const { manifest } = published;
   const unchanged = published.isUnchanged ? ' (unchanged)' : '';
   const rowCount = `${manifest.rows} row${manifest.rows === 1 ? '' : 's'}`;
@@ -348,6 +354,7 @@ async function writeTable(context: CommandContext, question: Question, answer: A
   const cut = manifest.rows > shown.length ? `, the first ${shown.length} are shown` : '';
   await context.write(`${formatTable(columns, shown)}\n`);
   await context.write(`(${rowCount}${cut}) ${describeCompleteness(state)}\n`);
+  if (kept !== undefined) await context.write(`${kept.sentence}\n`);
   for (const { latest, path } of filesOf(published)) await context.write(`${shortest(latest ?? path)}${unchanged}\n`);
 }
 

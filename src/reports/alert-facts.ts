@@ -22,6 +22,7 @@ import { type SpendNow, watchedSpends } from './budget-spends.ts';
 import { type Driver, evaluateBudgets, isAskedBy, isForecastAsked } from './budgets.ts';
 import { readChecks, runCheck } from './check.ts';
 import { completenessOf } from './completeness.ts';
+import { lackingTogether } from './lacking-words.ts';
 import type { Forecaster } from './period-forecast.ts';
 import { readForecasts, type ScopeForecast, withForecasts } from './scope-forecasts.ts';
 
@@ -50,8 +51,9 @@ export interface FactsAsked {
 export interface Facts {
   readonly facts: readonly AlertFact[];
   readonly problem: UsageError | undefined;
-  /** Budgets of which nothing is known in a period, a sentence each: there is no fact of them. */
+  /** Budgets of which nothing is known in a period, a sentence for each reason: there is no fact of them. */
   readonly missing: readonly string[];
+  /** Those that are to be kept, and those that thresholds ask for. */
   readonly forecasts: readonly ScopeForecast[];
   /** What failed where nothing could be forecast: everything else is told before it is thrown. */
   readonly bug: unknown;
@@ -134,6 +136,7 @@ async function readBudgetFacts(
       configured,
       budgets: isForecastKept ? budgets : budgets.filter(isForecastAsked),
       withWorkspaces: isForecastKept,
+      withoutKept: isForecastKept,
       signal,
       ...(forecaster === undefined ? {} : { forecaster }),
     });
@@ -146,9 +149,8 @@ async function readBudgetFacts(
   const facts = withWithdrawn(evaluateBudgets(budgets, withForecasts(spends, forecasts), held), known, (fact) =>
     budgets.some((budget) => isAskedBy(budget, fact)),
   );
-  const missing = spends.flatMap(({ budget, period, spent, lacking }) =>
-    spent === undefined && lacking.length > 0 ? [`budget ${budget}, ${period.name}: ${lacking.join('; ')}`] : [],
-  );
+  const unknown = spends.filter(({ spent }) => spent === undefined);
+  const missing = lackingTogether(unknown).map(({ of, sentence }) => `${of}: ${sentence}`);
   return { facts, missing, forecasts, spends, bug };
 }
 

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
+import { counted } from '../counted.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import type { NewMessage } from '../warehouse/index.ts';
 import type { AlertEntry, AlertFact, Transitions } from './alerts.ts';
 import { anomalyOverWords, anomalyWords } from './anomalies/index.ts';
 import type { BudgetFact, Driver } from './budgets.ts';
 import type { Digest } from './digest.ts';
+import { aboutDay, ordinal } from './forecast-words.ts';
 import { percentOf, usd } from './money.ts';
 
 /** What a message tells, before a sink puts it into its own words. Kept in the outbox as JSON. */
@@ -166,14 +168,6 @@ function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ');
 }
 
-const ordinalRules = new Intl.PluralRules('en', { type: 'ordinal' });
-const ordinalEnds: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd' };
-
-/** `2nd`, `11th`. */
-function ordinal(count: number): string {
-  return `${count}${ordinalEnds[ordinalRules.select(count)] ?? 'th'}`;
-}
-
 /** `complete through 2026-10-01T00:00:00Z`. */
 export function throughWords(completeThrough: string | null): string {
   return `complete through ${completeThrough ?? 'nothing yet'}`;
@@ -318,13 +312,6 @@ function aboutWhen({ periodStart, periodEnd }: BudgetWords, { step, exceedsAt, e
   return aboutDay(exceedsOn, Date.parse(periodEnd) - Date.parse(periodStart));
 }
 
-const longestMonthMs = 31.5 * 86_400_000;
-
-/** A day of a period of such a length, in words: `on about the 23rd`, of longer ones `on about 2026-10-23`. */
-export function aboutDay(day: string, lengthMs: number): string {
-  return lengthMs <= longestMonthMs ? `on about the ${ordinal(Number(day.slice(8)))}` : `on about ${day}`;
-}
-
 function forecastOverWords(fact: BudgetWords): Words {
   const { forecast } = fact;
   const head = { share: percentOf(fact.value, fact.amount), fields: budgetFields(fact) };
@@ -360,10 +347,6 @@ function driverList(label: string, drivers: readonly Driver[], isSigned = false)
 function nameOf({ workspace, resourceType, resourceName }: Driver): string {
   const name = `${resourceType ?? '(no type)'} ${resourceName ?? '(no name)'}`;
   return workspace === null ? name : `${name} in ${workspace}`;
-}
-
-function counted(count: number, noun: string, many = `${noun}s`): string {
-  return `${count} ${count === 1 ? noun : many}`;
 }
 
 const barLength = 20;

@@ -2,12 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import { wholeOfDecimal } from '../decimals.ts';
 import { UsageError } from '../errors.ts';
 import { type CalendarPeriod, dayMs, floorDay, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
-import type { Connection } from '../warehouse/index.ts';
+import { type Connection, readSql } from '../warehouse/index.ts';
 import { type Budget, usdDecimals } from './budget-file.ts';
 import { scopeForSql, unanswerableOf } from './budget-spends.ts';
-import { budgetSql } from './budget-sql.ts';
 import { type BudgetFact, budgetCalendar, evaluateBudgets, isForecastAsked, type Spend } from './budgets.ts';
-import { reachedAt, readKnown } from './coverage-known.ts';
+import { hasHoursAt, reachedAt, readKnown } from './coverage-known.ts';
 import { type Forecaster, forecastPeriod, historyDays, stepHoursOf } from './period-forecast.ts';
 
 /** A threshold that would have been told of: reached, or no longer reached. */
@@ -101,7 +100,7 @@ export async function replayBudget(
   const names = new Map(periods.map((period) => [period.start, period]));
   const end = periods.at(-1)?.end ?? now;
   const costsIn = async (starts: readonly Instant[]) => {
-    const rows = await connection.rows(await budgetSql('replay'), {
+    const rows = await connection.rows(await readSql('budgets', 'replay'), {
       scope: JSON.stringify(scopeForSql(budget.scope)),
       has_label: budget.scope.label !== undefined,
       has_owner: budget.scope.owner !== undefined,
@@ -199,6 +198,7 @@ async function replayForecasts(
   const replayed: KnownSpend[] = [];
   let before: CalendarPeriod | undefined;
   let throughBefore: Instant | undefined;
+  let isNews = false;
   for (let at = Math.min(floorDay(first.start) + dayMs, now); ; at = Math.min(at + dayMs, now)) {
     const completeThrough = history.completeThroughAt(at);
     const period = completeThrough === undefined ? undefined : calendar.periodAt(completeThrough);
@@ -210,9 +210,11 @@ async function replayForecasts(
       }
       before = period;
       const steps = known.get(alignOf(period));
-      const isNews = steps?.advance(at) === true || completeThrough !== throughBefore;
+      if (steps?.advance(at) === true || completeThrough !== throughBefore) isNews = true;
       throughBefore = completeThrough;
-      if (steps !== undefined && isNews) {
+      // What is spent in a period of which no hour is there yet is not known.
+      if (steps !== undefined && isNews && history.hasHoursAt(period, at)) {
+        isNews = false;
         const align = alignOf(period);
         const end = Math.floor((completeThrough - align) / stepMs) * stepMs + align;
         const hours = (completeThrough - end) / hourMs;
@@ -280,6 +282,8 @@ interface History {
   /** Where the books of all accounts have begun, by what is known now. */
   readonly start: Instant | undefined;
   completeThroughAt(instant: Instant): Instant | undefined;
+  /** Whether any hour of a period was in the books. */
+  hasHoursAt(period: CalendarPeriod, instant: Instant): boolean;
   /** Which books begin within a period, by what is known now. */
   lackingIn(period: CalendarPeriod): string[];
 }
@@ -307,6 +311,14 @@ async function readHistory(connection: Connection, budget: Budget, lagHours: num
         if (knownUntil !== undefined || start === undefined || start <= period.start) return [];
         return [`the books of ${account} begin ${formatInstant(start)}`];
       }),
+    hasHoursAt(period, instant) {
+      return accounts.some(({ pieces: own, keptSince }) => {
+        if (keptSince === undefined) return false;
+        // Hours that are too young to be claimed are there as well.
+        if (instant < keptSince) return floorHour(instant) > period.start;
+        return hasHoursAt({ pieces: own }, period, instant);
+      });
+    },
     completeThroughAt(instant) {
       const reached = accounts.map((account) => {
         if (account.keptSince === undefined) return undefined;

@@ -1,9 +1,8 @@
 import { wholeOfDecimal } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { type CalendarPeriod, formatInstant, hourMs, hoursIn, type Instant, type Window } from '../time.ts';
-import { type Completeness, type Connection, completeness, type SqlRow } from '../warehouse/index.ts';
+import { type Completeness, type Connection, completeness, readSql, type SqlRow } from '../warehouse/index.ts';
 import { type Budget, type BudgetScope, usdDecimals } from './budget-file.ts';
-import { budgetSql } from './budget-sql.ts';
 import { type BudgetFact, type Driver, evaluateBudgets, rounded, type Spend, watchedPeriods } from './budgets.ts';
 import { reachedAt, readKnown } from './coverage-known.ts';
 
@@ -17,6 +16,8 @@ export interface BurnRate extends Window {
 export interface SpendNow extends Spend {
   /** Undefined where no hour is complete in every account. */
   readonly burnRate: BurnRate | undefined;
+  /** What of `spent` lies in hours that are not complete yet: there may be more of them; undefined where nothing is known. */
+  readonly spentSince: bigint | undefined;
 }
 
 /** What is known of the accounts besides the books. */
@@ -68,11 +69,13 @@ export async function readSpends(
       ],
     };
   });
-  const stretches = lines.flatMap(({ budget, period, burning, isAnswerable }, line) => {
+  const stretches = lines.flatMap(({ budget, period, completeThrough, burning, isAnswerable }, line) => {
     if (!isAnswerable) return [];
+    const since = Math.max(period.start, completeThrough ?? period.start);
     return [
-      { line, isPeriod: true, budget, start: period.start, end: period.end },
-      ...(burning === undefined ? [] : [{ line, isPeriod: false, budget, ...burning }]),
+      { line, of: 'period', budget, start: period.start, end: period.end },
+      ...(since < period.end ? [{ line, of: 'since', budget, start: since, end: period.end }] : []),
+      ...(burning === undefined ? [] : [{ line, of: 'burning', budget, ...burning }]),
     ];
   });
   const costs = await costsOf(connection, stretches);
@@ -81,16 +84,16 @@ export async function readSpends(
     lines.map(({ period }) => period),
   );
   return lines.map(({ budget, period, accounts: ours, completeThrough, burning, isAnswerable, lacking }, line) => {
-    const costOf = (isPeriod: boolean) =>
-      costs[stretches.findIndex((stretch) => stretch.line === line && stretch.isPeriod === isPeriod)];
+    const costOf = (of: string) => costs[stretches.findIndex((stretch) => stretch.line === line && stretch.of === of)];
     const hasHours = covered.some((row) => row.stretch === line && row.hours > 0 && ours.includes(row.account));
     const isKnown = isAnswerable && hasHours;
-    const { total: spent = 0n, drivers = [] } = costOf(true) ?? {};
-    const { total: burnt = 0n } = costOf(false) ?? {};
+    const { total: spent = 0n, drivers = [] } = costOf('period') ?? {};
+    const { total: burnt = 0n } = costOf('burning') ?? {};
     return {
       budget: budget.name,
       period,
       spent: isKnown ? spent : undefined,
+      spentSince: isKnown ? (costOf('since')?.total ?? 0n) : undefined,
       completeThrough,
       lacking,
       drivers: isKnown ? drivers : [],
@@ -132,7 +135,7 @@ export async function watchedSpends(
 
 /** Through when each account was complete at the last evaluation: hours after that came since. */
 async function evaluatedThrough(connection: Connection): Promise<ReadonlyMap<string, Instant>> {
-  const [row] = await connection.rows(await budgetSql('last_evaluated'));
+  const [row] = await connection.rows(await readSql('budgets', 'last_evaluated'));
   const at = row?.['evaluated_at'];
   const through = new Map<string, Instant>();
   if (at === null || at === undefined) return through;
@@ -202,7 +205,7 @@ interface UnreadListing {
 }
 
 async function unreadListings(connection: Connection): Promise<readonly UnreadListing[]> {
-  return (await connection.rows(await budgetSql('labels_lacking'))).map((row) => {
+  return (await connection.rows(await readSql('budgets', 'labels_lacking'))).map((row) => {
     const { account, resource_type: type, outcome } = row;
     const readAt = formatInstant(Number(row['read_at']));
     const sentence = `labels may be missing: the listing of ${type} of ${account} was ${outcome} at ${readAt}`;
@@ -233,7 +236,7 @@ export async function costsOf(connection: Connection, stretches: readonly Stretc
   for (const file of new Set(numbered.map((stretch) => stretch.file))) {
     const own = numbered.filter((stretch) => stretch.file === file);
     const budgets = [...new Set(own.map(({ budget }) => budget))];
-    const rows = await connection.rows(await budgetSql(file), {
+    const rows = await connection.rows(await readSql('budgets', file), {
       scopes: JSON.stringify(budgets.map((budget, number) => ({ budget: number, ...scopeForSql(budget.scope) }))),
       stretches: JSON.stringify(
         own.map(({ index, budget, start, end }) => ({
@@ -278,7 +281,9 @@ async function coveredHours(
     start: formatInstant(start),
     end: formatInstant(end),
   }));
-  const rows = await connection.rows(await budgetSql('covered_hours'), { stretches: JSON.stringify(stretches) });
+  const rows = await connection.rows(await readSql('budgets', 'covered_hours'), {
+    stretches: JSON.stringify(stretches),
+  });
   return rows.map((row) => ({
     stretch: Number(row['stretch']),
     account: String(row['account']),
@@ -338,7 +343,7 @@ async function knownEntries(
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const known = new Map<string, string[]>();
   for (const { entry_key: key, entry_value: value } of await connection.rows(
-    await budgetSql(entryGroups[group].file),
+    await readSql('budgets', entryGroups[group].file),
   )) {
     const values = known.get(String(key)) ?? [];
     if (value !== null && value !== undefined) values.push(String(value));
@@ -382,7 +387,7 @@ export async function namesNotFound(connection: Connection, budgets: readonly Bu
   );
   // Only names of resources may hold a star, so the others are patterns of themselves.
   const asked = named.map(({ key, value }) => ({ key, value, pattern: likePattern(value) }));
-  const rows = await connection.rows(await budgetSql('values_not_found'), { asked: JSON.stringify(asked) });
+  const rows = await connection.rows(await readSql('budgets', 'values_not_found'), { asked: JSON.stringify(asked) });
   const sentences = named.flatMap(({ budget, key, value }) => {
     const row = rows.find((found) => found['scope_key'] === key && found['scope_value'] === value);
     if (row === undefined) return [];

@@ -1,6 +1,5 @@
-import type { Instant } from '../time.ts';
-import type { Connection, SqlRow } from '../warehouse/index.ts';
-import { budgetSql } from './budget-sql.ts';
+import type { Instant, Window } from '../time.ts';
+import { type Connection, readSql, type SqlRow } from '../warehouse/index.ts';
 
 /** What the books know, and knew before, of how far they are. */
 export interface KnownCoverage {
@@ -11,7 +10,7 @@ export interface KnownCoverage {
 /** The coverage of some accounts with its past. */
 export async function readKnown(connection: Connection, isAsked: (account: string) => boolean): Promise<KnownCoverage> {
   const rowsOf = async (name: string) => {
-    const rows = await connection.rows(await budgetSql(name));
+    const rows = await connection.rows(await readSql('budgets', name));
     return rows.map(toKnown).filter(({ account }) => isAsked(account));
   };
   const pieces = await rowsOf('coverage_known');
@@ -25,7 +24,10 @@ export interface Known {
   readonly knownFrom: Instant;
   readonly knownUntil: Instant | undefined;
   readonly start: Instant | undefined;
+  /** Through when its hours may be claimed; undefined of an account. */
   readonly end: Instant | undefined;
+  /** Through when there are hours of it, those that are too young to be claimed included; undefined of an account. */
+  readonly readEnd: Instant | undefined;
 }
 
 function toKnown(row: SqlRow): Known {
@@ -36,10 +38,11 @@ function toKnown(row: SqlRow): Known {
     knownUntil: instant('known_until'),
     start: instant('window_start') ?? instant('history_start'),
     end: instant('claimed_end'),
+    readEnd: instant('window_end'),
   };
 }
 
-function isKnownAt({ knownFrom, knownUntil }: Known, instant: Instant): boolean {
+function isKnownAt({ knownFrom, knownUntil }: Pick<Known, 'knownFrom' | 'knownUntil'>, instant: Instant): boolean {
   return knownFrom <= instant && (knownUntil === undefined || knownUntil > instant);
 }
 
@@ -49,11 +52,22 @@ export function reachedAt({ pieces, states }: KnownCoverage, instant: Instant): 
   return begin === undefined ? undefined : reachedFrom(begin, pieces, instant);
 }
 
+/** Whether any hour of a stretch was in the books as they were at an instant. */
+export function hasHoursAt(
+  { pieces }: Pick<KnownCoverage, 'pieces'>,
+  { start, end }: Window,
+  instant: Instant,
+): boolean {
+  return pieces.some(
+    (piece) => isKnownAt(piece, instant) && (piece.start ?? end) < end && (piece.readEnd ?? start) > start,
+  );
+}
+
 /** The end of the hours that are there without a hole from an instant on; undefined where not even the first one is. */
 function reachedFrom(begin: Instant, pieces: readonly Known[], instant: Instant): Instant | undefined {
   let reached = begin;
   for (const { start = reached, end = reached, ...known } of pieces) {
-    if (!isKnownAt({ ...known, start, end }, instant) || end <= reached) continue;
+    if (!isKnownAt(known, instant) || end <= reached) continue;
     if (start > reached) break;
     reached = end;
   }

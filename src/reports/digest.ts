@@ -2,13 +2,16 @@ import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { calendarOf, formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
 import { type Completeness, type Connection, completeness } from '../warehouse/index.ts';
 import { alertRows } from './alert-rows.ts';
+import type { AnomalyRules } from './anomalies/index.ts';
 import { type Budget, usdDecimals } from './budget-file.ts';
 import { readSpends, type SpendNow, type SpendsAsked } from './budget-spends.ts';
 import { budgetCalendar, isForecastAsked, shareOf, stateOf } from './budgets.ts';
 import { incompleteness } from './completeness.ts';
+import { forecastSentence } from './forecast-words.ts';
 import { formatTable } from './formats/table.ts';
+import { lackingTogether } from './lacking-words.ts';
 import { usd } from './money.ts';
-import { readForecasts, withForecasts } from './scope-forecasts.ts';
+import { exceedsOnOf, readForecasts, type ScopeForecast, withForecasts } from './scope-forecasts.ts';
 
 /** What a digest tells: a week or a month against the one before it. USD is decimal text; null is not known. */
 export interface Digest {
@@ -30,7 +33,17 @@ export interface Digest {
     /** Percent. */
     readonly share: string | null;
     readonly state: string | null;
+    /** What the period is expected to come to, in a sentence, where it is worth one; null where it is not. */
+    readonly forecast: string | null;
   }[];
+  /** Those that somebody was to be told of; null where nobody looked yet. */
+  readonly anomalies: {
+    readonly open: number;
+    readonly openImpact: string;
+    /** Since the digest's period began. */
+    readonly over: number;
+    readonly overImpact: string;
+  } | null;
   /** What of it is missing, a sentence each. */
   readonly lacking: readonly string[];
   /** All of it as plain text, in lines of one width. */
@@ -46,11 +59,17 @@ export function digestWindows(kind: DigestPeriod, now: Instant): { name: string;
   return { name: `${kind}/${period.name}`, period, before: calendar.periodAt(period.start - 1) };
 }
 
+export interface DigestAsked extends SpendsAsked {
+  readonly budgets: readonly Budget[];
+  /** Undefined where nothing is known of them. */
+  readonly anomalyRules?: Pick<AnomalyRules, 'isOn'> | undefined;
+}
+
 /** Reads what a digest tells. Throws UsageError where a budget asks for what the books do not have. */
 export async function readDigest(
   connection: Connection,
   kind: DigestPeriod,
-  { budgets, ...asked }: SpendsAsked & { readonly budgets: readonly Budget[] },
+  { budgets, anomalyRules, ...asked }: DigestAsked,
 ): Promise<Digest> {
   const { name, period, before } = digestWindows(kind, asked.now);
   const all = await completeness(connection);
@@ -90,35 +109,63 @@ export async function readDigest(
       cost: String(row['cost']),
       costBefore: String(row['cost_before']),
     })),
-    budgets: asks.map(({ budget, period: present }, index) => budgetLine(budget, present, spends[index])),
+    budgets: asks.map(({ budget, period: present }, index) => budgetLine(budget, present, spends[index], forecasts)),
+    anomalies: await anomaliesSince(connection, period.start),
     lacking: [
       ...lacking,
       ...lackingBefore,
-      ...spends.flatMap((spend) => spend.lacking.map((sentence) => `Budget ${spend.budget}: ${sentence}`)),
+      ...lackingTogether(spends).map(({ of, sentence }) => `B${of.slice(1)}: ${sentence}`),
     ],
   };
-  return { ...told, text: digestText(told, expected) };
+  return { ...told, text: digestText(told, expected, anomalyRules?.isOn ?? true) };
+}
+
+async function anomaliesSince(connection: Connection, since: Instant): Promise<Digest['anomalies']> {
+  const [row = {}] = await alertRows(connection, 'anomalies_since', { since: formatInstant(since) });
+  if (row['is_looked'] !== true) return null;
+  return {
+    open: Number(row['open']),
+    openImpact: String(row['open_impact']),
+    over: Number(row['over']),
+    overImpact: String(row['over_impact']),
+  };
 }
 
 function budgetLine(
   budget: Budget,
   period: SpendNow['period'],
   spend: SpendNow | undefined,
+  forecasts: readonly ScopeForecast[],
 ): Digest['budgets'][number] {
   const spent = spend?.spent;
+  const state = stateOf(budget, period, spent, spend?.forecast) ?? null;
+  const made = forecasts.find(
+    ({ scope, period: { start } }) =>
+      scope.kind === 'budget' && scope.budget.name === budget.name && start === period.start,
+  );
+  const exceedsOn = made && exceedsOnOf(made);
+  const isWorthIt = state !== 'EXCEEDED' && (state === 'FORECAST' || exceedsOn !== undefined);
   return {
     budget: budget.name,
     period: period.name,
     spent: spent === undefined ? null : decimalOfWhole(spent, usdDecimals),
     amount: decimalOfWhole(budget.amounts.get(period.name) ?? budget.amount, usdDecimals),
     share: spent === undefined ? null : shareOf(budget, period, spent),
-    state: stateOf(budget, period, spent, spend?.forecast) ?? null,
+    state,
+    forecast:
+      isWorthIt && made?.forecast.kind === 'forecast'
+        ? forecastSentence(budget, period, made.forecast, exceedsOn)
+        : null,
   };
 }
 
 /** A digest in plain text. Pure. */
-export function digestText(digest: Omit<Digest, 'text'>, accounts: readonly Completeness[]): string {
-  const { spent, spentBefore, movers, budgets, lacking } = digest;
+export function digestText(
+  digest: Omit<Digest, 'text'>,
+  accounts: readonly Completeness[],
+  areAnomaliesAsked: boolean,
+): string {
+  const { spent, spentBefore, movers, budgets, anomalies, lacking } = digest;
   const change = spent === null || spentBefore === null ? undefined : difference(spent, spentBefore);
   const parts = [
     [
@@ -158,9 +205,10 @@ export function digestText(digest: Omit<Digest, 'text'>, accounts: readonly Comp
           share ?? undefined,
           state ?? 'not known',
         ]),
-      )}`,
+      )}${budgets.map(({ forecast }) => (forecast === null ? '' : `\n${forecast}`)).join('')}`,
     );
   }
+  if (areAnomaliesAsked) parts.push(...anomalyParts(anomalies, digest.start.slice(0, 10)));
   parts.push(
     [
       'Data:',
@@ -171,6 +219,17 @@ export function digestText(digest: Omit<Digest, 'text'>, accounts: readonly Comp
     ].join('\n'),
   );
   return parts.map((part) => part.trimEnd()).join('\n\n');
+}
+
+/** What is said of anomalies; nothing where there are none. */
+function anomalyParts(anomalies: Digest['anomalies'], since: string): string[] {
+  if (anomalies === null) return ['Anomalies: nobody has looked yet; "costbook alert" does.'];
+  const { open, openImpact, over, overImpact } = anomalies;
+  const said = [
+    ...(open === 0 ? [] : [`${open} open, ${usd(openImpact, true)} so far`]),
+    ...(over === 0 ? [] : [`${over} over since ${since}, ${usd(overImpact, true)}`]),
+  ];
+  return said.length === 0 ? [] : [`Anomalies: ${said.join('; ')}: costbook report anomalies`];
 }
 
 function instant(value: Instant | undefined): string {

@@ -1,6 +1,5 @@
 export { type Facts, type FactsAsked, readFacts } from './alert-facts.ts';
 export {
-  aboutDay,
   cardOf,
   type Message,
   messagesOf,
@@ -73,15 +72,19 @@ export { type Digest, type DigestPeriod, digestWindows, readDigest } from './dig
 export { exportFormats, factsOf, loadArrow, writeAnswer } from './export.ts';
 export * from './focus.ts';
 export * from './forecast/index.ts';
+export { forecastSentence } from './forecast-words.ts';
 export { csvPieces } from './formats/csv.ts';
 export type { AnswerPieces, FormatOptions, Question } from './formats/format.ts';
 export { jsonLines, jsonPieces } from './formats/json.ts';
 export { writeParquet } from './formats/parquet.ts';
 export { formatTable, printable } from './formats/table.ts';
+export { type Kept, readKept } from './kept.ts';
+export { lackingTogether } from './lacking-words.ts';
 export { partitionsFolder } from './lake.ts';
 export { type Manifest, type ManifestFile, manifestName } from './manifest.ts';
 export { answersMetric, type EndedRun, type MetricsAsked, metricNames, readMetrics } from './metrics.ts';
 export * from './moment.ts';
+export { cents } from './money.ts';
 export * from './parameters.ts';
 export {
   type Forecaster,

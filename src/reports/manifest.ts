@@ -47,6 +47,8 @@ export interface Manifest {
   readonly completeFrom: string | null;
   readonly completeThrough: string | null;
   readonly settledThrough: string | null;
+  /** Of a report of what `costbook alert` finds out: how far it had looked; null where it had not yet. */
+  readonly evaluatedThrough?: string | null;
   readonly sqlSha256: string;
   readonly focusVersion: string | null;
   /** Of partitions: which rows of the books, and what else, decided what is in them. */

@@ -87,7 +87,7 @@ const definitions = {
     'Answers of the platform by HTTP status, retries included; none where no whole answer came. Begins anew with this file.',
   ),
   costbook_rows: gauge('Rows of cost in the books: hours of series.'),
-  costbook_budget_spent_usd: gauge('USD spent on the budget in its present period, as far as the books are complete.'),
+  costbook_budget_spent_usd: gauge('USD spent on the budget in its present period, as far as it is in the books.'),
   costbook_budget_amount_usd: gauge('USD that may be spent on the budget in its present period.'),
   costbook_budget_spent_ratio: gauge('What of the budget is spent in its present period: 1 is all of it.'),
   costbook_budget_forecast_usd: gauge(

@@ -7,10 +7,14 @@ const decimals = 12;
 /** A sum of the books to the cent: `4512.30 USD`. A share of a cent is no 0.00. */
 export function usd(text: string, isSigned = false): string {
   const whole = wholeOfDecimal(text, decimals);
-  const cents = rounded(whole, 10_000_000_000n);
-  const shown =
-    cents === 0n && whole !== 0n ? decimalOfWhole(whole, decimals).replace(/0+$/, '') : decimalOfWhole(cents, 2);
+  const rough = cents(whole);
+  const shown = whole !== 0n && Number(rough) === 0 ? decimalOfWhole(whole, decimals).replace(/0+$/, '') : rough;
   return `${isSigned && whole > 0n ? '+' : ''}${shown} USD`;
+}
+
+/** USD to the cent, of trillionths: `4512.30`. */
+export function cents(usd: bigint): string {
+  return decimalOfWhole(rounded(usd, 10_000_000_000n), 2);
 }
 
 /** What a sum is of another one, in percent to a tenth; 100 only where it is reached. */

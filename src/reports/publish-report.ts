@@ -6,6 +6,7 @@ import type { CompletenessState } from './completeness.ts';
 import { exportFormats, factsOf, writeAnswer } from './export.ts';
 import { costColumnOf, figuresOfQuery } from './figures.ts';
 import type { FormatOptions, Question } from './formats/format.ts';
+import type { Kept } from './kept.ts';
 import { publishLake } from './lake.ts';
 import { exportPlace } from './layout.ts';
 import { type Manifest, sha256OfFile, sha256OfText } from './manifest.ts';
@@ -21,6 +22,8 @@ export interface Publication {
   readonly columns: readonly SqlColumn[];
   readonly values: readonly ParameterValue[];
   readonly state: CompletenessState;
+  /** How far it was looked at, of a report of what only `costbook alert` finds out. */
+  readonly kept: Kept | undefined;
   /** The instant as of which the books answer; undefined where they answer as they are. */
   readonly asOf: Instant | undefined;
   /** Whether it would also be answered as of then where nobody says as of when. */
@@ -60,6 +63,7 @@ export async function publishReport(publication: Publication): Promise<Published
     completeFrom: state.completeFrom,
     completeThrough: state.completeThrough,
     settledThrough: state.settledThrough,
+    ...(publication.kept === undefined ? {} : { evaluatedThrough: publication.kept.through }),
     sqlSha256: sha256OfText(report.file.text),
     focusVersion: focus?.version ?? null,
     costColumn: column?.name ?? null,

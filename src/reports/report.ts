@@ -11,6 +11,7 @@ import {
 import { columnsOf, quoted } from './columns.ts';
 import { exportFormats } from './export.ts';
 import { costColumnOf } from './figures.ts';
+import { type KeptKind, keptKinds } from './kept.ts';
 import { parseParameters, type ReportParameter } from './parameters.ts';
 import { sqlProblem } from './sql-problem.ts';
 
@@ -24,6 +25,8 @@ export interface Report {
   readonly formats: readonly string[];
   /** What its SQL is bound to, in the header's order. */
   readonly parameters: readonly ReportParameter[];
+  /** What it tells of that only `costbook alert` finds out; undefined of a report of anything else. */
+  readonly kept: KeptKind | undefined;
 }
 
 /** Reads the reports, a project's own `sql/reports` over the built-in ones. Throws UsageError for a wrong header. */
@@ -40,6 +43,11 @@ export async function readReports(overlay: string): Promise<Report[]> {
         problems.push(`${file.path}:1:1: "--! formats:" names "${format}", expected ${exportFormats.join(', ')}`);
       }
     }
+    const said = file.header['kept'];
+    const kept = keptKinds.find((kind) => kind === said);
+    if (said !== undefined && kept === undefined) {
+      problems.push(`${file.path}:1:1: found "--! kept: ${said}", expected one of ${keptKinds.join(', ')}`);
+    }
     return {
       file,
       name: file.name,
@@ -47,6 +55,7 @@ export async function readReports(overlay: string): Promise<Report[]> {
       grain,
       formats,
       parameters: parseParameters(file, problems),
+      kept,
     };
   });
   if (problems.length > 0) throw new UsageError(problems.join('\n'));

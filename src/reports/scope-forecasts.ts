@@ -15,11 +15,14 @@ import {
   type Connection,
   completeness,
   type ForecastRow,
-  readSqlFolder,
+  type ForecastScopeRow,
+  forecastKey,
+  knownForecasts,
+  readSql,
 } from '../warehouse/index.ts';
 import { amountIn, type Budget, usdDecimals } from './budget-file.ts';
 import { costsOf, earliest, expectedOf, scopeForSql, unanswerableOf } from './budget-spends.ts';
-import { accountOf, budgetCalendar, dayOf, type Spend } from './budgets.ts';
+import { accountOf, budgetCalendar, dayOf, isForecastAsked, type Spend } from './budgets.ts';
 import {
   type Forecaster,
   forecastPeriod,
@@ -69,6 +72,11 @@ export interface ForecastsAsked {
   /** Is told what is being forecast. */
   readonly progress?: ((text: string) => void) | undefined;
   readonly forecaster?: Forecaster;
+  /**
+   * Whether what the books have kept already is left out, but for budgets that have a threshold of what is forecast. Only
+   * the first forecast of a scope from one instant is kept, so that another one would be thrown away.
+   */
+  readonly withoutKept?: boolean;
 }
 
 /** A workspace and resource type that cost nothing for so long is forecast no more. */
@@ -90,6 +98,7 @@ const usualDays = 28;
  */
 export async function readForecasts(connection: Connection, asked: ForecastsAsked): Promise<ScopeForecast[]> {
   const { budgets, configured, withWorkspaces, workspaces = [], now, signal, progress, forecaster } = asked;
+  const { withoutKept = false } = asked;
   const accounts = await completeness(connection);
   const unanswerable = await unanswerableOf(connection, budgets);
   const ofBudgets = budgets.map((budget) => {
@@ -101,6 +110,9 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     account: account.account,
     ...stretchOf('monthly', calendarOf('monthly'), [account], now),
   }));
+  const known: ReadonlySet<string> = withoutKept
+    ? await keysKept(connection, [...ofBudgets, ...ofAccounts])
+    : new Set();
   const spent = await spentOf(connection, ofBudgets);
   const histories: History[] = [];
   for (const cut of cutsOf([...ofBudgets, ...ofAccounts])) {
@@ -113,8 +125,13 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     await setImmediate();
     signal?.throwIfAborted();
   }
+  function isKnown(of: ForecastScope, kind: PeriodKind, period: CalendarPeriod, through: Instant | undefined): boolean {
+    return through !== undefined && known.has(forecastKey(scopeRow(of, kind, period, through)));
+  }
   const forecasts: ScopeForecast[] = [];
   for (const { budget, reason = 'no hour of it is complete yet', period, completeThrough } of ofBudgets) {
+    const scope = { kind: 'budget', budget } as const;
+    if (!isForecastAsked(budget) && isKnown(scope, budget.period, period, completeThrough)) continue;
     const own = spent.get(budget);
     const steps = histories.find(({ scope }) => scope.kind === 'budget' && scope.budget === budget)?.steps;
     const forecast: ScopeForecast['forecast'] =
@@ -123,7 +140,7 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
         : await forecastPeriod({ period, completeThrough, spent: own, steps }, forecaster);
     const amount = amountIn(budget, period.name);
     forecasts.push({
-      scope: { kind: 'budget', budget },
+      scope,
       periodKind: budget.period,
       period,
       completeThrough,
@@ -139,6 +156,7 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     const stretch = ofAccounts.find(({ account }) => account === scope.account);
     if (stretch?.completeThrough === undefined) continue;
     const { period, completeThrough } = stretch;
+    if (isKnown(scope, 'monthly', period, completeThrough)) continue;
     const own = spentFrom(period.start);
     const forecast = await forecastPeriod({ period, completeThrough, spent: own, steps }, forecaster);
     forecasts.push({
@@ -153,6 +171,12 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     await pause();
   }
   return forecasts;
+}
+
+/** What is kept of forecasts from where these stretches are complete through, or later. */
+async function keysKept(connection: Connection, stretches: readonly Stretch[]): Promise<ReadonlySet<string>> {
+  const through = stretches.flatMap(({ completeThrough }) => completeThrough ?? []);
+  return through.length === 0 ? new Set() : knownForecasts(connection, formatInstant(Math.min(...through)));
 }
 
 /** The spends with what is forecast of the same period of the same budget. */
@@ -235,7 +259,7 @@ async function readHistories(
   const { end, hours } = endOf(cut);
   const stepMs = cut.stepHours * hourMs;
   const from = end - (budgets.length > 0 ? historyDays[cut.stepHours] : workspaceHistoryDays) * dayMs;
-  const rows = await connection.rows(await forecastSql('steps'), {
+  const rows = await connection.rows(await readSql('forecasts', 'steps'), {
     scopes: JSON.stringify(budgets.map(({ budget }, scope) => ({ scope, ...scopeForSql(budget.scope) }))),
     has_label: budgets.some(({ budget }) => budget.scope.label !== undefined),
     has_owner: budgets.some(({ budget }) => budget.scope.owner !== undefined),
@@ -319,6 +343,27 @@ async function spentOf(
   return new Map(asked.map((line) => [line.budget, costs[begun.indexOf(line)]?.total ?? 0n]));
 }
 
+/** What a forecast is of, as the ledger keeps it. */
+function scopeRow(
+  scope: ForecastScope,
+  periodKind: PeriodKind,
+  period: CalendarPeriod,
+  completeThrough: Instant,
+): ForecastScopeRow {
+  const isBudget = scope.kind === 'budget';
+  return {
+    scope_kind: scope.kind,
+    budget: isBudget ? scope.budget.name : null,
+    account: isBudget ? accountOf(scope.budget) : scope.account,
+    workspace: isBudget ? null : scope.workspace,
+    resource_type: isBudget ? null : scope.resourceType,
+    scope: isBudget ? JSON.stringify(scopeForSql(scope.budget.scope)) : null,
+    period_kind: periodKind,
+    period: period.name,
+    complete_through: formatInstant(completeThrough),
+  };
+}
+
 /** A forecast as the ledger keeps it; undefined where nothing was complete that it could have been made from. */
 export function forecastRow({
   scope,
@@ -333,17 +378,9 @@ export function forecastRow({
   const made = forecast.kind === 'forecast' ? forecast : undefined;
   const exceedsOn = exceedsOnOf({ scope, spent, amount, forecast });
   return {
-    scope_kind: scope.kind,
-    budget: scope.kind === 'budget' ? scope.budget.name : null,
-    account: scope.kind === 'budget' ? accountOf(scope.budget) : scope.account,
-    workspace: scope.kind === 'budget' ? null : scope.workspace,
-    resource_type: scope.kind === 'budget' ? null : scope.resourceType,
-    scope: scope.kind === 'budget' ? JSON.stringify(scopeForSql(scope.budget.scope)) : null,
-    period_kind: periodKind,
-    period: period.name,
+    ...scopeRow(scope, periodKind, period, completeThrough),
     period_start: formatInstant(period.start),
     period_end: formatInstant(period.end),
-    complete_through: formatInstant(completeThrough),
     step: made === undefined ? null : made.stepHours === 1 ? 'hour' : 'day',
     history_start: made === undefined ? null : formatInstant(made.history.start),
     history_end: made === undefined ? null : formatInstant(made.history.end),
@@ -376,11 +413,4 @@ export function exceedsOnOf({
   if (spent === undefined || amount === undefined || spent >= amount) return undefined;
   const at = reachedOn(forecast, amount);
   return at === undefined ? undefined : dayOf(scope.budget, at);
-}
-
-/** One SQL file of `sql/forecasts`. */
-async function forecastSql(name: string): Promise<string> {
-  const file = (await readSqlFolder('forecasts')).find((candidate) => candidate.name === name);
-  if (file === undefined) throw new Error(`sql/forecasts/${name}.sql is missing`);
-  return file.text;
 }

@@ -1,7 +1,7 @@
 import { formatInstant, type Instant } from '../time.ts';
 import type { Connection } from './connection.ts';
 import { createViews } from './migrate.ts';
-import { readSqlFolder } from './sql-files.ts';
+import { readSql, readSqlFolder } from './sql-files.ts';
 
 /** The name under which the file itself is attached where the books are asked as of an instant. */
 export const presentCatalog = 'present';
@@ -13,7 +13,7 @@ export const presentCatalog = 'present';
  */
 export async function createPast(connection: Connection, draft?: string): Promise<void> {
   await connection.run(`attach ':memory:' as wh; use wh`);
-  await connection.run(await asOfSql('ledger'));
+  await connection.run(await readSql('as_of', 'ledger'));
   if (draft !== undefined) {
     await connection.run('drop view ledger.allocations');
     await connection.run(
@@ -31,7 +31,7 @@ export async function createPast(connection: Connection, draft?: string): Promis
  * lie in memory, where nothing else would keep typed SQL from putting others in their place.
  */
 export async function setMoment(connection: Connection, asOf: Instant): Promise<void> {
-  await connection.run(await asOfSql('moment'), { as_of: formatInstant(asOf) });
+  await connection.run(await readSql('as_of', 'moment'), { as_of: formatInstant(asOf) });
   await connection.run('begin transaction read only');
 }
 
@@ -40,13 +40,7 @@ export async function setMoment(connection: Connection, asOf: Instant): Promise<
  * Undefined where nothing ever was.
  */
 export async function lastSeen(connection: Connection): Promise<Instant | undefined> {
-  const [row] = await connection.rows(await asOfSql('last_seen'));
+  const [row] = await connection.rows(await readSql('as_of', 'last_seen'));
   const text = row?.['last_seen'];
   return typeof text === 'string' ? Number(text) : undefined;
-}
-
-async function asOfSql(name: string): Promise<string> {
-  const file = (await readSqlFolder('as_of')).find((candidate) => candidate.name === name);
-  if (file === undefined) throw new Error(`sql/as_of/${name}.sql is missing`);
-  return file.text;
 }

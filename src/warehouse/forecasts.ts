@@ -58,20 +58,8 @@ export async function recordForecasts(
 ): Promise<number> {
   const [from] = forecasts.map(({ complete_through }) => complete_through).sort();
   if (from === undefined) return 0;
-  const known = new Set(
-    (
-      await connection.rows(
-        `select scope_kind, budget, account, workspace, resource_type, scope, period_kind, period,
-          epoch_ms(complete_through) as complete_through
-        from ledger.forecasts
-        where complete_through >= cast($from as timestamp)`,
-        { from },
-      )
-    ).map((row) =>
-      keyOf({ ...(row as unknown as ForecastRow), complete_through: formatInstant(Number(row['complete_through'])) }),
-    ),
-  );
-  const fresh = forecasts.filter((forecast) => !known.has(keyOf(forecast)));
+  const known = await knownForecasts(connection, from);
+  const fresh = forecasts.filter((forecast) => !known.has(forecastKey(forecast)));
   if (fresh.length === 0) return 0;
   await recorder.record({
     event: 'forecasts_made',
@@ -87,7 +75,41 @@ export async function recordForecasts(
   return fresh.length;
 }
 
-function keyOf(row: ForecastRow): string {
+/** The keys of the forecasts that are kept from what was complete through an instant, or later. */
+export async function knownForecasts(connection: Connection, from: string): Promise<ReadonlySet<string>> {
+  const rows = await connection.rows(
+    `select scope_kind, budget, account, workspace, resource_type, scope, period_kind, period,
+      epoch_ms(complete_through) as complete_through
+    from ledger.forecasts
+    where complete_through >= cast($from as timestamp)`,
+    { from },
+  );
+  return new Set(
+    rows.map((row) =>
+      forecastKey({
+        ...(row as unknown as ForecastScopeRow),
+        complete_through: formatInstant(Number(row['complete_through'])),
+      }),
+    ),
+  );
+}
+
+/** What a forecast is of: one of each is kept. */
+export type ForecastScopeRow = Pick<
+  ForecastRow,
+  | 'scope_kind'
+  | 'budget'
+  | 'account'
+  | 'workspace'
+  | 'resource_type'
+  | 'scope'
+  | 'period_kind'
+  | 'period'
+  | 'complete_through'
+>;
+
+/** The key of what a forecast is of. */
+export function forecastKey(row: ForecastScopeRow): string {
   const { scope_kind, budget, account, workspace, resource_type, scope, period_kind, period, complete_through } = row;
   return JSON.stringify([
     scope_kind,

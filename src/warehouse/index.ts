@@ -32,7 +32,13 @@ export {
   type SqlValue,
 } from './connection.ts';
 export { holdFolder } from './folder-lock.ts';
-export type { ForecastRow, ForecastsMade } from './forecasts.ts';
+export {
+  type ForecastRow,
+  type ForecastScopeRow,
+  type ForecastsMade,
+  forecastKey,
+  knownForecasts,
+} from './forecasts.ts';
 export type {
   InventoryStage,
   ListedResource,
@@ -65,7 +71,7 @@ export {
 } from './partitions.ts';
 export { openRebuildingWarehouse, type RebuildingWarehouse } from './rebuilding.ts';
 export { snapshotFile } from './snapshot.ts';
-export { readSqlFolder, type SqlFile } from './sql-files.ts';
+export { readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 export {
   epochDays,
   epochMicros,

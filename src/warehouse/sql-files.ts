@@ -30,7 +30,7 @@ export interface SqlFile {
   readonly text: string;
 }
 
-const headerKeys = new Set(['about', 'grain', 'params', 'formats', 'severity', 'cost', 'partition']);
+const headerKeys = new Set(['about', 'grain', 'params', 'formats', 'severity', 'cost', 'partition', 'kept']);
 
 /** Where the built-in SQL files lie: beside `src` in a checkout, beside `dist` in a package. */
 const builtIn = fileURLToPath(new URL('../../sql', import.meta.url));
@@ -60,6 +60,13 @@ export async function readSqlFolder(folder: SqlFolder, overlay?: string): Promis
   );
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
   return read;
+}
+
+/** The text of one built-in file of a folder. */
+export async function readSql(folder: SqlFolder, name: string): Promise<string> {
+  const file = (await readSqlFolder(folder)).find((candidate) => candidate.name === name);
+  if (file === undefined) throw new Error(`sql/${folder}/${name}.sql is missing`);
+  return file.text;
 }
 
 /** The `--! key: value` lines at the top of an SQL file. A repeated key continues its value. */

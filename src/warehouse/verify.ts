@@ -10,7 +10,7 @@ import {
   type TotalsKnown,
   toleranceParameters,
 } from './load.ts';
-import { readSqlFolder } from './sql-files.ts';
+import { readSql, readSqlFolder } from './sql-files.ts';
 
 /** A question about the past whose answer is put beside the books. */
 export interface PastQuestion {
@@ -231,8 +231,8 @@ export async function openVerification(
  * is older than a change of theirs, did not hold, or is not there.
  */
 export async function dueMonths(connection: Connection, account: string, months: Window): Promise<Window[]> {
-  const text = (await readSqlFolder('verify')).find(({ name }) => name === 'due_months')?.text;
-  const rows = await connection.rows(text ?? '', parametersOf(account, months));
+  const text = await readSql('verify', 'due_months');
+  const rows = await connection.rows(text, parametersOf(account, months));
   return rows.map((row) => ({ start: Number(row['month_start']), end: Number(row['month_end']) }));
 }
 
@@ -276,8 +276,8 @@ export async function seriesLives(
   window: Window,
   byWorkspace: boolean,
 ): Promise<Record<'series' | 'names', SeriesLife[]>> {
-  const text = (await readSqlFolder('verify')).find(({ name }) => name === 'series_lives')?.text;
-  const rows = await connection.rows(text ?? '', {
+  const text = await readSql('verify', 'series_lives');
+  const rows = await connection.rows(text, {
     ...parametersOf(account, window),
     by_workspace: byWorkspace,
   });

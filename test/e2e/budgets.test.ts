@@ -91,6 +91,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
       periodEnd: '2026-11-01T00:00:00Z',
       timeZone: 'UTC',
       spent: '60.000000000000',
+      spentSince: '0.000000000000',
       amount: '60.000000000000',
       share: '100.00',
       daysLeft: 23.8,
@@ -166,8 +167,8 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
 
   test('books that are too old are said to be', async () => {
     const { stderr } = await runCli(['budgets', '--dir', dir, '--now', '2026-10-13T03:00:00Z']);
-    expect(stderr).toContain(
-      'warning: budget everything, 2026-10 is not complete: acc_one is complete through 2026-10-08T00:00:00Z only',
+    expect(stderr).toBe(
+      'warning: budgets everything 2026-10, north 2026-10 are not complete: acc_one is complete through 2026-10-08T00:00:00Z only\n',
     );
   });
 

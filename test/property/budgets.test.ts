@@ -3,10 +3,12 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  type Budget,
   budgetCalendar,
   evaluateBudgets,
   type Forecaster,
   parseBudgets,
+  type Replay,
   readForecasts,
   readSpends,
   replayBudget,
@@ -134,28 +136,43 @@ function ledgerOf(nights: readonly Night[]): { given: Given; seen: Instant[] } {
   return { given: { accounts, loads, covered, costs, restatements }, seen };
 }
 
+/** A project with the books of some nights. Instants are the ends of days, and the present. */
+async function booksOf(
+  nights: readonly Night[],
+): Promise<{ dir: string; first: Instant; now: Instant; instants: Instant[] }> {
+  const { given, seen } = ledgerOf(nights);
+  const dir = await newProject();
+  const file = join(dir, 'given.duckdb');
+  (await givenBooks(given, file)).close();
+  await mkdir(dirname(snapshotFile(dir)), { recursive: true });
+  await rename(file, snapshotFile(dir));
+  const [first = begin] = seen;
+  const now = (seen.at(-1) ?? begin) + hourMs / 2;
+  const instants: Instant[] = [];
+  for (let end = begin + dayMs; end < now; end += dayMs) instants.push(end);
+  return { dir, first, now, instants: [...instants, now] };
+}
+
+/** A replay of the present books. */
+async function replayed(dir: string, of: Budget, now: Instant, forecaster?: Forecaster): Promise<Replay> {
+  const present = await openBooks(dir, { lockedDown: true });
+  try {
+    const asked = { from: begin, now, lagHours: 2 };
+    return await replayBudget(present.connection, of, forecaster === undefined ? asked : { ...asked, forecaster });
+  } finally {
+    present.close();
+  }
+}
+
 test('a replay tells what books asked as of the end of each day would have told', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(aNight, { minLength: 2, maxLength: 5 }), async (nights) => {
-      const { given, seen } = ledgerOf(nights);
-      const dir = await newProject();
-      const file = join(dir, 'given.duckdb');
-      (await givenBooks(given, file)).close();
-      await mkdir(dirname(snapshotFile(dir)), { recursive: true });
-      await rename(file, snapshotFile(dir));
-      const [first = begin] = seen;
-      const now = (seen.at(-1) ?? begin) + hourMs / 2;
-
-      const present = await openBooks(dir, { lockedDown: true });
-      const replay = await replayBudget(present.connection, budget, { from: begin, now, lagHours: 2 });
-      present.close();
-
+      const { dir, first, now, instants } = await booksOf(nights);
+      const replay = await replayed(dir, budget, now);
       const states = new Map<string, string>();
       const expected: string[] = [];
-      const instants: Instant[] = [];
-      for (let end = begin + dayMs; end < now; end += dayMs) instants.push(end);
       const kept = (at: Instant) => at >= first;
-      for (const at of [...instants, now].filter(kept)) {
+      for (const at of instants.filter(kept)) {
         const books = await openBooks(dir, { lockedDown: true, asOf: at });
         const calendar = calendarOf('daily', 'Europe/Berlin');
         for (let period = calendar.periodAt(begin); period.start < at; period = calendar.periodAt(period.end)) {
@@ -221,6 +238,12 @@ const forecaster: Forecaster = async ({ start, values }, horizon) => {
   };
 };
 
+/** At the end the books reach to the very start of a day in Berlin: of that one they have no hour. */
+const upToTheStartOfADay = [14, 1, 1, 30].map((afterHours) => ({
+  afterHours,
+  truth: series.map(() => new Array<number>(hours).fill(50)),
+}));
+
 test('a replay of forecasts tells what books asked as of the end of each day would have told', async () => {
   const [asking] = parseBudgets({
     file: 'jobs/budgets.yaml',
@@ -237,24 +260,11 @@ test('a replay of forecasts tells what books asked as of the end of each day wou
   let raised = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(aNight, { minLength: 2, maxLength: 5 }), async (nights) => {
-      const { given, seen } = ledgerOf(nights);
-      const dir = await newProject();
-      const file = join(dir, 'given.duckdb');
-      (await givenBooks(given, file)).close();
-      await mkdir(dirname(snapshotFile(dir)), { recursive: true });
-      await rename(file, snapshotFile(dir));
-      const [first = begin] = seen;
-      const now = (seen.at(-1) ?? begin) + hourMs / 2;
-
-      const present = await openBooks(dir, { lockedDown: true });
-      const replay = await replayBudget(present.connection, asking, { from: begin, now, lagHours: 2, forecaster });
-      present.close();
-
+      const { dir, first, now, instants } = await booksOf(nights);
+      const replay = await replayed(dir, asking, now, forecaster);
       const states = new Map<string, string>();
       const expected: string[] = [];
-      const instants: Instant[] = [];
-      for (let end = begin + dayMs; end < now; end += dayMs) instants.push(end);
-      for (const at of [...instants, now].filter((instant) => instant >= first)) {
+      for (const at of instants.filter((instant) => instant >= first)) {
         const books = await openBooks(dir, { lockedDown: true, asOf: at });
         const calendar = calendarOf('daily', 'Europe/Berlin');
         const asked = [];
@@ -289,7 +299,7 @@ test('a replay of forecasts tells what books asked as of the end of each day wou
       expect(later.filter(isLater).sort()).toEqual(expected.filter(isLater).sort());
       raised += expected.filter((line) => line.includes('forecast:') && isLater(line)).length;
     }),
-    { numRuns: 6, endOnFailure: true },
+    { numRuns: 6, endOnFailure: true, examples: [[upToTheStartOfADay]] },
   );
   expect(raised).toBeGreaterThan(0);
 }, 600_000);

@@ -200,6 +200,61 @@ describe('facts about the data', () => {
     }
   });
 
+  test('what is forecast and kept is forecast once, unless a threshold asks for it', async () => {
+    const text = `budgets:
+  - { name: asked, period: monthly, amount: 9 USD, thresholds: [{ at: 100%, of: forecast }] }
+  - { name: kept, period: monthly, amount: 9 USD }
+`;
+    const costs = Array.from({ length: 30 }, (_, day) => ({
+      bucket_start: `${new Date(Date.UTC(2026, 7, 9 + day, 1)).toISOString().slice(0, 10)} 01:00:00`,
+      cost: '1',
+    }));
+    const read = async (forecasts: NonNullable<Given['forecasts']>) => {
+      const books = await givenBooks({
+        accounts: [{ history_start: '2026-08-01' }],
+        loads: [{}],
+        covered: [{ window_start: '2026-08-01' }],
+        costs,
+        forecasts,
+      });
+      try {
+        const { forecasts: made, facts } = await readFacts(books.connection, [], {
+          now,
+          freshnessHours: 26,
+          configured: [],
+          budgets: parseBudgets({ text, file: 'jobs/budgets.yaml', now }),
+          isForecastKept: true,
+          overlay: '/nowhere',
+          signal: new AbortController().signal,
+        });
+        const names = made.map(({ scope }) => (scope.kind === 'budget' ? scope.budget.name : scope.workspace));
+        const states = facts.flatMap((fact) => (fact.kind === 'budget' ? [`${fact.key} ${fact.state}`] : []));
+        return { names, states };
+      } finally {
+        books.close();
+      }
+    };
+    const scope = JSON.stringify({});
+    const before = [
+      { budget: 'asked', scope },
+      { budget: 'kept', scope },
+      {
+        scope_kind: 'workspace',
+        budget: null,
+        scope: null,
+        account: 'acc_one',
+        workspace: 'north',
+        resource_type: 'sandbox',
+      },
+    ];
+    const first = await read([]);
+    expect(first.names).toEqual(['asked', 'kept', 'north']);
+    expect(first.states).toContain('budget/@all/asked/2026-09/forecast:100% raised');
+    expect(await read(before)).toEqual({ ...first, names: ['asked'] });
+    // Of an earlier instant they are other ones.
+    expect(await read(before.map((row) => ({ ...row, complete_through: '2026-09-07' })))).toEqual(first);
+  });
+
   test('what held and does not any more is resolved; what nobody looks for is withdrawn', async () => {
     const stale = {
       key: 'stale/acc_one',
@@ -394,4 +449,84 @@ test('a digest tells a week against the one before, what moved most, and what is
   } finally {
     books.close();
   }
+});
+
+describe('a digest', () => {
+  const covered = { window_start: '2026-07-01', window_end: '2026-09-08', claimed_end: '2026-09-08' };
+  const given: Given = {
+    accounts: [{ history_start: '2026-07-01' }],
+    loads: [{}],
+    covered: [covered],
+    costs: Array.from({ length: 69 }, (_, day) => ({
+      bucket_start: `${new Date(Date.UTC(2026, 6, 1 + day, 1)).toISOString().slice(0, 10)} 01:00:00`,
+      cost: '10',
+    })),
+  };
+
+  async function digestOf(more: Given, anomalyRules = { isOn: true }) {
+    const books = await givenBooks({ ...given, ...more });
+    try {
+      const budgets = parseBudgets({
+        text: `budgets:
+  - { name: tight, period: monthly, amount: 250 USD, thresholds: [{ at: 100%, of: forecast }] }
+  - { name: wide, period: monthly, amount: 900 USD, thresholds: [{ at: 100%, of: forecast }] }
+  - { name: plain, period: monthly, amount: 250 USD }
+`,
+        file: 'budgets.yaml',
+        now,
+      });
+      return await readDigest(books.connection, 'weekly', {
+        ...{ now, freshnessHours: 26, configured: [], budgets, anomalyRules },
+      });
+    } finally {
+      books.close();
+    }
+  }
+
+  test('says what a budget is forecast to come to that is to exceed it, and when', async () => {
+    const { budgets, text } = await digestOf({});
+    expect(budgets.map(({ budget, state }) => [budget, state])).toEqual([
+      ['tight', 'FORECAST'],
+      ['wide', 'OK'],
+      ['plain', 'OK'],
+    ]);
+    expect(budgets[0]?.forecast).toMatch(
+      /^tight is forecast to come to 300\.00 USD in 2026-09 \(80 %: [\d.]+ to [\d.]+\): it exceeds 250\.00 USD on about the 25th$/,
+    );
+    expect(budgets.slice(1).map(({ forecast }) => forecast)).toEqual([null, null]);
+    expect(text).toContain(`\n${budgets[0]?.forecast}\n`);
+  });
+
+  test('counts the anomalies that are open, and those that ended since its week began', async () => {
+    const anomalies = [
+      {},
+      { anomaly_key: 'a2', impact: '-5.5' },
+      { anomaly_key: 'a3', state: 'over', ended_day: '2026-09-01', impact: '7' },
+      { anomaly_key: 'a4', state: 'usual', ended_day: '2026-09-01', impact: '1' },
+      // Before the week, replaced by a larger one, restated away, or told to nobody.
+      { anomaly_key: 'a5', state: 'over', ended_day: '2026-08-30' },
+      { anomaly_key: 'a6', state: 'grown', ended_day: '2026-09-02' },
+      { anomaly_key: 'a7', state: 'restated', ended_day: '2026-09-02' },
+      { anomaly_key: 'a8', is_told: false },
+    ];
+    const digest = await digestOf({ anomalies, anomaly_evaluations: [{}] });
+    expect(digest.anomalies).toEqual({
+      open: 2,
+      openImpact: '14.500000000000',
+      over: 2,
+      overImpact: '8.000000000000',
+    });
+    expect(digest.text).toContain(
+      '\nAnomalies: 2 open, +14.50 USD so far; 2 over since 2026-08-31, +8.00 USD: costbook report anomalies\n',
+    );
+  });
+
+  test('says nothing of anomalies where there are none, and that nobody looked where that is why', async () => {
+    expect((await digestOf({ anomaly_evaluations: [{}] })).text).not.toContain('Anomalies');
+    expect(await digestOf({})).toMatchObject({
+      anomalies: null,
+      text: expect.stringContaining('\nAnomalies: nobody has looked yet; "costbook alert" does.\n'),
+    });
+    expect((await digestOf({}, { isOn: false })).text).not.toContain('Anomalies');
+  });
 });

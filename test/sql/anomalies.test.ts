@@ -216,6 +216,33 @@ test('the view anomalies has each as it is known now', async () => {
   ]);
 });
 
+test('the report anomalies has without a month those that are open, and those of the last five weeks', async () => {
+  const at = (first_day: string, more = {}) => ({ anomaly_key: first_day, first_day, last_day: first_day, ...more });
+  const over = { state: 'over', ended_day: '2026-09-08' };
+  const rows = await reported(
+    'anomalies',
+    {
+      accounts: [{}],
+      loads: [{}],
+      covered: [{}], // complete through 8 September
+      anomalies: [
+        at('2026-05-01'),
+        at('2026-08-03', over),
+        at('2026-08-05', over),
+        at('2026-09-01', { state: 'restated' }),
+        at('2026-09-02', { is_told: false }),
+        at('2026-09-07', over),
+      ],
+    },
+    {},
+  );
+  expect(rows.map((row) => (row as Record<string, unknown>)['first_day'])).toEqual([
+    '2026-05-01',
+    '2026-08-05',
+    '2026-09-07',
+  ]);
+});
+
 test('the report anomalies has those of the month that somebody was told of', async () => {
   const at = (first_day: string, last_day: string, more = {}) => ({
     anomaly_key: first_day,

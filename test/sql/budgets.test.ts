@@ -187,6 +187,30 @@ describe('what is spent', () => {
     ]);
   });
 
+  test('says what of it lies in hours that are not complete yet', async () => {
+    const given: Given = {
+      ...complete('acc_one'),
+      costs: [
+        { bucket_start: '2026-09-20 09:00:00', cost: '7' },
+        { bucket_start: '2026-09-20 10:00:00', cost: '0.5' },
+        { bucket_start: '2026-09-20 11:00:00', cost: '0.25', account: 'acc_two' },
+      ],
+    };
+    const [budget] = budgets([]);
+    if (budget === undefined) throw new Error('no budget');
+    const calendar = budgetCalendar(budget);
+    const periods = [calendar.periodAt(now), calendar.periodAt(Date.parse('2026-08-20T00:00:00Z'))];
+    const [present, before] = await withBooks(given, (connection) =>
+      readSpends(
+        connection,
+        periods.map((period) => ({ budget, period })),
+        usual,
+      ),
+    );
+    expect([plain(present?.spent), plain(present?.spentSince)]).toEqual(['7.75', '0.75']);
+    expect([before?.spent, before?.spentSince]).toEqual([undefined, undefined]);
+  });
+
   test('burns at the rate of the last complete week, also where that began before the period', async () => {
     const given: Given = {
       ...complete('acc_one'),

@@ -31,6 +31,7 @@ const digest: OutgoingMessage = {
     spentBefore: null,
     movers: [],
     budgets: [],
+    anomalies: null,
     lacking: [],
     text: 'Spent: 10.00 USD; before: not known\n\nMoved most:\nresource  now\n────────  ────\na & <b>   1.00',
   },

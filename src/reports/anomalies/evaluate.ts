@@ -35,7 +35,7 @@ export const readDays = againDays + learningDays;
 /** Where so much of a day of the last weeks came in after it had been loaded, a day without costs may only be late. */
 export const lateShare = 0.3;
 /** The first time nobody is told what is longer ago and over. */
-const firstTimeDays = 7;
+export const firstTimeDays = 7;
 /** After an outage nobody is told what is longer ago than this. */
 const lateDays = 14;
 

@@ -1,6 +1,5 @@
 import { formatInstant, hourMs } from '../../time.ts';
-import type { Connection, SqlRow } from '../../warehouse/index.ts';
-import { anomalySql } from './anomaly-sql.ts';
+import { type Connection, readSql, type SqlRow } from '../../warehouse/index.ts';
 import { dayName } from './days.ts';
 import type { Episode } from './detect.ts';
 import type { AnomalyDetail } from './fact.ts';
@@ -34,8 +33,8 @@ export async function explain(
       expected: episode.expected,
     })),
   );
-  const drivers = await connection.rows(await anomalySql('drivers'), { anomalies, drivers: driverCount });
-  const hours = await connection.rows(await anomalySql('hours'), { anomalies });
+  const drivers = await connection.rows(await readSql('anomalies', 'drivers'), { anomalies, drivers: driverCount });
+  const hours = await connection.rows(await readSql('anomalies', 'hours'), { anomalies });
   const driversOf = byAnomaly(drivers);
   const hoursOf = byAnomaly(hours);
   return asked.map(({ episode }, anomaly) =>

@@ -1,6 +1,6 @@
 export { type DailyCosts, learnBaseline } from './baseline.ts';
 export { type AnomalyKind, anomalyKinds, type DetectionRules, type Episode, follow, quietDays } from './detect.ts';
-export { type EvaluationOfScope, evaluateScope, type KeptEpisode, readDays } from './evaluate.ts';
+export { type EvaluationOfScope, evaluateScope, firstTimeDays, type KeptEpisode, readDays } from './evaluate.ts';
 export { type AnomalyDriver, type AnomalyFact, anomalyFacts } from './fact.ts';
 export { type AnomalyState, evaluateAnomalies } from './read.ts';
 export { type AnomalyReplay, type AnomalyReplayEvent, replayAnomalies } from './replay.ts';

@@ -5,8 +5,8 @@ import {
   type Completeness,
   type Connection,
   completeness,
+  readSql,
 } from '../../warehouse/index.ts';
-import { anomalySql } from './anomaly-sql.ts';
 import type { DailyCosts } from './baseline.ts';
 import { dayName, dayNamed, dayNumber } from './days.ts';
 import { type Episode, quietDays } from './detect.ts';
@@ -28,7 +28,7 @@ export interface AnomalyState extends Pick<AnomalyEvaluation, 'anomalies' | 'acc
  */
 export async function evaluateAnomalies(connection: Connection, rules: AnomalyRules): Promise<AnomalyState> {
   const evaluated = new Map(
-    (await connection.rows(await anomalySql('evaluated'))).map((row) => [
+    (await connection.rows(await readSql('anomalies', 'evaluated'))).map((row) => [
       String(row['account']),
       dayNumber(Number(row['evaluated_through'])) - 1,
     ]),
@@ -123,14 +123,14 @@ function lookedAt(
 
 /** The first day of each scope whose numbers have changed since its account was evaluated. */
 async function changedDays(connection: Connection, oldest: number): Promise<Map<string, number>> {
-  const rows = await connection.rows(await anomalySql('changed'), { from: formatInstant(oldest * dayMs) });
+  const rows = await connection.rows(await readSql('anomalies', 'changed'), { from: formatInstant(oldest * dayMs) });
   return new Map(rows.map((row) => [scopeKey(scopeOf(row)), Number(row['first_day'])]));
 }
 
 /** By how much days of each scope became more after they had been loaded. */
 async function lateDays(connection: Connection, from: number): Promise<Map<string, { day: number; moved: number }[]>> {
   const days = new Map<string, { day: number; moved: number }[]>();
-  const rows = await connection.rows(await anomalySql('late'), { from: formatInstant(from * dayMs) });
+  const rows = await connection.rows(await readSql('anomalies', 'late'), { from: formatInstant(from * dayMs) });
   for (const row of rows) {
     const key = scopeKey(scopeOf(row));
     const day = { day: Number(row['usage_day']), moved: Number(row['moved']) };
@@ -146,7 +146,7 @@ async function readDailyCosts(
   oldest: number,
 ): Promise<{ scope: Scope; series: DailyCosts }[]> {
   const lastDay = Math.max(...accounts.map((account) => account.lastDay));
-  const rows = await connection.rows(await anomalySql('daily'), {
+  const rows = await connection.rows(await readSql('anomalies', 'daily'), {
     from: formatInstant(oldest * dayMs),
     to: formatInstant((lastDay + 1) * dayMs),
     accounts: JSON.stringify(accounts.map(({ account }) => account)),
@@ -221,7 +221,7 @@ export function anomalyKey(
 
 /** Anomalies as they are known now: those that are open, and those that ended on a day or later. */
 export async function readKnownAnomalies(connection: Connection, from: string): Promise<AnomalyRow[]> {
-  const rows = await connection.rows(await anomalySql('known'), { from });
+  const rows = await connection.rows(await readSql('anomalies', 'known'), { from });
   return rows.map(
     (row) =>
       ({

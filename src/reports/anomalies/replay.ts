@@ -1,8 +1,7 @@
 import { dayMs, floorDay, floorHour, formatInstant, hourMs, type Instant } from '../../time.ts';
-import { type Connection, completeness } from '../../warehouse/index.ts';
+import { type Connection, completeness, readSql } from '../../warehouse/index.ts';
 import type { Severity } from '../budget-file.ts';
 import { type KnownCoverage, reachedAt, readKnown } from '../coverage-known.ts';
-import { anomalySql } from './anomaly-sql.ts';
 import { dayName, dayNumber } from './days.ts';
 import { type AnomalyKind, quietDays } from './detect.ts';
 import { againDays, evaluateScope, type KeptEpisode, lateShare, readDays } from './evaluate.ts';
@@ -78,7 +77,7 @@ export async function replayAnomalies(
   const oldest = dayNumber(start) - readDays;
   const accounts = await completeness(connection);
   const coverage = await readKnown(connection, () => true);
-  const rows = await connection.rows(await anomalySql('replay'), {
+  const rows = await connection.rows(await readSql('anomalies', 'replay'), {
     from: formatInstant(oldest * dayMs),
     to: formatInstant(now),
     now: formatInstant(now),

@@ -1,0 +1,12 @@
+--! about: How many anomalies that somebody was to be told of are open, and how many are over, or have become what is usual,
+--! about: since a day; of each how much it came to. is_looked says whether anybody looked.
+--! grain: one row
+select
+  count(*) filter (state = 'open') as open,
+  cast(cast(coalesce(sum(impact) filter (state = 'open'), 0) as decimal(38, 12)) as varchar) as open_impact,
+  count(*) filter (state <> 'open') as over,
+  cast(cast(coalesce(sum(impact) filter (state <> 'open'), 0) as decimal(38, 12)) as varchar) as over_impact,
+  exists (from ledger.anomaly_evaluations) as is_looked
+from anomalies
+where is_told
+  and (state = 'open' or (state in ('over', 'usual') and ended_day >= cast($since as date)))

@@ -1,0 +1,122 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ingest, newProject, runCli } from '../support/project.ts';
+import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+
+const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
+const never =
+  'warning: nobody has looked for anomalies in acc_one yet: "costbook alert" does, unless jobs/budgets.yaml has anomalies: { enabled: false }';
+
+let dir = '';
+let platform: ScriptedPlatform;
+beforeAll(async () => {
+  dir = await newProject();
+  await writeFile(join(dir, 'costbook.yaml'), 'accounts: [{ id: acc_one }]\n');
+  platform = await startScriptedPlatform(
+    Array.from({ length: 36 }, (_, day) =>
+      series(box, new Date(Date.UTC(2026, 8, 1 + day, 6)).toISOString().slice(0, 13), [4]),
+    ).flat(),
+  );
+  await load('2026-10-03T02:15:00Z');
+});
+
+async function load(now: string): Promise<void> {
+  const { exitCode, stderr } = await ingest(dir, platform, { now });
+  expect(exitCode, stderr).toBe(0);
+}
+
+async function alert(now: string): Promise<void> {
+  const { exitCode, stderr } = await runCli(['alert', '--dir', dir, '--now', now]);
+  expect(exitCode, stderr).toBe(0);
+}
+
+async function report(name: string, ...args: string[]) {
+  const { exitCode, stdout, stderr } = await runCli(['report', name, '--dir', dir, ...args]);
+  return { exitCode, warnings: stderr.split('\n').filter((line) => line !== ''), lines: stdout.split('\n') };
+}
+
+describe('what only "costbook alert" finds out', () => {
+  test('is empty before it ran, and every report of it says that nobody looked', async () => {
+    const anomalies = await report('anomalies', '--month', '2026-09');
+    expect(anomalies).toMatchObject({ exitCode: 0, warnings: [never] });
+    expect(anomalies.lines).toContain('not looked at by "costbook alert" yet');
+    for (const name of ['forecast', 'forecast_accuracy', 'forecast_accuracy_summary']) {
+      const forecasts = await report(name);
+      expect(forecasts, name).toMatchObject({
+        exitCode: 0,
+        warnings: [
+          'warning: no forecast is kept yet: "costbook alert" makes and keeps them, "costbook forecast" only shows them',
+        ],
+      });
+      expect(forecasts.lines, name).toContain('no forecast is kept yet');
+    }
+    const { stdout } = await runCli(['report', 'anomalies', '--dir', dir, '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ evaluatedThrough: null, rows: [] });
+    const folder = join(dir, 'exports', 'anomalies', 'BILLING_PERIOD=2026-09');
+    expect(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))).toMatchObject({ evaluatedThrough: null });
+    const { stdout: alerts } = await runCli(['alerts', '--open', '--dir', dir]);
+    expect(alerts).toContain('No alert is known, as nobody has looked yet: "costbook alert" does.');
+  });
+
+  test('is not complete, which --require-complete asks for', async () => {
+    const { exitCode, warnings } = await report('anomalies', '--month', '2026-09', '--require-complete');
+    expect(exitCode).toBe(4);
+    expect(warnings.join('\n')).toContain(never.replace('warning: ', ''));
+  });
+
+  test('says through when it was looked at once it was, and that earlier days never were', async () => {
+    await alert('2026-10-03T02:15:00Z');
+    const anomalies = await report('anomalies', '--month', '2026-09', '--require-complete');
+    expect(anomalies).toMatchObject({
+      exitCode: 0,
+      warnings: [
+        'warning: anomalies of acc_one that were over before 2026-09-26T00:00:00Z are not told, as nobody had looked yet: ' +
+          '"costbook budgets test --anomalies --over 400d" says what would have been',
+      ],
+    });
+    expect(anomalies.lines).toContain('looked at by "costbook alert" through 2026-10-03T00:00:00Z');
+    const forecasts = await report('forecast');
+    expect(forecasts.warnings).toEqual([]);
+    expect(forecasts.lines).toContain(
+      'forecast by "costbook alert" from what was complete through 2026-10-03T00:00:00Z',
+    );
+    expect((await report('forecast_accuracy')).lines).toContain(
+      'forecast by "costbook alert" from what was complete through 2026-10-03T00:00:00Z; no period that was forecast is over yet',
+    );
+    expect((await runCli(['alerts', '--open', '--dir', dir])).stdout).toContain('No alert is open.');
+  });
+
+  test('says so where the books have gone on since', async () => {
+    await load('2026-10-05T02:15:00Z');
+    const anomalies = await report('anomalies', '--month', '2026-10');
+    expect(anomalies.warnings).toContain(
+      'warning: anomalies of acc_one were looked for through 2026-10-03T00:00:00Z only: "costbook alert" looks at the days since',
+    );
+    expect((await report('anomalies', '--month', '2026-09')).warnings).toHaveLength(1);
+    expect((await report('forecast')).warnings).toEqual([
+      'warning: the forecasts are of what was complete through 2026-10-03T00:00:00Z: "costbook alert" makes newer ones',
+    ]);
+  });
+
+  test('is as far as it was looked at then, as of an earlier instant', async () => {
+    await alert('2026-10-05T02:15:00Z');
+    expect((await report('anomalies', '--month', '2026-10')).lines).toContain(
+      'looked at by "costbook alert" through 2026-10-05T00:00:00Z',
+    );
+    const then = await report('anomalies', '--month', '2026-09', '--as-of', '2026-10-04T00:00:00Z');
+    expect(then.lines).toContain('looked at by "costbook alert" through 2026-10-03T00:00:00Z');
+  });
+});
+
+test('a report that tells of anything else of that is refused', async () => {
+  const own = await newProject();
+  await mkdir(join(own, 'sql', 'reports'), { recursive: true });
+  await writeFile(
+    join(own, 'sql', 'reports', 'mine.sql'),
+    '--! about: Mine?\n--! grain: a\n--! kept: anomaly\nselect 1 as a\n',
+  );
+  const { exitCode, stderr } = await runCli(['report', '--list', '--dir', own]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('found "--! kept: anomaly", expected one of anomalies, forecasts, outcomes');
+});
