@@ -32,9 +32,15 @@ export async function readKept(connection: Connection, kind: KeptKind, asked: Ke
   return kind === 'anomalies' ? keptAnomalies(connection, asked) : keptForecasts(connection, kind, asked);
 }
 
+/** Whether there is a day to look at: the one in which the books begin, once it is over, or a later one. */
+function hasDay({ historyStart, completeThrough }: Completeness): boolean {
+  if (historyStart === undefined || completeThrough === undefined) return false;
+  return Math.floor(completeThrough / dayMs) > Math.floor(historyStart / dayMs);
+}
+
 async function keptAnomalies(connection: Connection, { accounts, periods }: KeptAsked): Promise<Kept> {
   const rows = await connection.rows(await readSql('anomalies', 'evaluated'));
-  const looked = accounts.map((account) => {
+  const looked = accounts.filter(hasDay).map((account) => {
     const row = rows.find((found) => found['account'] === account.account);
     return row === undefined
       ? { ...account, first: undefined, through: undefined }
