@@ -66,6 +66,7 @@ const stayMisses = 1;
 const stepDays = 3;
 /** What is so many times more than all that was told is another thing. */
 const grownTimes = 4;
+const grownShares = 2;
 /** Of what lasts no longer than this much is learned: medians bear it, and what comes back each week is a pattern. */
 const shortDays = 2;
 /** A day below this share of what is expected is nothing. */
@@ -370,7 +371,11 @@ function followOpen(open: Episode, view: View, isQuiet: IsQuiet, rules: Detectio
     return isOver ? { ...open, state: 'over', endedDay: day } : open;
   }
   const next = { ...open, lastDay: day, impacts: withImpact(open, day, cost - expected) };
-  if (open.isUp && isHigh(cost, day, baseline, rules) && cost - expected >= grownTimes * Math.max(...open.impacts)) {
+  // A weekday's dollars are more than a weekend's by themselves: its share must have grown as well.
+  const isGrown =
+    cost - expected >= grownTimes * Math.max(...open.impacts) &&
+    (cost - expected) * open.expected >= grownShares * (open.cost - open.expected) * expected;
+  if (open.isUp && isGrown && isHigh(cost, day, baseline, rules)) {
     return { ...open, state: 'grown', endedDay: day };
   }
   if (open.isUp) {

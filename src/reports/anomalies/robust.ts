@@ -40,14 +40,16 @@ export function spreadOf(values: readonly number[]): number {
 
 /** Values further out than this many deviations count as if they lay there when their centre is sought. */
 const reachOfCentre = 1.5;
+/** And those further out than this many not at all: they are of something else. */
+const reachOfAny = 4;
 
-/** The centre of values whose spread is known: as exact as a mean, and moved as little by single ones far out as by those at its edge. */
+/** The centre of values whose spread is known: nearly as exact as a mean, and not moved by single ones far out. */
 export function centreOf(values: readonly number[], spread: number): number {
-  if (values.length === 0) return 0;
   const middle = median(values);
+  const near = values.filter((value) => Math.abs(value - middle) <= reachOfAny * spread);
   const reach = reachOfCentre * spread;
-  const sum = values.reduce((total, value) => total + Math.max(-reach, Math.min(reach, value - middle)), 0);
-  return middle + sum / values.length;
+  const sum = near.reduce((total, value) => total + Math.max(-reach, Math.min(reach, value - middle)), 0);
+  return middle + sum / Math.max(1, near.length);
 }
 
 /** The median of each stretch of values: from each of `firsts` to each of `lasts`, neither of which ever goes back. */
