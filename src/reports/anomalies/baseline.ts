@@ -233,15 +233,18 @@ function learnLevel(all: readonly KnownDay[], present: number) {
   const memory = memoryOf(rest, noise);
   const levelError = meanError(recent.count, memory);
   const slope = slopeOf(levelOf, Math.min(levelCount, Math.floor(known.length / 3)), noise);
+  const grown = slope * ((days.at(-1)?.day ?? recent.day) + 1 - recent.day);
   const doubt = 1 + fewDays / flat.length;
   return {
     noise,
-    error: noise * Math.hypot(levelError, 1 / Math.sqrt(Math.max(1, flat.length / 7))),
+    error: Math.hypot(noise * levelError, noise / Math.sqrt(Math.max(1, flat.length / 7)), growthDoubt * grown),
     errorOf: (count: number) => noise * doubt * Math.hypot(meanError(count, memory), levelError),
     width: deviations * noise * doubt,
     levelAt: (day: number) => recent.level + slope * (day - recent.day) + (effects[weekdayOf(day)] ?? 0),
   };
 }
+/** So much of what growth has added since the middle of the level is uncertain: growth ends. */
+const growthDoubt = 0.5;
 /** A level is never that of fewer days than a week, where there are so many. */
 const leastStretch = 7;
 /** A level that has moved by so many errors has moved: it is looked at each night, so that chance has many tries. */
