@@ -237,6 +237,7 @@ function learnLevel(all: readonly KnownDay[], present: number) {
   const doubt = 1 + fewDays / flat.length;
   return {
     noise,
+    // Of the level, of a weekday, and of growth.
     error: Math.hypot(noise * levelError, noise / Math.sqrt(Math.max(1, flat.length / 7)), growthDoubt * grown),
     errorOf: (count: number) => noise * doubt * Math.hypot(meanError(count, memory), levelError),
     width: deviations * noise * doubt,
@@ -296,6 +297,7 @@ const mostRise = 0.5;
 
 /** What is left of a day's deviation on the next one, as a share: as far as it shows, and never below none. */
 function memoryOf(rest: readonly number[], noise: number): number {
+  // Single days far out say nothing of how days follow each other.
   const near = rest.map((value) => Math.max(-2 * noise, Math.min(2 * noise, value)));
   let together = 0;
   let alone = 0;

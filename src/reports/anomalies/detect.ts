@@ -66,6 +66,7 @@ const stayMisses = 1;
 const stepDays = 3;
 /** What is so many times more than all that was told is another thing. */
 const grownTimes = 4;
+/** Where also its share of what is expected is so many times that of the first day. */
 const grownShares = 2;
 /** Of what lasts no longer than this much is learned: medians bear it, and what comes back each week is a pattern. */
 const shortDays = 2;
