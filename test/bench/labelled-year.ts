@@ -220,7 +220,7 @@ interface Found {
   readonly firstDay: number;
 }
 
-/** What was told of one kind of planted events, of those of at least 5 USD and 30 %. */
+/** What was told of some of the planted events of at least 5 USD and 30 %. */
 export interface Recall {
   /** Those that stand out of the scope's chance, and how many of them were told in time. */
   readonly clear: number;
@@ -234,6 +234,8 @@ export interface Recall {
 /** What a year came to. */
 export interface Measured {
   readonly recall: ReadonlyMap<PlantedKind, Recall>;
+  /** The same by how far a scope's days lie apart. */
+  readonly recallByNoise: ReadonlyMap<number, Recall>;
   /** Told of what was not planted, or told a second time. */
   readonly falseAlarms: readonly string[];
   /** Planted, clear and not told in time. */
@@ -244,10 +246,11 @@ export interface Measured {
 
 /**
  * A planted event stands out where its first day lies so many deviations of the scope's own chance from what was truly
- * expected: 30 % in a scope whose days differ by 3.7 % and less, twice as much where they differ by 10 %. Nobody can tell
- * a smaller one from chance on the day.
+ * expected: 30 % in a scope whose days differ by 4.4 % and less, 82 % where they differ by 10 %. Of smaller ones some are
+ * no larger than what chance alone makes of a day in a few months of 100 scopes, and what is expected is known to half a
+ * deviation and how large one is to a tenth: of those between 5 and 6 a few in a hundred are not told.
  */
-export const clearDeviations = 7;
+export const clearDeviations = 6;
 /** A Monday. */
 const firstDay = 20_458;
 
@@ -260,6 +263,7 @@ export function measureYear(
   const scopes = year.map(({ costs, usages }): Series => ({ firstDay, costs, usages }));
   const isQuiet = quietDays(scopes, usualRules);
   const recall = new Map<PlantedKind, Recall>();
+  const recallByNoise = new Map<number, Recall>();
   const falseAlarms: string[] = [];
   const missed: string[] = [];
   for (const [index, scope] of year.entries()) {
@@ -290,14 +294,15 @@ export function measureYear(
       if (event.amount < usualRules.minAmount || event.share < usualRules.minShare) continue;
       const isInTime = hit !== undefined && hit.toldDay <= event.dueTo;
       const isClear = event.deviations >= clearDeviations;
-      const before = recall.get(event.kind) ?? { clear: 0, clearInTime: 0, hidden: 0, hiddenInTime: 0, hiddenLater: 0 };
-      recall.set(event.kind, {
-        clear: before.clear + Number(isClear),
-        clearInTime: before.clearInTime + Number(isClear && isInTime),
-        hidden: before.hidden + Number(!isClear),
-        hiddenInTime: before.hiddenInTime + Number(!isClear && isInTime),
-        hiddenLater: before.hiddenLater + Number(!isClear && !isInTime && hit !== undefined),
-      });
+      const one: Recall = {
+        clear: Number(isClear),
+        clearInTime: Number(isClear && isInTime),
+        hidden: Number(!isClear),
+        hiddenInTime: Number(!isClear && isInTime),
+        hiddenLater: Number(!isClear && !isInTime && hit !== undefined),
+      };
+      recall.set(event.kind, addedRecall(recall.get(event.kind), one));
+      recallByNoise.set(scope.noise, addedRecall(recallByNoise.get(scope.noise), one));
       if (isClear && !isInTime)
         missed.push(`${scope.name} (${scope.nature}, ${scope.noise}): ${JSON.stringify(event)}`);
     }
@@ -308,5 +313,17 @@ export function measureYear(
       );
     }
   }
-  return { recall, falseAlarms, missed, scopes: year.length, nights: days };
+  return { recall, recallByNoise, falseAlarms, missed, scopes: year.length, nights: days };
+}
+
+/** What was told of both. Pure. */
+export function addedRecall(one: Recall | undefined, other: Recall): Recall {
+  if (one === undefined) return other;
+  return {
+    clear: one.clear + other.clear,
+    clearInTime: one.clearInTime + other.clearInTime,
+    hidden: one.hidden + other.hidden,
+    hiddenInTime: one.hiddenInTime + other.hiddenInTime,
+    hiddenLater: one.hiddenLater + other.hiddenLater,
+  };
 }

@@ -4,6 +4,7 @@ import {
   type AnomalyFact,
   anomalyFacts,
   follow,
+  learnBaseline,
   messagesOf,
   type OutgoingMessage,
   parseAnomalyRules,
@@ -168,12 +169,12 @@ describe('what is told of an anomaly', () => {
 describe('a scope', () => {
   const firstDay = 20_458;
   const options = { isQuiet: () => false, rules: usualRules };
-  function days(costs: readonly number[], usages = costs): string[] {
+  function days(costs: readonly number[], usages = costs, isQuiet: (day: number) => boolean = () => false): string[] {
     const episodes = follow(
       { firstDay, costs, usages },
       [],
       { from: firstDay, to: firstDay + costs.length - 1 },
-      options,
+      { ...options, isQuiet: (day) => isQuiet(day - firstDay) },
     );
     return episodes.map(({ kind, isUp, firstDay: first, toldDay, state }) => {
       const told = toldDay === undefined ? 'told never' : `told ${toldDay - firstDay}`;
@@ -238,5 +239,33 @@ describe('a scope', () => {
   test('that does the same every third day is told twice, and then known', () => {
     const told = days(Array.from({ length: 120 }, (_, day) => (day >= 60 && day % 3 === 0 ? 200 : 100)));
     expect(told.filter((episode) => !episode.includes('told never')).length).toBe(2);
+  });
+  // A tenth apart, always the same.
+  const noisy = (count: number, level: (day: number) => number) =>
+    Array.from({ length: count }, (_, day) => level(day) * Math.exp(0.14 * Math.sin(day * day * 12.9898)));
+  test('whose chance hides a step on every single day is told of it by several', () => {
+    expect(days(noisy(120, (day) => (day < 100 ? 100 : 142)))).toEqual([
+      expect.stringMatching(/^step up 10[0-3], told 10[1-6], /),
+    ]);
+  });
+  test('whose chance hides a lower step on every single day is told of it by a week', () => {
+    const told = days(noisy(120, (day) => (day < 100 ? 100 : 68))).filter((episode) => !episode.includes('told never'));
+    expect(told).toEqual([expect.stringMatching(/^step down (9\d|10\d), told 10[6-8], /)]);
+  });
+  test('that steps up before a holiday is not told again after it', () => {
+    const costs = [...many(60, 100), ...many(3, 150), 60, ...many(20, 150)];
+    expect(days(costs, costs, (day) => day === 63)).toEqual(['step up 60, told 60, usual']);
+  });
+  test('that steps up on a weekend is not told again on Monday, when the same is more dollars', () => {
+    const costs = Array.from({ length: 100 }, (_, day) => (day % 7 >= 5 ? 20 : 100) * (day >= 68 ? 1.8 : 1));
+    expect(days(costs)).toEqual(['step up 68, told 68, usual']);
+  });
+  test('that keeps holidays is as sure of its other days as one that keeps none', () => {
+    const calm = noisy(120, () => 100);
+    const kept = calm.map((cost, day) => (day > 0 && day % 20 === 0 ? cost / 2 : cost));
+    const series = { firstDay, costs: kept, usages: kept };
+    const known = { masked: [], steps: [], prices: [], isQuiet: (day: number) => (day - firstDay) % 20 === 0 };
+    const plain = learnBaseline({ firstDay, costs: calm, usages: calm }, firstDay + 119, known, usualRules);
+    expect(learnBaseline(series, firstDay + 119, known, usualRules).noise).toBeCloseTo(plain.noise, 10);
   });
 });

@@ -1,4 +1,4 @@
-import { median, spreadOf } from './robust.ts';
+import { centreOf, madScale, median, medianOfEach, spreadOf } from './robust.ts';
 
 /** What a scope cost and used on each UTC day, without a gap; a day without cost is 0. */
 export interface DailyCosts {
@@ -24,6 +24,8 @@ export interface Disturbances {
   readonly steps: readonly number[];
   /** Days on which a unit cost so many times what it did before; they add up where they overlap. */
   readonly prices: readonly (Days & { readonly ratio: number })[];
+  /** Whether many scopes cost less at once on a day: of holidays neither level nor chance is learned. */
+  readonly isQuiet: (day: number) => boolean;
 }
 
 /** What a day is expected to cost, in USD. */
@@ -49,6 +51,8 @@ export interface Baseline {
   readonly noise: number;
   /** How uncertain what is expected is itself, in the same measure. */
   readonly error: number;
+  /** How far the mean of so many days may lie from what is expected of them, by chance and by its own error; in the same measure. */
+  readonly errorOf: (days: number) => number;
   /** What the day would cost as usual. */
   expectationOf(day: number): Expectation;
 }
@@ -59,12 +63,16 @@ export interface BaselineRules {
   readonly minDays: number;
 }
 
-/** Of so many days before a day it is learned what is usual: eight of each weekday. */
+/** Of so many days before a day it is learned whether and when a scope costs at all: eight of each weekday. */
 export const learningDays = 56;
-/** The level is that of so many of the last days. */
-const levelDays = 14;
-/** A day outside of so many deviations is not as usual. */
-export const deviations = 3.8;
+/** And of so many how far its days lie apart, and its weekdays: of half as many chance is known to 10 % only, of these to 7 %. */
+export const chanceDays = 112;
+/** The level is that of so many of the last days: fewer add their own chance to it, in more of them it has moved. */
+const levelDays = 28;
+/** Of fewer days no level is known. */
+const leastLevelDays = 4;
+/** A day outside of so many deviations is not as usual: fewer, and chance alone is told more than once a month of 100 scopes. */
+const deviations = 4;
 /** Where few days tell of noise more may be noise: so many of them would double the width. */
 const fewDays = 5;
 /** Nothing is as regular as it looks in a few weeks: a deviation is at least this share. */
@@ -77,12 +85,15 @@ const usualNoiseDays = 3;
 /** A scope is steady where it cost something on so many days, and on such a share of those on which it might have. */
 const leastSteadyDays = 10;
 const steadyShare = 0.9;
+/** So many of the last four weeks' days must be known for it to be daily. */
+const leastDailyDays = 14;
 
 interface KnownDay {
   readonly day: number;
   readonly weekday: number;
   /** Between two steps: counted from the oldest. */
   readonly segment: number;
+  readonly isQuiet: boolean;
   readonly cost: number;
   readonly usage: number;
   /** Logarithm of the ratio by which prices differed on it from those of the oldest day. */
@@ -101,7 +112,11 @@ export function learnBaseline(
   disturbances: Disturbances,
   rules: BaselineRules,
 ): Baseline {
-  const days = knownDays(series, asOf, disturbances);
+  const known = knownDays(series, asOf, disturbances);
+  const recent = known.filter(({ day }) => day >= asOf - learningDays);
+  // Before a scope's first cost there was nothing to learn.
+  const first = recent.findIndex(({ cost }) => cost > 0);
+  const days = first === -1 ? [] : recent.slice(first);
   const firstCostDay = days[0]?.day;
   const present = disturbances.steps.filter((day) => day < asOf).length;
   const ofWeekday = Array.from({ length: 7 }, (_, weekday) => days.filter((known) => known.weekday === weekday));
@@ -114,14 +129,25 @@ export function learnBaseline(
   const age = firstCostDay === undefined ? 0 : asOf - firstCostDay;
   const isSteady = positive.length >= leastSteadyDays && positive.length >= steadyShare * onUsed.length;
   const lastWeeks = days.filter(({ day }) => day >= asOf - 28);
-  const isDaily = lastWeeks.length >= levelDays && lastWeeks.every(({ cost }) => cost > 0);
+  const isDaily = lastWeeks.length >= leastDailyDays && lastWeeks.every(({ cost }) => cost > 0);
   const nature = firstCostDay === undefined ? 'empty' : age < rules.minDays ? 'young' : isSteady ? 'steady' : 'sparse';
   const head = { nature, isDaily, firstCostDay } as const;
 
   if (nature === 'empty' || every.length === 0) {
-    return { ...head, noise: usualNoise, error: 0, expectationOf: () => ({ expected: 0, low: 0, high: 0 }) };
+    return {
+      ...head,
+      noise: usualNoise,
+      error: 0,
+      errorOf: () => 0,
+      expectationOf: () => ({ expected: 0, low: 0, high: 0 }),
+    };
   }
-  const model = isSteady ? learnLevel(positive, present) : undefined;
+  const model = isSteady
+    ? learnLevel(
+        known.filter(({ cost, weekday }) => cost > 0 && isWeekdayUsed[weekday] === true),
+        present,
+      )
+    : undefined;
   const sparse = learnSparse(every);
   const expectationOf: Baseline['expectationOf'] = (day) => {
     const shift = priceShiftAt(disturbances, day);
@@ -132,27 +158,32 @@ export function learnBaseline(
     const width = model.width;
     return { expected: Math.exp(middle), low: Math.exp(middle - width), high: Math.exp(middle + width) };
   };
-  return { ...head, noise: model?.noise ?? sparse.noise, error: model?.error ?? sparse.noise, expectationOf };
+  return {
+    ...head,
+    noise: model?.noise ?? sparse.noise,
+    error: model?.error ?? sparse.noise,
+    errorOf: model?.errorOf ?? (() => sparse.noise),
+    expectationOf,
+  };
 }
 
 /** The days before `asOf` of which something is learned, oldest first. */
-function knownDays(series: DailyCosts, asOf: number, { masked, steps, prices }: Disturbances): KnownDay[] {
+function knownDays(series: DailyCosts, asOf: number, { masked, steps, prices, isQuiet }: Disturbances): KnownDay[] {
   const days: KnownDay[] = [];
-  const oldest = Math.max(series.firstDay, asOf - learningDays);
+  const oldest = Math.max(series.firstDay, asOf - chanceDays);
   for (let day = oldest; day < asOf; day += 1) {
     if (masked.length > 0 && masked.some(({ from, to }) => day >= from && day <= to)) continue;
     days.push({
       day,
       weekday: weekdayOf(day),
       segment: steps.length === 0 ? 0 : steps.filter((step) => step <= day).length,
+      isQuiet: isQuiet(day),
       cost: Math.max(0, series.costs[day - series.firstDay] ?? 0),
       usage: series.usages[day - series.firstDay] ?? 0,
       priceShift: priceShiftAt({ prices }, day),
     });
   }
-  // Before a scope's first cost there was nothing to learn.
-  const first = days.findIndex(({ cost }) => cost > 0);
-  return first === -1 ? [] : days.slice(first);
+  return days;
 }
 
 function priceShiftAt({ prices }: Pick<Disturbances, 'prices'>, day: number): number {
@@ -161,110 +192,184 @@ function priceShiftAt({ prices }: Pick<Disturbances, 'prices'>, day: number): nu
 }
 
 /** Level, weekdays, slope and noise of days that all cost something; logarithms throughout. */
-function learnLevel(days: readonly KnownDay[], present: number) {
+function learnLevel(all: readonly KnownDay[], present: number) {
+  // After a step that many scopes made at once its days are all that is known of the level, though they look like holidays.
+  const usual = all.filter(({ isQuiet }) => !isQuiet);
+  const days = usual.filter(({ segment }) => segment === present).length >= leastLevelDays ? usual : all;
   const logs = days.map(({ cost, priceShift }) => Math.log(cost) - priceShift);
-  const segments = days.map(({ segment }) => segment);
-  let effects: number[] = [0, 0, 0, 0, 0, 0, 0];
+  const localLevelOf = localLevels(days);
+  let effects: readonly number[] = [0, 0, 0, 0, 0, 0, 0];
+  const flattened = () => days.map(({ weekday }, place) => (logs[place] ?? 0) - (effects[weekday] ?? 0));
   for (let round = 0; round < 2; round += 1) {
-    const flat = logs.map((log, place) => log - (effects[days[place]?.weekday ?? 0] ?? 0));
-    const around = flat.map((_, place) => localLevel(flat, segments, days, place));
+    const around = localLevelOf(flattened());
     effects = weekdayEffects(
       days,
       logs.map((log, place) => log - (around[place] ?? 0)),
     );
   }
-  const flat = logs.map((log, place) => log - (effects[days[place]?.weekday ?? 0] ?? 0));
-  // One-step errors of the same kind of expectation as the present day's, so that its own error is among them.
-  const errors: number[] = [];
-  for (let place = 0; place < flat.length; place += 1) {
-    const before = lastOf(flat, segments, place, levelDays);
-    if (before.length >= 4) errors.push((flat[place] ?? 0) - median(before));
-  }
-  const spread = errors.length >= 4 ? spreadOf(errors) : spreadOf(flat);
-  const count = Math.max(errors.length, 1);
+  const flat = flattened();
+  // Of the levels around the days, not of those before them: these follow late where a level moved without being told.
+  const around = localLevelOf(flat);
+  const rest = flat.map((value, place) => value - (around[place] ?? 0));
+  const spread = spreadOf(withoutLow(rest));
   const noise = Math.max(
     leastNoise,
-    Math.sqrt((spread ** 2 * count + usualNoise ** 2 * usualNoiseDays) / (count + usualNoiseDays)),
+    Math.sqrt((spread ** 2 * flat.length + usualNoise ** 2 * usualNoiseDays) / (flat.length + usualNoiseDays)),
   );
-  // Of the present level: its last days, and how they moved against the days before them.
-  const own = flat.flatMap((value, place) =>
-    segments[place] === present ? [{ value, day: days[place]?.day ?? 0 }] : [],
-  );
-  const recent = (own.length >= 4 ? own : flat.map((value, place) => ({ value, day: days[place]?.day ?? 0 }))).slice(
-    -levelDays,
-  );
-  const earlier = own.slice(-2 * levelDays, -levelDays);
-  const recentLevel = median(recent.map(({ value }) => value));
-  const recentDay = median(recent.map(({ day }) => day));
-  let slope = 0;
-  if (earlier.length >= levelDays / 2) {
-    const rise = recentLevel - median(earlier.map(({ value }) => value));
-    const apart = recentDay - median(earlier.map(({ day }) => day));
-    // What noise alone can make of two levels is no slope.
-    const certain = Math.max(0, Math.abs(rise) - noise * 0.5);
-    slope = apart > 0 ? (Math.sign(rise) * Math.min(certain, 0.5)) / apart : 0;
+  const values = days.map(({ day, segment }, place) => ({ day, segment, value: flat[place] ?? 0 }));
+  const own = values.filter(({ segment }) => segment === present);
+  const known = own.length >= leastLevelDays ? own : values;
+  /** Of `count` days, behind which there are so many later ones. */
+  const levelOf = (count: number, later: number) =>
+    stretchOf(known.slice(Math.max(0, known.length - later - count), Math.max(0, known.length - later)), noise);
+  // Of the last four weeks; of their last half alone where that lies elsewhere than chance puts it.
+  let levelCount = levelDays;
+  for (; levelCount > leastStretch; levelCount /= 2) {
+    const [newer, older] = [levelOf(levelCount / 2, 0), levelOf(levelCount / 2, levelCount / 2)];
+    const isMoved = Math.abs(newer.level - older.level) > movedErrors * errorBetween(newer, older, noise);
+    if (older.count > 0 && !isMoved) break;
   }
-  const error = (noise * 1.25) / Math.sqrt(recent.length);
+  const recent = levelOf(levelCount, 0);
+  const memory = memoryOf(rest, noise);
+  const levelError = meanError(recent.count, memory);
+  const slope = slopeOf(levelOf, Math.min(levelCount, Math.floor(known.length / 3)), noise);
+  const grown = slope * ((days.at(-1)?.day ?? recent.day) + 1 - recent.day);
+  const doubt = 1 + fewDays / flat.length;
   return {
     noise,
-    error,
-    width: deviations * noise * (1 + fewDays / count),
-    levelAt: (day: number) => recentLevel + slope * (day - recentDay) + (effects[weekdayOf(day)] ?? 0),
+    // Of the level, of a weekday, and of growth.
+    error: Math.hypot(noise * levelError, noise / Math.sqrt(Math.max(1, flat.length / 7)), growthDoubt * grown),
+    errorOf: (count: number) => noise * doubt * Math.hypot(meanError(count, memory), levelError),
+    width: deviations * noise * doubt,
+    levelAt: (day: number) => recent.level + slope * (day - recent.day) + (effects[weekdayOf(day)] ?? 0),
   };
 }
+/** So much of what growth has added since the middle of the level is uncertain: growth ends. */
+const growthDoubt = 0.5;
+/** A level is never that of fewer days than a week, where there are so many. */
+const leastStretch = 7;
+/** A level that has moved by so many errors has moved: it is looked at each night, so that chance has many tries. */
+const movedErrors = 3.5;
 
-/** The level around a day: the median of up to a week before and after it, between two steps. */
-function localLevel(
-  flat: readonly number[],
-  segments: readonly number[],
-  days: readonly KnownDay[],
-  place: number,
-): number {
-  const here = days[place]?.day ?? 0;
-  const near: number[] = [];
-  for (let other = place; other >= 0 && here - (days[other]?.day ?? 0) <= aroundDays; other -= 1) {
-    if (segments[other] === segments[place]) near.push(flat[other] ?? 0);
-  }
-  for (let other = place + 1; other < flat.length && (days[other]?.day ?? 0) - here <= aroundDays; other += 1) {
-    if (segments[other] === segments[place]) near.push(flat[other] ?? 0);
-  }
-  return median(near);
+/** What deviates from a level, without what lies far below it: that is a holiday rather than chance, and of no day that is dearer. */
+function withoutLow(rest: readonly number[]): readonly number[] {
+  const lowest = -lowReach * madScale * median(rest.map(Math.abs));
+  return rest.filter((value) => value >= lowest);
 }
-const aroundDays = 10;
+/** In deviations. */
+const lowReach = 3.5;
 
-/** The last `count` values before a place, without those before the step that it lies behind. */
-function lastOf(flat: readonly number[], segments: readonly number[], place: number, count: number): number[] {
-  const values: number[] = [];
-  for (let other = place - 1; other >= 0 && values.length < count; other -= 1) {
-    if (segments[other] === segments[place]) values.push(flat[other] ?? 0);
-  }
-  return values;
+/** Some days of a level: how many, the middle one, and where they lie. */
+interface Stretch {
+  readonly count: number;
+  readonly day: number;
+  readonly level: number;
 }
+
+function stretchOf(days: readonly { readonly day: number; readonly value: number }[], noise: number): Stretch {
+  const count = days.length;
+  const day = days.reduce((sum, one) => sum + one.day, 0) / Math.max(1, count);
+  const level = centreOf(
+    days.map(({ value }) => value),
+    noise,
+  );
+  return { count, day, level };
+}
+
+/** By how much chance alone lets two stretches differ. */
+function errorBetween(one: Stretch, other: Stretch, noise: number): number {
+  return noise * Math.sqrt(1 / Math.max(1, one.count) + 1 / Math.max(1, other.count));
+}
+
+/** How a level moves by the day: as far as both of the rises between three stretches show it, so that a step is no slope. */
+function slopeOf(levelOf: (count: number, later: number) => Stretch, count: number, noise: number): number {
+  if (count < leastStretch) return 0;
+  const [late, middle, early] = [levelOf(count, 0), levelOf(count, count), levelOf(count, 2 * count)];
+  const [rise, before] = [late.level - middle.level, middle.level - early.level];
+  if (rise * before <= 0) return 0;
+  const shown = Math.sign(rise) * Math.min(Math.abs(rise), Math.abs(before), mostRise);
+  return drawn(shown, slopeErrors * errorBetween(late, middle, noise)) / (late.day - middle.day);
+}
+/** A slope is drawn towards none as if two levels were so much less exact than by chance alone: levels wander. */
+const slopeErrors = 1.5;
+/** A logarithm: nothing grows by more from one stretch to the next. */
+const mostRise = 0.5;
+
+/** What is left of a day's deviation on the next one, as a share: as far as it shows, and never below none. */
+function memoryOf(rest: readonly number[], noise: number): number {
+  // Single days far out say nothing of how days follow each other.
+  const near = rest.map((value) => Math.max(-2 * noise, Math.min(2 * noise, value)));
+  let together = 0;
+  let alone = 0;
+  for (const [place, value] of near.entries()) {
+    if (place === 0) continue;
+    const before = near[place - 1] ?? 0;
+    together += value * before;
+    alone += before ** 2;
+  }
+  if (alone === 0) return 0;
+  return Math.max(0, Math.min(mostMemory, drawn(together / alone + levelMemory, 1 / Math.sqrt(near.length))));
+}
+/** The levels around days take so much of it away, as they follow the days. */
+const levelMemory = 0.05;
+/** Where more is left it is a level that has moved. */
+const mostMemory = 0.7;
+
+/** How far the mean of so many days lies from what is true, where a day's own deviation is 1. */
+function meanError(count: number, memory: number): number {
+  let variance = 1;
+  for (let apart = 1; apart < count; apart += 1) variance += 2 * (1 - apart / count) * memory ** apart;
+  return Math.sqrt(variance / count);
+}
+
+/** Tells the levels around days: the median of those up to `aroundDays` before and after each, between two steps. */
+function localLevels(days: readonly KnownDay[]): (values: readonly number[]) => number[] {
+  const firsts: number[] = [];
+  const lasts: number[] = [];
+  let first = 0;
+  let last = 0;
+  for (const { day, segment } of days) {
+    const isNear = (other: KnownDay | undefined) =>
+      other !== undefined && other.segment === segment && Math.abs(other.day - day) <= aroundDays;
+    while (!isNear(days[first])) first += 1;
+    last = Math.max(first, last);
+    while (isNear(days[last + 1])) last += 1;
+    firsts.push(first);
+    lasts.push(last);
+  }
+  return (values) => medianOfEach(values, firsts, lasts);
+}
+/** Enough days that a single one does not make its own level, and few enough that growth does not look like chance. */
+const aroundDays = 14;
 
 /** What weekdays differ by from the level around them: first weekends from the rest, then each by itself; as far as it shows. */
 function weekdayEffects(days: readonly KnownDay[], deviation: readonly number[]): number[] {
   const ofGroup: [number[], number[]] = [[], []];
-  for (const [place, value] of deviation.entries()) ofGroup[(days[place]?.weekday ?? 0) >= 5 ? 1 : 0].push(value);
-  const groups = ofGroup.map((values) => median(values));
+  for (const [place, value] of deviation.entries()) ofGroup[groupOf(days[place]?.weekday)].push(value);
+  const groups = ofGroup.map((values) => centreOf(values, spreadOf(values)));
   const ofWeekday: number[][] = [[], [], [], [], [], [], []];
   const within = deviation.map((value, place) => {
     const weekday = days[place]?.weekday ?? 0;
-    const rest = value - (groups[weekday >= 5 ? 1 : 0] ?? 0);
+    const rest = value - (groups[groupOf(weekday)] ?? 0);
     ofWeekday[weekday]?.push(rest);
     return rest;
   });
   const noise = spreadOf(within);
+  const errorOf = (values: readonly number[]) => noise / Math.sqrt(Math.max(1, values.length));
   return ofWeekday.map((own, weekday) => {
-    const place = weekday >= 5 ? 1 : 0;
-    const groupError = (noise * 1.25) / Math.sqrt(Math.max(1, ofGroup[place].length));
-    const ownError = (noise * 1.25) / Math.sqrt(Math.max(1, own.length));
-    return drawn(groups[place] ?? 0, groupError) + drawn(cautious(own), ownError);
+    const group = groupOf(weekday);
+    return drawn(groups[group] ?? 0, errorOf(ofGroup[group])) + drawn(cautious(own, noise), errorOf(own));
   });
 }
 
+/** 1 is the weekend. */
+function groupOf(weekday = 0): 0 | 1 {
+  return weekday >= 5 ? 1 : 0;
+}
+
 /** The middle of a few values; of three and fewer what all of them show, as one of them may have been a holiday. */
-function cautious(values: readonly number[]): number {
-  if (values.length > 3) return median(values);
+function cautious(values: readonly number[], noise: number): number {
+  if (values.length > 3) return centreOf(values, noise);
   if (values.length < 2) return 0;
   const least = Math.min(...values);
   const most = Math.max(...values);
@@ -289,6 +394,8 @@ function learnSparse(days: readonly KnownDay[]) {
 
 /** Of so many days before a day it is learned what a unit costs. */
 const priceDays = 28;
+/** Its level is that of so many of the last of them: prices move at once. */
+const priceLevelDays = 14;
 
 /**
  * What a unit of usage costs on a day, in USD, learned of the days before it; undefined where it has no steady price, or
@@ -308,6 +415,6 @@ export function learnUnitPrice(
     if (cost > 0 && usage > 0) known.push(Math.log(cost / usage) - priceShiftAt({ prices }, past));
   }
   if (known.length < 7 || known.length < 0.8 * days) return undefined;
-  const level = median(known.slice(-levelDays)) + priceShiftAt({ prices }, day);
+  const level = median(known.slice(-priceLevelDays)) + priceShiftAt({ prices }, day);
   return { price: Math.exp(level), noise: Math.max(leastPriceNoise, spreadOf(known)) };
 }

@@ -7,7 +7,7 @@ import {
   learningDays,
   learnUnitPrice,
 } from './baseline.ts';
-import { median } from './robust.ts';
+import { centreOf, median } from './robust.ts';
 
 /** What is an anomaly. */
 export interface DetectionRules extends BaselineRules {
@@ -56,7 +56,7 @@ export interface Episode {
 
 /** After so many days what has changed is the usual. */
 export const adoptionDays = 14;
-/** So many days must be as usual again before it is over: one may be chance. */
+/** So many days must be as usual again before it is over: one may be chance, and a week of what showed in several alone. */
 const daysBack = 2;
 /** A change that noise hides on any single day shows in so many days; a lower level is told when it has stayed for them. */
 const stayDays = 7;
@@ -66,6 +66,8 @@ const stayMisses = 1;
 const stepDays = 3;
 /** What is so many times more than all that was told is another thing. */
 const grownTimes = 4;
+/** Where also its share of what is expected is so many times that of the first day. */
+const grownShares = 2;
 /** Of what lasts no longer than this much is learned: medians bear it, and what comes back each week is a pattern. */
 const shortDays = 2;
 /** A day below this share of what is expected is nothing. */
@@ -95,13 +97,16 @@ export function follow<T extends Episode>(
 ): readonly (T | Episode)[] {
   let episodes: readonly Episode[] = known;
   for (let day = from; day <= to; day += 1) {
-    const priced = followPrice(series, episodes, day, rules);
-    const baseline = learnBaseline(series, day, disturbancesOf(priced, day), rules);
+    const priced = followPrice(series, episodes, day, isQuiet, rules);
+    const baseline = learnBaseline(series, day, disturbancesOf(priced, day, isQuiet), rules);
     const view = { series, day, cost: costOn(series, day), episodes: priced, baseline, isLate };
-    episodes = followDay(view, isQuiet(day), rules);
+    episodes = followDay(view, isQuiet, rules);
   }
   return episodes;
 }
+
+/** Tells the days on which many scopes cost less at once. */
+type IsQuiet = (day: number) => boolean;
 
 /** One scope on one day. */
 interface View {
@@ -125,11 +130,17 @@ export function episodesBefore<T extends Episode>(episodes: readonly T[], day: n
     if (isEnded) return [episode];
     const lastDay = Math.min(episode.lastDay, day - 1);
     const toldDay = episode.toldDay !== undefined && episode.toldDay >= day ? undefined : episode.toldDay;
-    const isShort = episode.kind === 'step' && episode.isUp && lastDay - episode.firstDay + 1 < stepDays;
+    const isShort =
+      episode.kind === 'step' && episode.isUp && !isSeenLate(episode) && lastDay - episode.firstDay + 1 < stepDays;
     const kind = toldDay === undefined && !episode.isUp ? 'dip' : isShort ? 'spike' : episode.kind;
     const impacts = episode.impacts.slice(0, lastDay - episode.firstDay + 1);
     return [{ ...episode, kind, state: 'open' as const, endedDay: undefined, lastDay, toldDay, impacts }];
   });
+}
+
+/** Whether it showed in several days alone: then single ones of them may look as usual. */
+function isSeenLate({ firstDay, seenDay }: Episode): boolean {
+  return seenDay > firstDay;
 }
 
 /** A day on which many scopes cost less at once is a holiday, or as good as one. */
@@ -159,11 +170,17 @@ export function quietDays(scopes: readonly DailyCosts[], rules: DetectionRules):
   };
 }
 
-function followDay(view: View, isQuiet: boolean, rules: DetectionRules): readonly Episode[] {
+function followDay(view: View, isQuiet: IsQuiet, rules: DetectionRules): readonly Episode[] {
   const open = view.episodes.find(({ state, kind }) => state === 'open' && kind !== 'price');
   if (open === undefined) return withBegun(view.episodes, view, isQuiet, rules);
-  const next = followOpen(open, view, isQuiet, rules);
+  // What is lower now may have been so for longer than since it first showed on a single day.
+  const stays = open.kind === 'dip' ? staying(view, isQuiet, rules) : undefined;
+  const isLonger = stays !== undefined && stays.firstDay < open.firstDay;
+  const next = isLonger
+    ? { ...open, state: 'grown' as const, endedDay: view.day }
+    : followOpen(open, view, isQuiet, rules);
   const episodes = view.episodes.map((episode) => (episode === open ? next : episode));
+  if (isLonger) return [...episodes, stays];
   // What is over may have turned into its opposite on the same day.
   return next.state === 'over' || next.state === 'grown' ? withBegun(episodes, view, isQuiet, rules) : episodes;
 }
@@ -171,7 +188,7 @@ function followDay(view: View, isQuiet: boolean, rules: DetectionRules): readonl
 function withBegun(
   episodes: readonly Episode[],
   view: View,
-  isQuiet: boolean,
+  isQuiet: IsQuiet,
   rules: DetectionRules,
 ): readonly Episode[] {
   const begun = beginningOf({ ...view, episodes }, isQuiet, rules);
@@ -179,7 +196,7 @@ function withBegun(
 }
 
 /** What episodes say of the days before a day, and of prices on it. */
-function disturbancesOf(episodes: readonly Episode[], day: number): Disturbances {
+function disturbancesOf(episodes: readonly Episode[], day: number, isQuiet: IsQuiet): Disturbances {
   const masked: { from: number; to: number }[] = [];
   const steps: number[] = [];
   const prices: { from: number; to: number; ratio: number }[] = [];
@@ -194,7 +211,7 @@ function disturbancesOf(episodes: readonly Episode[], day: number): Disturbances
       masked.push({ from: firstDay, to: state === 'open' ? day - 1 : lastDay });
     }
   }
-  return { masked, steps: steps.sort((a, b) => a - b), prices };
+  return { masked, steps: steps.sort((a, b) => a - b), prices, isQuiet };
 }
 
 /** How far a day lies from what is expected: the logarithm of their ratio. */
@@ -225,7 +242,7 @@ function isLow(cost: number, day: number, baseline: Baseline, rules: DetectionRu
   );
 }
 
-function beginningOf(view: View, isQuiet: boolean, rules: DetectionRules): Episode | undefined {
+function beginningOf(view: View, isQuiet: IsQuiet, rules: DetectionRules): Episode | undefined {
   const { series, episodes, baseline, day, cost } = view;
   const { expected, low, high } = baseline.expectationOf(day);
   const begin = (kind: AnomalyKind, isUp: boolean, toldDay: number | undefined): Episode => ({
@@ -247,9 +264,10 @@ function beginningOf(view: View, isQuiet: boolean, rules: DetectionRules): Episo
   }
   if (isLow(cost, day, baseline, rules)) {
     const isDrop = isGone(view);
-    return begin(isDrop ? 'drop' : 'dip', false, isDrop && isDropSure(view, isQuiet) ? day : undefined);
+    const stays = isDrop ? undefined : staying(view, isQuiet, rules);
+    return stays ?? begin(isDrop ? 'drop' : 'dip', false, isDrop && isDropSure(view, isQuiet) ? day : undefined);
   }
-  return staying(series, episodes, day, rules);
+  return staying(view, isQuiet, rules);
 }
 
 function isGone({ cost, baseline, day }: View): boolean {
@@ -260,8 +278,8 @@ function isGone({ cost, baseline, day }: View): boolean {
  * Nothing on a day on which there always was something is told at once; where days without cost are usual, not on a
  * holiday, and not where a day's costs may still come.
  */
-function isDropSure({ baseline, isLate }: View, isQuiet: boolean): boolean {
-  return !isLate && (baseline.isDaily || !isQuiet);
+function isDropSure({ baseline, isLate, day }: View, isQuiet: IsQuiet): boolean {
+  return !isLate && (baseline.isDaily || !isQuiet(day));
 }
 
 /** What came a week, two or a month ago and was not much less is told once: it seems to come again and again. */
@@ -274,44 +292,68 @@ const again = 1.3;
 const often = 2;
 const oftenDays = 28;
 
-/** A level that noise hides on any single day, and that shows in a week. */
+/** A level that noise hides on any single day, and that shows in several: a higher one in two or more, a lower one in a week. */
 function staying(
-  series: DailyCosts,
-  episodes: readonly Episode[],
-  day: number,
+  { series, episodes, day }: Pick<View, 'series' | 'episodes' | 'day'>,
+  isQuiet: IsQuiet,
   rules: DetectionRules,
 ): Episode | undefined {
-  const firstDay = day - stayDays + 1;
-  if (episodes.some(({ lastDay, kind, endedDay }) => kind !== 'price' && Math.max(lastDay, endedDay ?? 0) >= firstDay))
-    return undefined;
-  const baseline = learnBaseline(series, firstDay, disturbancesOf(episodes, firstDay), rules);
+  // Not of days that were told of already.
+  const lastTold = episodes.reduce(
+    (last, { kind, lastDay, endedDay }) =>
+      kind === 'price' || kind === 'dip' ? last : Math.max(last, lastDay, endedDay ?? lastDay),
+    Number.NEGATIVE_INFINITY,
+  );
+  if (day - lastTold < Math.min(...stretches)) return undefined;
+  const start = day - stayDays + 1;
+  const baseline = learnBaseline(series, start, disturbancesOf(episodes, start, isQuiet), rules);
   if (baseline.nature !== 'steady') return undefined;
-  const days = Array.from({ length: stayDays }, (_, place) => {
-    const cost = series.costs[firstDay + place - series.firstDay] ?? 0;
-    return { cost, ...baseline.expectationOf(firstDay + place) };
-  });
-  const deviation = days.map(({ cost, expected }) => deviationOf(cost, expected));
-  const middle = median(deviation);
   const share = Math.log1p(rules.minShare);
-  const uncertain = stayDeviations * Math.hypot((baseline.noise * 1.25) / Math.sqrt(stayDays), baseline.error);
-  if (Math.abs(middle) < Math.max(share, uncertain)) return undefined;
-  const isUp = middle > 0;
-  const showing = deviation.filter((value) => (isUp ? value : -value) >= share / 2).length;
-  const impacts = days.map(({ cost, expected }) => cost - expected);
-  const impact = impacts.reduce((sum, value) => sum + value, 0);
-  if (showing < stayDays - stayMisses || Math.abs(impact) < rules.minAmount * stayDays) return undefined;
-  const [first = { cost: 0, expected: 0, low: 0, high: 0 }] = days;
-  return {
-    ...{ kind: 'step', isUp, firstDay, seenDay: day, lastDay: day, toldDay: day, state: 'open', endedDay: undefined },
-    ...{ ...first, impacts, ratio: undefined },
-  };
+  for (const count of stretches.filter((length) => day - lastTold >= length)) {
+    const firstDay = day - count + 1;
+    const days = Array.from({ length: count }, (_, place) => {
+      const cost = costOn(series, firstDay + place);
+      const expectation = baseline.expectationOf(firstDay + place);
+      return { cost, ...expectation, deviation: deviationOf(cost, expectation.expected) };
+    });
+    // Holidays say nothing, nor do weekdays without costs.
+    const telling = days.filter(({ expected }, place) => expected > 0 && !isQuiet(firstDay + place));
+    const middle = centreOf(
+      telling.map(({ deviation }) => deviation),
+      baseline.noise,
+    );
+    const isUp = middle > 0;
+    const isShown = ({ deviation }: { readonly deviation: number }) => (isUp ? deviation : -deviation) >= share / 2;
+    const showing = telling.filter(isShown).length;
+    const impacts = days.map(({ cost, expected }) => cost - expected);
+    const impact = impacts.reduce((sum, value) => sum + value, 0);
+    const [first] = days;
+    const isStaying =
+      telling.slice(0, 1).every(isShown) &&
+      (isUp || count === stayDays) &&
+      telling.length >= Math.min(count, leastTelling) &&
+      showing >= telling.length - (count === stayDays ? stayMisses : 0) &&
+      Math.abs(middle) >= Math.max(share, stayDeviations * baseline.errorOf(telling.length)) &&
+      Math.abs(impact) >= rules.minAmount * count;
+    if (!isStaying || first === undefined) continue;
+    const { cost, expected, low, high } = first;
+    return {
+      ...{ kind: 'step', isUp, firstDay, seenDay: day, lastDay: day, toldDay: day, state: 'open', endedDay: undefined },
+      ...{ cost, expected, low, high, impacts, ratio: undefined },
+    };
+  }
+  return undefined;
 }
-/** A level of several days that days like the ones before make a little longer counts for so much more. */
-const stayDeviations = 5.5;
+/** So many days are looked at as one, the last of which are a week: of a lower level holidays are the fewer. */
+const stretches = [2, 3, 5, stayDays] as const;
+/** Of more days so many must say something. */
+const leastTelling = 4;
+/** The mean of several days counts from so many of its errors on: it is tried each night, and for each of the stretches. */
+const stayDeviations = 4.5;
 /** So many deviations of a unit's price are no chance. */
 const priceDeviations = 4;
 
-function followOpen(open: Episode, view: View, isQuiet: boolean, rules: DetectionRules): Episode {
+function followOpen(open: Episode, view: View, isQuiet: IsQuiet, rules: DetectionRules): Episode {
   const { baseline, day, cost } = view;
   const { expected } = baseline.expectationOf(day);
   const length = day - open.firstDay + 1;
@@ -322,14 +364,19 @@ function followOpen(open: Episode, view: View, isQuiet: boolean, rules: Detectio
   if (length > adoptionDays) return { ...open, state: 'usual', endedDay: day };
   const isStill = open.isUp ? isHigh(cost, day, baseline, rules, 0.5) : isLow(cost, day, baseline, rules, 0.5);
   if (!isStill) {
-    // A weekday on which nothing is expected says nothing.
-    if (expected === 0) return open;
+    // A weekday on which nothing is expected says nothing, and neither does a holiday.
+    if (expected === 0 || (isQuiet(day) && cost < expected)) return open;
     const isTurned = open.isUp && isLow(cost, day, baseline, rules);
-    const isOver = isTurned || open.toldDay === undefined || day - open.lastDay >= daysBack;
+    const isOver =
+      isTurned || open.toldDay === undefined || day - open.lastDay >= (isSeenLate(open) ? stayDays : daysBack);
     return isOver ? { ...open, state: 'over', endedDay: day } : open;
   }
   const next = { ...open, lastDay: day, impacts: withImpact(open, day, cost - expected) };
-  if (open.isUp && isHigh(cost, day, baseline, rules) && cost - expected >= grownTimes * Math.max(...open.impacts)) {
+  // A weekday's dollars are more than a weekend's by themselves: its share must have grown as well.
+  const isGrown =
+    cost - expected >= grownTimes * Math.max(...open.impacts) &&
+    (cost - expected) * open.expected >= grownShares * (open.cost - open.expected) * expected;
+  if (open.isUp && isGrown && isHigh(cost, day, baseline, rules)) {
     return { ...open, state: 'grown', endedDay: day };
   }
   if (open.isUp) {
@@ -370,6 +417,7 @@ function followPrice(
   series: DailyCosts,
   episodes: readonly Episode[],
   day: number,
+  isQuiet: IsQuiet,
   rules: DetectionRules,
 ): readonly Episode[] {
   const cost = series.costs[day - series.firstDay] ?? 0;
@@ -377,7 +425,7 @@ function followPrice(
   const open = episodes.find(({ state, kind }) => state === 'open' && kind === 'price');
   const others = episodes.filter((episode) => episode !== open);
   const masked = others.concat(open === undefined ? [] : [{ ...open, ratio: undefined, kind: 'dip' }]);
-  const old = learnUnitPrice(series, open?.firstDay ?? day, disturbancesOf(masked, day));
+  const old = learnUnitPrice(series, open?.firstDay ?? day, disturbancesOf(masked, day, isQuiet));
   if (open !== undefined && day - open.firstDay >= adoptionDays) {
     return episodes.map((episode) => (episode === open ? { ...open, state: 'usual', endedDay: day } : episode));
   }

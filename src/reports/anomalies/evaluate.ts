@@ -1,4 +1,4 @@
-import { type DailyCosts, learningDays } from './baseline.ts';
+import { chanceDays, type DailyCosts } from './baseline.ts';
 import { type DetectionRules, type Episode, episodesBefore, follow } from './detect.ts';
 
 /** An episode as the ledger keeps it. */
@@ -31,7 +31,7 @@ export interface EvaluationOfScope {
 /** Days whose numbers have changed are looked at again as far back as this; earlier ones stay as they were told. */
 export const againDays = 28;
 /** How many days before the last one are read: those that are looked at again, and what is learned before the first of them. */
-export const readDays = againDays + learningDays;
+export const readDays = againDays + chanceDays;
 /** Where so much of a day of the last weeks came in after it had been loaded, a day without costs may only be late. */
 export const lateShare = 0.3;
 /** The first time nobody is told what is longer ago and over. */
