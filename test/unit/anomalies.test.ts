@@ -192,6 +192,12 @@ describe('a scope', () => {
   test('that steps down is told when it has stayed a week, and once', () => {
     expect(days([...many(30, 100), ...many(40, 50)])).toEqual(['step down 30, told 36, usual']);
   });
+  test('that spikes out of a lower level is told of the spike on its day', () => {
+    expect(days([...many(30, 100), ...many(8, 50), 300, ...many(5, 100)])).toEqual([
+      'step down 30, told 36, over',
+      'spike up 38, told 38, over',
+    ]);
+  });
   test('with a holiday is told never, and the day after it is no spike', () => {
     expect(days([...many(30, 100), 40, 45, ...many(20, 100)])).toEqual(['dip down 30, told never, over']);
   });

@@ -366,7 +366,7 @@ function followOpen(open: Episode, view: View, isQuiet: IsQuiet, rules: Detectio
   if (!isStill) {
     // A weekday on which nothing is expected says nothing, and neither does a holiday.
     if (expected === 0 || (isQuiet(day) && cost < expected)) return open;
-    const isTurned = open.isUp && isLow(cost, day, baseline, rules);
+    const isTurned = open.isUp ? isLow(cost, day, baseline, rules) : isHigh(cost, day, baseline, rules);
     const isOver =
       isTurned || open.toldDay === undefined || day - open.lastDay >= (isSeenLate(open) ? stayDays : daysBack);
     return isOver ? { ...open, state: 'over', endedDay: day } : open;
