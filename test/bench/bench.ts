@@ -39,7 +39,7 @@ const { values, positionals } = parseArgs({
 const unknown = positionals.filter((name) => !benches.some((bench) => bench.name === name));
 if (unknown.length > 0 || values.list) {
   for (const { name, about, isLong } of benches) {
-    process.stderr.write(`${name.padEnd(9)}${about}${isLong ? ' (only where it is named)' : ''}\n`);
+    process.stderr.write(`${name.padEnd(10)}${about}${isLong ? ' (only where it is named)' : ''}\n`);
   }
   process.exit(unknown.length > 0 ? 2 : 0);
 }
@@ -75,7 +75,7 @@ function table(figures: readonly Figure[]): string {
       ];
       const wanted =
         bounds.length === 2 ? `${least} to ${target} ${unit}` : bounds.map((bound) => `${bound} ${unit}`).join('');
-      return `${bench.padEnd(9)}${shown.padStart(11)}  ${wanted.padEnd(17)}${measured}`;
+      return `${bench.padEnd(10)}${shown.padStart(11)}  ${wanted.padEnd(17)}${measured}`;
     })
     .join('\n');
 }

@@ -189,6 +189,14 @@ describe('a scope', () => {
   test('that steps up is told once', () => {
     expect(days([...many(30, 100), ...many(40, 150)])).toEqual(['step up 30, told 30, usual']);
   });
+  test('that steps up again on the day on which its step has become the usual is told of it on that day', () => {
+    const costs = [...many(30, 100), ...many(14, 150), ...many(5, 300)];
+    expect(days(costs)).toEqual(['step up 30, told 30, usual', 'step up 44, told 44, open']);
+    const usages = many(49, 100);
+    expect(days(costs, usages)).toEqual(
+      expect.arrayContaining(['price up 30, told 30, usual', 'price up 44, told 44, open']),
+    );
+  });
   test('that steps down is told when it has stayed a week, and once', () => {
     expect(days([...many(30, 100), ...many(40, 50)])).toEqual(['step down 30, told 36, usual']);
   });

@@ -97,12 +97,21 @@ export function follow<T extends Episode>(
 ): readonly (T | Episode)[] {
   let episodes: readonly Episode[] = known;
   for (let day = from; day <= to; day += 1) {
-    const priced = followPrice(series, episodes, day, isQuiet, rules);
+    const priced = followPrice(series, withAdopted(episodes, day, rules), day, isQuiet, rules);
     const baseline = learnBaseline(series, day, disturbancesOf(priced, day, isQuiet), rules);
     const view = { series, day, cost: costOn(series, day), episodes: priced, baseline, isLate };
     episodes = followDay(view, isQuiet, rules);
   }
   return episodes;
+}
+
+/** What has lasted for so long is the usual from this day on, which is looked at as any other. */
+function withAdopted(episodes: readonly Episode[], day: number, rules: DetectionRules): readonly Episode[] {
+  return episodes.map((episode) => {
+    const { state, kind, firstDay } = episode;
+    const isAdopted = state === 'open' && day - firstDay >= (kind === 'new' ? rules.minDays : adoptionDays);
+    return isAdopted ? { ...episode, state: 'usual', endedDay: day } : episode;
+  });
 }
 
 /** Tells the days on which many scopes cost less at once. */
@@ -358,10 +367,8 @@ function followOpen(open: Episode, view: View, isQuiet: IsQuiet, rules: Detectio
   const { expected } = baseline.expectationOf(day);
   const length = day - open.firstDay + 1;
   if (open.kind === 'new') {
-    if (length > rules.minDays) return { ...open, state: 'usual', endedDay: day };
     return cost > 0 ? { ...open, lastDay: day, impacts: withImpact(open, day, cost) } : open;
   }
-  if (length > adoptionDays) return { ...open, state: 'usual', endedDay: day };
   const isStill = open.isUp ? isHigh(cost, day, baseline, rules, 0.5) : isLow(cost, day, baseline, rules, 0.5);
   if (!isStill) {
     // A weekday on which nothing is expected says nothing, and neither does a holiday.
@@ -426,9 +433,6 @@ function followPrice(
   const others = episodes.filter((episode) => episode !== open);
   const masked = others.concat(open === undefined ? [] : [{ ...open, ratio: undefined, kind: 'dip' }]);
   const old = learnUnitPrice(series, open?.firstDay ?? day, disturbancesOf(masked, day, isQuiet));
-  if (open !== undefined && day - open.firstDay >= adoptionDays) {
-    return episodes.map((episode) => (episode === open ? { ...open, state: 'usual', endedDay: day } : episode));
-  }
   if (old === undefined || usage <= 0 || cost <= 0) return episodes;
   const ratio = cost / usage / old.price;
   const expected = usage * old.price;
