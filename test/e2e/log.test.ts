@@ -118,12 +118,14 @@ describe.concurrent('progress', () => {
     await ingest(dir, await startScriptedPlatform(facts), { now });
     const letGo = await hold(dir);
     const started = startCli(['alert', '--dir', dir, '--now', now, '--wait', '10m', '--log-format', 'json']);
+    let said = '';
     started.process.stderr?.on('data', (piece: Buffer) => {
+      said += piece;
       if (piece.includes('still at work')) letGo();
     });
     const ended = await started.ended;
     expect(ended.exitCode, ended.stderr).toBe(0);
-    const still = linesOf(ended.stderr).filter(({ event }) => event === 'still at work');
+    const still = linesOf(said).filter(({ event }) => event === 'still at work');
     expect(still[0]).toMatchObject({ level: 'info', on: expect.stringContaining('waiting for the warehouse') });
     expect(ended.stdout).not.toContain('waiting');
   });

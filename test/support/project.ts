@@ -30,6 +30,7 @@ export interface Ended {
   /** 128 + n where signal n ended it. */
   readonly exitCode: number;
   readonly stdout: string;
+  /** Without the lines of the log that say every ten seconds that it is still at work: how busy a machine is, is no fact. */
   readonly stderr: string;
 }
 
@@ -37,6 +38,8 @@ export interface Started {
   readonly process: ChildProcess;
   readonly ended: Promise<Ended>;
 }
+
+const stillAtWork = /^\{"at":"[^"]*","level":"info",.*"event":"still at work",.*\}\n/gm;
 
 /** Starts the program with nothing of this process' environment but the path. */
 export function startCli(
@@ -61,7 +64,7 @@ export function startCli(
     (): Ended => ({
       exitCode: child.exitCode ?? 128 + constants.signals[child.signalCode ?? 'SIGTERM'],
       stdout: Buffer.concat(out).toString(),
-      stderr: Buffer.concat(err).toString(),
+      stderr: Buffer.concat(err).toString().replace(stillAtWork, ''),
     }),
   );
   return { process: child, ended };
