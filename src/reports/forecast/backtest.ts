@@ -17,8 +17,8 @@ export interface Said {
   readonly model: Pick<Model, 'name' | 'transform' | 'forecast'>;
   /** Of the horizon. */
   readonly path: readonly number[];
-  /** By origin, as long as its outcomes. */
-  readonly paths: readonly (readonly number[])[];
+  /** At the origin of that index, as long as its outcomes. */
+  readonly pathAt: (origin: number) => readonly number[];
 }
 
 /** What one model said, and how it did. */
@@ -90,7 +90,8 @@ export function tryModel(
     if (said === undefined) return undefined;
     paths.push(said.slice(0, origin.outcomes.length).map((value) => Math.max(floor, value)));
   }
-  return { model, path, paths, losses: origins.map((origin, index) => lossesOf(origin, paths[index] ?? [])) };
+  const pathAt = (index: number) => paths[index] ?? [];
+  return { model, path, pathAt, losses: origins.map((origin, index) => lossesOf(origin, pathAt(index))) };
 }
 
 /** Half for the single steps, and all for their sum, which is what budgets are about. */
@@ -153,6 +154,8 @@ function together(best: Trial, others: readonly { readonly trial: Trial; readonl
     }
     return means;
   }
+  // What is chosen at an origin is asked about that one alone: paths are made when they are asked for.
+  const paths: number[][] = [];
   return {
     model: {
       name: `${best.model.name}+${others.length}`,
@@ -160,7 +163,10 @@ function together(best: Trial, others: readonly { readonly trial: Trial; readonl
       forecast: (past, horizon) => meanOf(({ model }) => model.forecast(past, horizon)),
     },
     path: meanOf(({ path }) => path) ?? [],
-    paths: best.paths.map((_, index) => meanOf(({ paths }) => paths[index]) ?? []),
+    pathAt(index) {
+      paths[index] ??= meanOf(({ pathAt }) => pathAt(index)) ?? [];
+      return paths[index];
+    },
   };
 }
 

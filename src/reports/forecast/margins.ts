@@ -59,9 +59,10 @@ export function marginsFor({ back, past, chosen }: Stand, tried: Tried, horizon:
       [tried.chosenAt[index], 1 - chosenShare],
     ] as const) {
       if (trial === undefined) continue;
+      const path = trial.pathAt(index);
       const errors = origin.outcomes
         .slice(0, origin.back - back)
-        .map((outcome, h) => (origin.isKnown[h] ? (outcome - (trial.paths[index]?.[h] ?? 0)) / size : Number.NaN));
+        .map((outcome, h) => (origin.isKnown[h] ? (outcome - (path[h] ?? 0)) / size : Number.NaN));
       const fold = { back: origin.back - back, weight: recency * share };
       ofPoints.push({ ...fold, errors: errors.map((error, h) => error / (shares[h] ?? 1)) });
       ofSums.push({ ...fold, errors: runningSums(errors) });

@@ -32,9 +32,10 @@ export function backtestOf(
   const { origins, chosen } = tried;
   const [errors, shares]: [number[], number[]] = [[], []];
   for (const [index, { outcomes, isKnown }] of origins.entries()) {
+    const path = chosen.pathAt(index);
     for (const [h, outcome] of outcomes.entries()) {
       if (!isKnown[h]) continue;
-      const said = chosen.paths[index]?.[h] ?? 0;
+      const said = path[h] ?? 0;
       const both = Math.abs(outcome) + Math.abs(said);
       errors.push(Math.abs(outcome - said));
       if (both > 0) shares.push((200 * Math.abs(outcome - said)) / both);
@@ -67,7 +68,7 @@ function coverageOf(
   const [points, sums]: [number[], number[]] = [[], []];
   const candidates = tried.origins.flatMap((origin, index) => {
     const trial = tried.chosenAt[index];
-    return trial === undefined ? [] : [{ origin, chosen: trial, path: trial.paths[index] ?? [] }];
+    return trial === undefined ? [] : [{ origin, chosen: trial, path: trial.pathAt(index) }];
   });
   const every = Math.max(1, Math.ceil(candidates.length / coverageOrigins));
   for (const { origin, chosen, path } of candidates.filter((_, index) => index % every === 0)) {

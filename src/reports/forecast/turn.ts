@@ -39,7 +39,7 @@ export function turnOf(tried: Tried, past: Past, horizon: number, level: number)
   const [origin] = origins;
   if (origin === undefined || origins.length < leastOrigins || origin.back > horizon) return undefined;
   const { points } = marginsFor({ ...origin, chosen }, tried, horizon, level);
-  const said = chosen.paths[0] ?? [];
+  const said = chosen.pathAt(0);
   let [steps, came, expected] = [0, 0, 0];
   const turned: { outcome: number; path: number }[] = [];
   for (let h = origin.outcomes.length - 1; h >= 0; h -= 1) {
@@ -80,7 +80,7 @@ function ownLevelOf(turned: readonly { outcome: number; path: number }[], factor
 function hasHappenedBefore({ chosen, origins }: Tried, steps: number, error: number): boolean {
   return origins.slice(1).some(({ past, outcomes, isKnown }, index) => {
     const size = sizeOf(past);
-    const path = chosen.paths[index + 1] ?? [];
+    const path = chosen.pathAt(index + 1);
     // Outcomes that the newest origin is asked about are not before it.
     const seen = outcomes.slice(0, (index + 1) * (origins[0]?.back ?? 1));
     const errors = seen.map((outcome, h) => (isKnown[h] ? (outcome - (path[h] ?? 0)) / size : 0));
