@@ -118,7 +118,11 @@ export async function publishReport(publication: Publication): Promise<Published
     holdsRows: false,
     ...(excel?.totals ? { totals: true } : {}),
     write: (path, { totals }) =>
-      writeExcel(path, question, { totals: totals ? totalsOf(report, column) : [], column, cost: figures.cost }),
+      writeExcel(path, question, {
+        totals: totals ? totalsOf(report, columns, column) : [],
+        column,
+        cost: figures.cost,
+      }),
   });
   if (focus !== undefined) {
     files.push({
@@ -133,9 +137,16 @@ export async function publishReport(publication: Publication): Promise<Published
   return publishFiles(place, { ...facts, ...figures }, files, { connection, column, signal, onProgress });
 }
 
-/** The columns of a report that may be added up: those that its header names, and its cost. */
-export function totalsOf({ totals }: Report, column: CostColumn | undefined): readonly string[] {
-  return [...new Set([...totals, ...(column === undefined ? [] : [column.name])])];
+/** The columns of a report that may be added up: those that its header names, its cost, and those made of rows. */
+export function totalsOf(
+  { totals, spread }: Report,
+  columns: readonly SqlColumn[],
+  column: CostColumn | undefined,
+): readonly string[] {
+  const spreadOut = spread === undefined ? [] : columns.filter(({ type }) => type.startsWith('DECIMAL'));
+  return [
+    ...new Set([...totals, ...spreadOut.map(({ name }) => name), ...(column === undefined ? [] : [column.name])]),
+  ];
 }
 
 /** The hashes of the files that the SQL reads: with another file the same question has another answer. */

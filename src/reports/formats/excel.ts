@@ -39,7 +39,7 @@ export async function* excelPieces(
   if (columns.some(isMoney) && !columns.some(({ name }) => /currency/i.test(name))) {
     cells.push({ name: 'currency', text: () => currency, total: () => currency });
   }
-  const sums = columns.map((column) =>
+  const sums: (bigint | undefined)[] = columns.map((column) =>
     totals.includes(column.name) && scaleOf(column) !== undefined ? 0n : undefined,
   );
   yield `\uFEFF${csvLines([cells.map(({ name }) => textGuard(name))])}`;
@@ -141,10 +141,25 @@ function cellsOf(column: SqlColumn, index: number, unit: number, meters: Readonl
 
 function plainText(value: SqlCell, { name, type }: SqlColumn): string | undefined {
   const text = toCellText(value);
+  if (name === 'owner') return ownerText(text);
   if (text === undefined) return undefined;
   if (type === 'DATE' && /(^|_)month$/.test(name)) return text.slice(0, 7);
   if (type.startsWith('TIMESTAMP')) return text.replace('T', ' ').replace(/Z$/, '');
   return /^(DECIMAL|U?\w*INT|FLOAT|DOUBLE|DATE|BOOLEAN)/.test(type) ? text : textGuard(text);
+}
+
+/** An owner as people write it: `Payments / checkout`, where the books have `{"team":"Payments","product":"checkout"}`. */
+function ownerText(owner: string | undefined): string {
+  let values: unknown[] = [owner ?? null];
+  if (owner?.startsWith('{')) {
+    try {
+      values = Object.values(JSON.parse(owner) as Record<string, unknown>);
+    } catch {
+      // A name that begins like JSON is a name.
+    }
+  }
+  const named = values.map((value) => value ?? 'none');
+  return values.every((value) => value === null) ? 'no owner' : textGuard(named.join(' / '));
 }
 
 /** The decimals of a column of decimals; undefined of others. */
