@@ -45,7 +45,8 @@ describe('what a JSON text may hold', () => {
         const text = JSON.stringify(value, undefined, indent);
         const depth = depthOf(value);
         expect(excess(text, { maxDepth: depth, maxValues: 1e9, maxMembers: 1e9 })).toBeUndefined();
-        if (depth > 0) expect(excess(text, { maxDepth: depth - 1, maxValues: 1e9, maxMembers: 1e9 })).toContain('deeper');
+        if (depth > 0)
+          expect(excess(text, { maxDepth: depth - 1, maxValues: 1e9, maxMembers: 1e9 })).toContain('deeper');
       }),
       { seed: 7 },
     );
