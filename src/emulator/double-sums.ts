@@ -1,6 +1,6 @@
 import { hourMs, type Instant } from '../time.ts';
 import { type Amounts, emptySums, type Hours } from './amounts.ts';
-import { type Bucket, bucketsOf, type Group, type MetricsQuery } from './metrics.ts';
+import { type AddedGroup, type Bucket, bucketsOf, type Group, type MetricsQuery } from './metrics.ts';
 import { mix, toUnit } from './random.ts';
 import { costScale, usageScale } from './story.ts';
 
@@ -9,13 +9,7 @@ export interface DoubleSums {
   readonly cost: number;
   readonly usage: number;
   /** In the order of the groups that were given. */
-  readonly groups: readonly {
-    readonly cost: number;
-    readonly usage: number;
-    /** One for each bucket of the query. */
-    readonly costs: Float64Array;
-    readonly usages: Float64Array;
-  }[];
+  readonly groups: readonly AddedGroup[];
 }
 
 /** A sum of doubles that takes one number at a time. */
@@ -79,7 +73,7 @@ export function addAsDoubles(
   const seenHour = Math.floor(seenAt / hourMs);
   const total = { cost: adder(), usage: adder() };
   const ofBuckets = buckets.map(() => ({ cost: adder(), usage: adder() }));
-  const sums: DoubleSums['groups'][number][] = [];
+  const sums: AddedGroup[] = [];
 
   for (const index of shuffled(groups.length, draw)) {
     const group = { cost: adder(), usage: adder() };

@@ -17,7 +17,6 @@ import {
   type Window,
 } from '../time.ts';
 import { type Amounts, emptySums, type Hours, type Sums } from './amounts.ts';
-import type { DoubleSums } from './double-sums.ts';
 import { numberOf, type Parameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 import { hourOfWeek } from './shapes.ts';
@@ -62,6 +61,12 @@ export interface Group {
   usage: bigint;
   /** Its buckets, where they were added up along with the total; otherwise that waits until its page is asked for. */
   readonly sums: Sums | undefined;
+}
+
+/** A group that was added up as doubles: USD and units, in all and in each bucket of the query. */
+export interface AddedGroup extends Sums {
+  readonly cost: number;
+  readonly usage: number;
 }
 
 /** What all pages of a query share. */
@@ -247,7 +252,7 @@ export function toEntries(
   query: MetricsQuery,
   groups: readonly Group[],
   seenAt: Instant,
-  doubles?: DoubleSums['groups'],
+  doubles?: readonly AddedGroup[],
 ): unknown[] {
   const buckets = bucketsOf(query.window, query.resolution);
   const seenHour = Math.floor(seenAt / hourMs);
