@@ -77,7 +77,14 @@ export { csvPieces } from './formats/csv.ts';
 export type { AnswerPieces, FormatOptions, Question } from './formats/format.ts';
 export { jsonLines, jsonPieces } from './formats/json.ts';
 export { writeParquet } from './formats/parquet.ts';
-export { formatTable, printable } from './formats/table.ts';
+export {
+  formatTable,
+  openTable,
+  printable,
+  type SpareColumns,
+  type Table,
+  type TableLayout,
+} from './formats/table.ts';
 export { type Kept, readKept } from './kept.ts';
 export { lackingTogether } from './lacking-words.ts';
 export { partitionsFolder } from './lake.ts';
