@@ -21,6 +21,7 @@ import {
 import { humanLog, jsonLog, onOneLine } from './log.ts';
 import { openProgress, type Progress } from './progress.ts';
 import { redactor } from './secrets.ts';
+import { cutToWidth } from './text-width.ts';
 import { type Instant, parseInstant } from './time.ts';
 import { version } from './version.ts';
 
@@ -28,6 +29,8 @@ import { version } from './version.ts';
 const graceMs = 25_000;
 /** A second signal this soon is the first one again: `npm run` passes on the Ctrl-C that its child has had already. */
 const echoMs = 250;
+/** Columns of a terminal that does not say how many it has. */
+const usualWidth = 80;
 
 const secrets = redactor();
 const closing: (() => Promise<void>)[] = [];
@@ -205,7 +208,8 @@ function contextFrom(
   }
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
 
-  const hasLiveLine = isTerminal && logFormat === 'human' && command.staysUp === undefined;
+  // A dumb terminal cannot take back what it has drawn.
+  const hasLiveLine = isTerminal && env['TERM'] !== 'dumb' && logFormat === 'human' && command.staysUp === undefined;
   const place = { say, now: Date.now, runNumber: () => runNumber };
   const json = jsonLog(place);
   const human = humanLog(place, { isSeen: isTerminal });
@@ -255,6 +259,10 @@ function contextFrom(
         });
       }),
     isTerminal: process.stdout.isTTY === true,
+    layout: {
+      width: process.stdout.isTTY ? process.stdout.columns || usualWidth : undefined,
+      isExact: options['exact'] === true,
+    },
     readInput: () => (progress === undefined ? readInput(signal) : progress.quiet(() => readInput(signal))),
     tell: (words) => tell(words),
     progress: (words) => progress?.show(words),
@@ -332,8 +340,8 @@ function sayWords(words: string): void {
 
 /** Draws a line in the place of the last one; '' takes it away. */
 function showLiveLine(line: string): void {
-  const width = process.stderr.columns || 80;
-  const shown = onOneLine(secrets.redact(line)).slice(0, width - 1);
+  const width = process.stderr.columns || usualWidth;
+  const shown = cutToWidth(onOneLine(secrets.redact(line)), width - 1);
   if (shown === liveLine || isLineOpen) return;
   clearLiveLine();
   liveLine = shown;

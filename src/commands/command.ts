@@ -1,5 +1,5 @@
 import type { Effects, HttpSend } from '../effects.ts';
-import type { SpendNow } from '../reports/index.ts';
+import type { SpendNow, TableLayout } from '../reports/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 
 /** An option as it stands in the command table: usage text, README and completion are made from it. */
@@ -38,6 +38,8 @@ export interface CommandContext {
   write(data: string | Uint8Array): Promise<void>;
   /** Whether a person's terminal shows what `write` takes. */
   readonly isTerminal: boolean;
+  /** How tables are laid out: for the terminal's width, or, without one, plain and exact; `--exact` says so everywhere. */
+  readonly layout: TableLayout;
   /** What is given on stdin, to its end. */
   readInput(): Promise<string>;
   /** Asks a person and returns their line, trimmed; undefined where nobody sits at a terminal. */

@@ -81,9 +81,10 @@ export {
   formatTable,
   openTable,
   printable,
-  type SpareColumns,
   type Table,
   type TableLayout,
+  wrapped,
+  wrapWords,
 } from './formats/table.ts';
 export { type Kept, readKept } from './kept.ts';
 export { lackingTogether } from './lacking-words.ts';
@@ -118,4 +119,5 @@ export { sendPing } from './sinks/ping.ts';
 export { sinkFault } from './sinks/reach.ts';
 export type { Attempt, SinkEffects, Tell } from './sinks/sink.ts';
 export { readInSlack, type SlackBlock, type SlackMessage, slackLimits, slackMessage } from './sinks/slack.ts';
+export { newestThatFit, sparkline } from './sparkline.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';

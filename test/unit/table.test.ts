@@ -95,7 +95,7 @@ describe('formatTable(columns, rows) on a terminal', () => {
 
   test('shows every decimal and column with exact, whatever the width', () => {
     for (const width of [40, 80, 200]) {
-      const table = formatTable(spending, spent, { width, isExact: true, spare: ['resource_uuid'] });
+      const table = formatTable(spending, spent, { width, isExact: true, important: ['cost'] });
       for (const cell of ['507.585397119000', '6944a6c8', 'checkout-assistant', '0.093180']) {
         expect(table.replace(/\n */g, '')).toContain(cell);
       }
@@ -122,8 +122,8 @@ describe('formatTable(columns, rows) on a terminal', () => {
     expect(widestOf(table)).toBeLessThanOrEqual(72);
   });
 
-  test('leaves spare columns out before it cuts names, and says which', () => {
-    const table = formatTable(spending, spent, { width: 45, spare: ['resource_uuid'] });
+  test('leaves columns out that are not important before it cuts names, and says which', () => {
+    const table = formatTable(spending, spent, { width: 45, important: ['cost', 'resource_name', 'share_of_account'] });
     expect(table).toContain('Not shown here: resource_uuid');
     expect(table).toContain('checkout-assistant');
     expect(widestOf(table)).toBeLessThanOrEqual(45);
@@ -162,8 +162,8 @@ describe('formatTable(columns, rows) on a terminal', () => {
         fc.boolean(),
         (width, heads, rows, isExact) => {
           const columns = heads.map(([name, isText]) => ({ name, type: isText ? 'VARCHAR' : 'BIGINT' }));
-          const spare = heads.slice(0, 2).map(([name]) => name);
-          expect(widestOf(formatTable(columns, rows, { width, isExact, spare }))).toBeLessThanOrEqual(width);
+          const important = heads.slice(0, 3).map(([name]) => name);
+          expect(widestOf(formatTable(columns, rows, { width, isExact, important }))).toBeLessThanOrEqual(width);
         },
       ),
     );

@@ -10,10 +10,12 @@ export interface TableLayout {
   readonly isExact?: boolean;
   /** Texts are cut to so many cells, for a message that somebody else lays out. */
   readonly maxCellWidth?: number;
+  /**
+   * Names of columns, the most important first. Where a table is too wide for its terminal, columns that are not named
+   * leave first, then those at the end of this list; the first two stay. Without it no column leaves.
+   */
+  readonly important?: readonly string[] | undefined;
 }
-
-/** Columns that leave first, in this order, where a table is too wide for its terminal. */
-export type SpareColumns = readonly string[];
 
 type Cells = readonly (string | undefined)[];
 
@@ -42,16 +44,16 @@ interface Placed extends Shown {
 }
 
 const usualGap = 2;
-/** A text is cut to this width before a column is left out, and to the other one before rows become blocks. */
+/** Texts are cut to the first width before any column is left out, to the second before an important one is. */
 const comfortableWidth = 24;
+const readableWidth = 18;
+/** Texts are cut to this width before rows become blocks. */
 const leastWidth = 12;
+/** Of so many columns that are not shown the names are said. */
+const mostNames = 8;
 
 /** Rows as a table: numbers to the right, NULL as nothing. On a terminal it fits, as `openTable` says. */
-export function formatTable(
-  columns: readonly SqlColumn[],
-  rows: readonly Cells[],
-  layout: TableLayout & { readonly spare?: SpareColumns } = {},
-): string {
+export function formatTable(columns: readonly SqlColumn[], rows: readonly Cells[], layout: TableLayout = {}): string {
   const table = openTable(columns, rows, { ...layout, isWhole: true });
   const separator = table.isVertical ? '\n\n' : '\n';
   return [table.head, rows.map((row) => table.row(row)).join(separator)].filter((part) => part !== '').join('\n');
@@ -62,19 +64,19 @@ export function formatTable(
  *
  * On a terminal numbers are rounded to two decimals (more where a column holds nothing but small ones). A table that is
  * too wide is made narrower, as far as it takes: what is the same in every row goes into a line above it, names of
- * columns take several lines, texts are cut, spare columns are left out, which is said. What is too wide then is shown
+ * columns take several lines, texts are cut, and columns that are not important are left out, which is said. What is too wide then is shown
  * as a block of lines for each row.
  */
 export function openTable(
   columns: readonly SqlColumn[],
   sample: readonly Cells[],
-  layout: TableLayout & { readonly spare?: SpareColumns; readonly isWhole: boolean },
+  layout: TableLayout & { readonly isWhole: boolean },
 ): Table {
   const { width, isExact = false, maxCellWidth } = layout;
-  const decimals = columns.map((column, index) =>
+  const rounders = columns.map((column, index) =>
     width === undefined || isExact
       ? undefined
-      : decimalsOf(
+      : rounderOf(
           column,
           sample.map((row) => row[index]),
         ),
@@ -82,8 +84,8 @@ export function openTable(
   const read = (cells: Cells): string[] =>
     columns.map((_, index) => {
       const cell = printable(cells[index] ?? '');
-      const places = decimals[index];
-      if (places !== undefined) return roundDecimal(cell, places);
+      const round = rounders[index];
+      if (round !== undefined) return round(cell);
       return maxCellWidth === undefined ? cell : cutToWidth(cell, maxCellWidth);
     });
   const rows = sample.map(read);
@@ -94,12 +96,14 @@ export function openTable(
   });
   if (width === undefined || fits(all.map(naturally), width)) return sideBySide(all.map(naturally), read, []);
 
-  const { varied, facts } = layout.isWhole ? withoutConstants(all, rows) : { varied: all, facts: [] };
+  const { varied, facts } = layout.isWhole
+    ? withoutConstants(all, rows, ({ name }) => layout.important?.includes(name) ?? true)
+    : { varied: all, facts: [] };
   const above = wrapFacts(facts, width);
   if (fits(varied.map(naturally), width)) return sideBySide(varied.map(naturally), read, above);
   const narrow = varied.map(withNarrowHead);
-  const spare = isExact ? [] : (layout.spare ?? []).filter((name) => narrow.some((column) => column.name === name));
-  for (const { left, least, gap } of attempts(spare, isExact)) {
+  const names = narrow.map(({ name }) => name);
+  for (const { left, least, gap } of attempts(names, isExact ? 'exact' : layout.important)) {
     const placed = squeeze(
       narrow.filter(({ name }) => !left.includes(name)),
       { width, least, gap },
@@ -111,15 +115,25 @@ export function openTable(
 
 /** Ways to make a table narrower, from the one that takes least away. */
 function attempts(
-  spare: SpareColumns,
-  isExact: boolean,
-): { readonly left: SpareColumns; readonly least: number; readonly gap: number }[] {
-  if (isExact) return [{ left: [], least: Number.POSITIVE_INFINITY, gap: usualGap }];
-  const steps = Array.from({ length: spare.length + 1 }, (_, count) => spare.slice(0, count));
+  names: readonly string[],
+  important: readonly string[] | 'exact' | undefined,
+): { readonly left: readonly string[]; readonly least: number; readonly gap: number }[] {
+  if (important === 'exact') return [{ left: [], least: Number.POSITIVE_INFINITY, gap: usualGap }];
+  const named = (important ?? names).filter((name) => names.includes(name));
+  const others = names.filter((name) => !named.includes(name)).reverse();
+  const rest = important === undefined ? [] : named.slice(2).reverse();
+  const leaving = [...others, ...rest];
   return [
-    ...steps.map((left) => ({ left, least: comfortableWidth, gap: usualGap })),
-    { left: spare, least: leastWidth, gap: usualGap },
-    { left: spare, least: leastWidth, gap: 1 },
+    ...others.map((_, count) => ({ left: leaving.slice(0, count), least: comfortableWidth, gap: usualGap })),
+    { left: others, least: comfortableWidth, gap: usualGap },
+    { left: others, least: readableWidth, gap: usualGap },
+    { left: others, least: readableWidth, gap: 1 },
+    ...rest.map((_, count) => ({
+      left: leaving.slice(0, others.length + count + 1),
+      least: readableWidth,
+      gap: usualGap,
+    })),
+    { left: leaving, least: leastWidth, gap: 1 },
   ];
 }
 
@@ -155,6 +169,7 @@ function fits(columns: readonly Placed[], width: number, gap = usualGap): boolea
 function withoutConstants(
   columns: readonly Shown[],
   rows: readonly (readonly string[])[],
+  isImportant: (column: Shown) => boolean,
 ): { readonly varied: readonly Shown[]; readonly facts: readonly string[] } {
   const [first] = rows;
   if (first === undefined || rows.length < 2) return { varied: columns, facts: [] };
@@ -164,13 +179,12 @@ function withoutConstants(
   };
   const varied = columns.filter((column) => !isConstant(column));
   if (varied.length === 0) return { varied: columns, facts: [] };
-  const constant = columns.filter(isConstant);
-  const said = constant.filter(({ index }) => first[index] !== '');
-  const empty = constant.filter(({ index }) => first[index] === '');
+  const said = columns.filter((column) => isConstant(column) && isImportant(column));
+  const empty = said.filter(({ index }) => first[index] === '');
   return {
     varied,
     facts: [
-      ...said.map(({ name, index }) => `${name} ${first[index]}`),
+      ...said.filter((column) => !empty.includes(column)).map(({ name, index }) => `${name} ${first[index]}`),
       ...(empty.length === 0 ? [] : [`empty: ${empty.map(({ name }) => name).join(', ')}`]),
     ],
   };
@@ -187,14 +201,19 @@ function wrapFacts(facts: readonly string[], width: number): string[] {
   return lines.flatMap((line) => piecesOfWidth(line, width));
 }
 
-function leftOut(names: SpareColumns, width: number): string[] {
-  return names.length === 0
-    ? []
-    : wrapWords(`Not shown here: ${names.join(', ')} (--exact shows every column).`, width);
+function leftOut(names: readonly string[], width: number): string[] {
+  if (names.length === 0) return [];
+  const which = names.length > mostNames ? `${names.length} columns` : names.join(', ');
+  return wrapWords(`Not shown here: ${which} (--exact shows all).`, width);
 }
 
-/** Words in lines of at most so many cells. */
-function wrapWords(text: string, width: number): string[] {
+/** The words in lines that fit the terminal; as they are where there is none. */
+export function wrapped(text: string, { width }: TableLayout): string {
+  return width === undefined ? text : wrapWords(text, width).join('\n');
+}
+
+/** Words in lines of at most so many cells; a word that is longer stays whole. */
+export function wrapWords(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const joined = `${lines.at(-1) ?? ''} ${word}`;
@@ -275,12 +294,33 @@ function oneBelowTheOther(
   };
 }
 
-/** Decimals that a person reads: two, or as many as show three digits of a column's largest number. */
-function decimalsOf({ type }: SqlColumn, cells: readonly (string | undefined)[]): number | undefined {
-  if (!/^(DECIMAL\(|DOUBLE|FLOAT)/.test(type) || type.endsWith(']')) return undefined;
+/**
+ * How a column's numbers are rounded for a person: to two decimals, or to as many as show three digits of its largest
+ * number. Rates, of which small ones are no less true, are rounded to three digits each. Undefined for other columns.
+ */
+function rounderOf(
+  { type }: SqlColumn,
+  cells: readonly (string | undefined)[],
+): ((cell: string) => string) | undefined {
+  const [, scale] = /^DECIMAL\(\d+,\s*(\d+)\)$/.exec(type) ?? [];
+  if (scale === undefined && type !== 'DOUBLE' && type !== 'FLOAT') return undefined;
   const sizes = cells.flatMap((cell) => (cell === undefined ? [] : [Math.abs(Number(cell))])).filter(Number.isFinite);
   const largest = Math.max(0, ...sizes);
-  return largest === 0 || largest >= 1 ? 2 : Math.min(18, Math.max(2, 2 - Math.floor(Math.log10(largest))));
+  if (largest === 0 || largest >= 1) return (cell) => roundDecimal(cell, 2);
+  if (Number(scale ?? mostDecimals) > moneyDecimals) return (cell) => roundDecimal(cell, digitsFor(Number(cell)));
+  // A share of a dollar is an amount all the same.
+  const isAmount = Number(scale) === moneyDecimals && largest >= 0.01;
+  return (cell) => roundDecimal(cell, isAmount ? 2 : digitsFor(largest));
+}
+
+/** Decimals that amounts of the books have; rates have more, shares fewer. */
+const moneyDecimals = 12;
+const mostDecimals = 18;
+
+/** Decimals that show three digits of a number, at least two. */
+function digitsFor(value: number): number {
+  const size = Math.abs(value);
+  return size === 0 || size >= 1 ? 2 : Math.min(mostDecimals, Math.max(2, 2 - Math.floor(Math.log10(size))));
 }
 
 /** Text from outside in one line of a terminal: control characters would move its cursor or worse. */
