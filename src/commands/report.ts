@@ -33,7 +33,6 @@ import {
   parameterOption,
   partitionsFolder,
   periodsOf,
-  printable,
   publishReport,
   type Question,
   type ReadParameters,
@@ -50,6 +49,7 @@ import {
   withFocusNames,
   wrapWords,
 } from '../reports/index.ts';
+import { forTerminal } from '../safe-text.ts';
 import { cutToWidth } from '../text-width.ts';
 import { completeness, openBooks, type SqlColumn, toCellText, toJsonValue } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -418,7 +418,7 @@ async function sparklines(
       const name = texts.flatMap((text) => text ?? []).join(' · ');
       const room = Math.max(8, width - first.length - last.length - 2);
       lines.push(`${first} ${sparkline(newestThatFit(numbers, room))} ${last}`);
-      if (name !== '') lines[lines.length - 1] = `${cutToWidth(printable(name), width)}\n${lines.at(-1)}`;
+      if (name !== '') lines[lines.length - 1] = `${cutToWidth(forTerminal(name), width)}\n${lines.at(-1)}`;
     }
   }
   return lines;

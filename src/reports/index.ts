@@ -80,7 +80,6 @@ export { writeParquet } from './formats/parquet.ts';
 export {
   formatTable,
   openTable,
-  printable,
   type Table,
   type TableLayout,
   wrapped,

@@ -1,4 +1,5 @@
 import { roundDecimal } from '../../decimals.ts';
+import { forTerminal } from '../../safe-text.ts';
 import { cutToWidth, piecesOfWidth, textWidth } from '../../text-width.ts';
 import { isTextType, type SqlColumn } from '../../warehouse/index.ts';
 
@@ -83,14 +84,14 @@ export function openTable(
   );
   const read = (cells: Cells): string[] =>
     columns.map((_, index) => {
-      const cell = printable(cells[index] ?? '');
+      const cell = forTerminal(cells[index] ?? '');
       const round = rounders[index];
       if (round !== undefined) return round(cell);
       return maxCellWidth === undefined ? cell : cutToWidth(cell, maxCellWidth);
     });
   const rows = sample.map(read);
   const all = columns.map(({ name, type }, index): Shown => {
-    const head = printable(name);
+    const head = forTerminal(name);
     const dataWidth = Math.max(0, ...rows.map((row) => textWidth(row[index] ?? '')));
     return { index, name: head, head: [head], isText: isTextType(type), dataWidth };
   });
@@ -321,9 +322,4 @@ const mostDecimals = 18;
 function digitsFor(value: number): number {
   const size = Math.abs(value);
   return size === 0 || size >= 1 ? 2 : Math.min(mostDecimals, Math.max(2, 2 - Math.floor(Math.log10(size))));
-}
-
-/** Text from outside in one line of a terminal: control characters would move its cursor or worse. */
-export function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, '\uFFFD');
 }
