@@ -2,11 +2,18 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { addAbortSignal } from 'node:stream';
+import { addAbortSignal, Writable } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as sleepFor } from 'node:timers/promises';
 import { Command as Commander, CommanderError, Option } from 'commander';
 
-import { type Command, type CommandContext, type CommandInput, commandsFor, commonOptions } from './commands/index.ts';
+import {
+  type Ask,
+  type Command,
+  type CommandContext,
+  type CommandInput,
+  commandsFor,
+  commonOptions,
+} from './commands/index.ts';
 import {
   ClosedPipeError,
   type CostbookError,
@@ -47,6 +54,15 @@ let saidAt = 0;
 let tell = sayWords;
 /** The lines that a person types. */
 let typed: AsyncIterator<string> | undefined;
+/** Whether what a person types is not shown. */
+let isEchoHidden = false;
+/** What a person types, as the terminal shows it. */
+const echo = new Writable({
+  write(piece, _, done) {
+    if (isEchoHidden) done();
+    else process.stderr.write(piece, () => done());
+  },
+});
 
 process.exitCode = await main();
 await Promise.allSettled(closing.map((close) => close()));
@@ -66,6 +82,12 @@ async function main(): Promise<number> {
       setTimeout(() => endAtOnce(signal), graceMs).unref();
     });
   }
+  // What nobody awaits must not end the process in the middle of a run: the run ends in order, and then says so.
+  let forgotten: { readonly error: unknown } | undefined;
+  process.on('unhandledRejection', (error) => {
+    forgotten ??= { error };
+    interruption.abort(error);
+  });
   let outputFailure: Error | undefined;
   process.stdout.on('error', (error) => {
     outputFailure = error;
@@ -87,7 +109,8 @@ async function main(): Promise<number> {
       };
     });
     await program.parseAsync(process.argv);
-    return chosen === undefined ? exitCodes.done : await chosen();
+    const exitCode = chosen === undefined ? exitCodes.done : await chosen();
+    return forgotten === undefined ? exitCode : report(forgotten.error);
   } catch (error) {
     const exitCode = report(error);
     if (exitCode !== exitCodes.done) return exitCode;
@@ -229,8 +252,10 @@ function contextFrom(
         })
       : undefined;
 
-  const ask = (question: string) =>
-    progress === undefined ? askPerson(question, signal) : progress.quiet(() => askPerson(question, signal));
+  const ask: Ask = (question, { isHidden } = { isHidden: false }) => {
+    const answered = () => askPerson(question, isHidden, signal);
+    return progress === undefined ? answered() : progress.quiet(answered);
+  };
 
   const context: CommandContext = {
     effects: {
@@ -277,6 +302,8 @@ function contextFrom(
     openHttp(connections) {
       // Loaded where somebody is asked: most commands only read.
       const opened = import('./platform/index.ts').then(({ openHttp }) => openHttp({ connections, env }));
+      // Whoever sends the first request gets the failure; until then nobody waits for it.
+      opened.catch(() => undefined);
       closing.push(async () => (await opened).close());
       return async (request) => {
         const { send } = await opened;
@@ -310,10 +337,10 @@ function text(value: Options[string]): string | undefined {
 }
 
 /** A line that a person types. Throws UsageError where they end the input instead, and the signal's reason. */
-async function askPerson(question: string, signal: AbortSignal): Promise<string> {
+async function askPerson(question: string, isHidden: boolean, signal: AbortSignal): Promise<string> {
   if (typed === undefined) {
     // One for all questions: what is typed ahead is not lost between two.
-    const terminal = createInterface({ input: process.stdin, output: process.stderr });
+    const terminal = createInterface({ input: process.stdin, output: echo, terminal: true });
     // A terminal that is read line by line keeps Ctrl-C from the process.
     terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     signal.addEventListener('abort', () => terminal.close(), { once: true });
@@ -322,7 +349,10 @@ async function askPerson(question: string, signal: AbortSignal): Promise<string>
   }
   clearLiveLine();
   process.stderr.write(question);
+  isEchoHidden = isHidden;
   const line = await typed.next();
+  if (isHidden) process.stderr.write('\n');
+  isEchoHidden = false;
   signal.throwIfAborted();
   if (line.done) throw new UsageError('the input ended before the question was answered');
   return line.value.trim();

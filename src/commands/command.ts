@@ -24,6 +24,9 @@ export interface CommandInput {
   readonly options: Readonly<Record<string, string | true | readonly string[] | undefined>>;
 }
 
+/** Asks a person for a line. What may be a secret is not shown while it is typed. */
+export type Ask = (question: string, how?: { readonly isHidden: boolean }) => Promise<string>;
+
 /** What every command is handed: the outside world and what the flags common to all commands say. */
 export interface CommandContext {
   readonly effects: Effects;
@@ -43,7 +46,7 @@ export interface CommandContext {
   /** What is given on stdin, to its end. */
   readInput(): Promise<string>;
   /** Asks a person and returns their line, trimmed; undefined where nobody sits at a terminal. */
-  readonly ask: ((question: string) => Promise<string>) | undefined;
+  readonly ask: Ask | undefined;
   /** Words for a person, on stderr. */
   tell(text: string): void;
   /**

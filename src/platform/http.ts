@@ -1,7 +1,8 @@
 import type { Agent, Dispatcher, request } from 'undici';
 import type { HttpRequest, HttpResponse, HttpSend } from '../effects.ts';
-import { PlatformError, UsageError } from '../errors.ts';
+import { PlatformError } from '../errors.ts';
 import { maxBodyBytes, maxBodyMib } from './limits.ts';
+import { proxiesOf } from './proxy.ts';
 
 const connectTimeoutMs = 10_000;
 /** Between sending and the first byte of the answer, and between two pieces of a body. */
@@ -33,20 +34,7 @@ export function openHttp(options: { connections: number; env: Readonly<Record<st
     headersTimeout: silenceTimeoutMs,
     bodyTimeout: silenceTimeoutMs,
   };
-  const httpProxy = env['http_proxy'] ?? env['HTTP_PROXY'] ?? '';
-  const httpsProxy = env['https_proxy'] ?? env['HTTPS_PROXY'] ?? '';
-  for (const [name, value] of [
-    ['HTTP_PROXY', httpProxy],
-    ['HTTPS_PROXY', httpsProxy],
-  ]) {
-    // Never shown: it may hold a password.
-    if (value && !(/^(https?|socks5?):\/\//i.test(value) && URL.canParse(value))) {
-      throw new UsageError(
-        `${name}: found no http or https address, expected one such as http://proxy.example.com:3128`,
-      );
-    }
-  }
-  const noProxy = env['no_proxy'] ?? env['NO_PROXY'] ?? '';
+  const { http: httpProxy, https: httpsProxy, none: noProxy } = proxiesOf(env);
   let loaded: Promise<{ undiciRequest: typeof request; dispatcher: Dispatcher }> | undefined;
   /** Loads undici with the first request: most commands ask nothing of any platform, and it takes a while to load. */
   function load() {
