@@ -6,6 +6,7 @@ import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import {
   blamingReport,
   boundParameters,
+  budgetsFile,
   type CompletenessState,
   checkReport,
   completenessOf,
@@ -14,6 +15,7 @@ import {
   type FocusAsked,
   filesOf,
   focusAsked,
+  focusGrains,
   focusMetadata,
   focusVersions,
   formatTable,
@@ -22,12 +24,15 @@ import {
   instantOf,
   isPartitioned,
   type Kept,
+  loadBudgets,
   manifestName,
   momentOf,
+  namesOfFocus,
   newestLoad,
   newestThatFit,
   openTable,
   orderedQuery,
+  ownerBudgets,
   type ParameterValue,
   type Published,
   parameterOption,
@@ -42,11 +47,12 @@ import {
   readReports,
   saidParameters,
   settleParameters,
+  shape,
   sparkline,
   sparklineQuery,
   type TableLayout,
   topOf,
-  withFocusNames,
+  withDefaults,
   wrapWords,
 } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
@@ -84,11 +90,16 @@ export const reportCommand: Command = {
     { flags: '--parquet-decimals <type>', summary: 'exact, or double for readers that have no decimals' },
     {
       flags: '--focus-version <version>',
-      summary: `of the report focus: ${focusVersions.join(' or ')}; ${focusVersions[0]} by default`,
+      summary: `of the report focus: ${focusVersions.join(', ')}; ${focusVersions[0]} by default`,
+    },
+    {
+      flags: '--grain <grain>',
+      summary: `of the report focus: a row for each ${focusGrains.join(' or ')} charge period`,
     },
     {
       flags: '--with-deprecated-columns',
-      summary: 'of the report focus: also the columns that the version has deprecated, for older readers',
+      summary:
+        'of the report focus: also ProviderName and PublisherName, which 1.4 deprecated; without them two rules of the official 1.4 model fail',
     },
     { flags: '--require-complete', summary: 'exit 4, writing nothing, where what the report is about is not complete' },
     { flags: '--list', summary: 'name the reports with their parameters' },
@@ -124,6 +135,8 @@ export const reportCommand: Command = {
     });
     const version = options.text('focusVersion');
     if (version !== undefined) given.push({ name: 'focus_version', text: version, what: '--focus-version' });
+    const grain = options.text('grain');
+    if (grain !== undefined) given.push({ name: 'grain', text: grain, what: '--grain' });
     if (options.flag('withDeprecatedColumns')) {
       given.push({ name: 'deprecated_columns', text: 'true', what: '--with-deprecated-columns' });
     }
@@ -166,11 +179,11 @@ export const reportCommand: Command = {
       for (const sentence of [...lacking, ...(kept?.gone ?? [])]) context.tell(`warning: ${sentence}`);
 
       refuseOneNameForSeveral(values, accounts);
-      const parameters = boundParameters(values);
       return await blamingReport(report, async () => {
-        const answered = await checkReport(connection, report, parameters);
+        const { report: shaped, parameters } = await shape(connection, report, boundParameters(values));
+        const answered = await checkReport(connection, shaped, parameters);
         const columns = chosenColumns(answered, focus);
-        const question: Question = { connection, query: orderedQuery(report, focus?.columns), parameters };
+        const question: Question = { connection, query: orderedQuery(shaped, focus?.columns), parameters };
         const published = await publishReport({
           report,
           question,
@@ -196,7 +209,7 @@ export const reportCommand: Command = {
           signal: context.signal,
         });
         context.progress('reading it for the answer');
-        const answer = { report, values, state, kept, columns, published };
+        const answer = { report: shaped, values, state, kept, columns, published };
         context.count?.({
           rows: published.manifest.rows,
           files: published.manifest.files.length,
@@ -211,10 +224,16 @@ export const reportCommand: Command = {
   },
 };
 
-/** A report that is told in FOCUS names provider and account as the configuration does; others do without it. */
+/** A report whose defaults are those of the project: the names of FOCUS, and the budgets to compare with. */
 function withConfiguredNames(report: Report, { dir, env, effects }: CommandContext): Report {
-  if (!report.parameters.some(({ name }) => name === 'focus_version')) return report;
-  return withFocusNames(report, loadConfig({ dir, env, now: effects.now(), requireAccounts: false }).focus);
+  const now = effects.now();
+  if (report.parameters.some(({ name }) => name === 'focus_version')) {
+    return withDefaults(report, namesOfFocus(loadConfig({ dir, env, now, requireAccounts: false }).focus));
+  }
+  if (report.parameters.some(({ name }) => name === 'budgets')) {
+    return withDefaults(report, { budgets: ownerBudgets(loadBudgets(budgetsFile(dir), { now }) ?? []) });
+  }
+  return report;
 }
 
 /** One name of an account cannot be that of several: each has its own in the configuration. */
@@ -373,7 +392,7 @@ async function writeTable(context: CommandContext, question: Question, answer: A
     return;
   }
   const { columns, rows } = await firstRows(question, answer, maxShownRows);
-  const layout = { ...context.layout, important: report.screen.important };
+  const layout = { ...context.layout, important: importantOf(report, columns) };
   const isVertical = openTable(columns, rows, { ...layout, isWhole: true }).isVertical;
   const shown = isVertical ? rows.slice(0, maxShownBlocks) : rows;
   for (const line of await sparklines(context, question, report)) await context.write(`${line}\n`);
@@ -383,6 +402,14 @@ async function writeTable(context: CommandContext, question: Question, answer: A
   await context.write(`(${rowCount}${cut})${isOnTerminal ? '\n' : ' '}${describeCompleteness(state)}\n`);
   if (kept !== undefined) await context.write(`${kept.sentence}\n`);
   for (const { latest, path } of filesOf(published)) await context.write(`${shortest(latest ?? path)}${unchanged}\n`);
+}
+
+/** The columns by their importance, with those that were asked for by name among the first. */
+function importantOf({ screen, parameters }: Report, columns: readonly SqlColumn[]): readonly string[] | undefined {
+  if (screen.important === undefined) return undefined;
+  const hasLabels = parameters.some(({ name }) => name === 'labels');
+  const labels = columns.flatMap(({ name }) => (hasLabels && name.startsWith('label_') ? [name] : []));
+  return [...screen.important.slice(0, 2), ...labels, ...screen.important.slice(2)];
 }
 
 /** The rows that a person looks at first, as text: what costs most, or is newest. */

@@ -13,6 +13,7 @@ import { exportFormats } from './export.ts';
 import { costColumnOf } from './figures.ts';
 import { type KeptKind, keptKinds } from './kept.ts';
 import { parseParameters, type ReportParameter } from './parameters.ts';
+import { parseSpread, type Spread } from './shape.ts';
 import { sqlProblem } from './sql-problem.ts';
 
 /** A report: one SQL file that answers one question. */
@@ -29,6 +30,12 @@ export interface Report {
   readonly kept: KeptKind | undefined;
   /** How its table is shown to a person; files have the order of the grain, and every column. */
   readonly screen: Screen;
+  /** Rows that become columns. */
+  readonly spread: Spread | undefined;
+  /** The columns that a person may want added up at the end, besides its cost. */
+  readonly totals: readonly string[];
+  /** SQL on the lines before and after its own, as `shape` makes it. */
+  readonly wrapping?: { readonly before: string; readonly after: string };
 }
 
 /** What a person sees first of an answer. */
@@ -69,6 +76,8 @@ export async function readReports(overlay: string): Promise<Report[]> {
       parameters: parseParameters(file, problems),
       kept,
       screen: screenOf(file, problems),
+      spread: parseSpread(file, problems),
+      totals: list(file.header['totals']),
     };
   });
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
@@ -87,12 +96,13 @@ export function orderedQuery(report: Report, columns?: readonly string[], top: r
     ', ',
   );
   // The closing parenthesis stands on a line of its own: the file may end in a comment.
-  return `select ${selected} from (\n${selectOf(report)}\n) as report order by ${order}`;
+  return `select ${selected} from (${selectOf(report)}\n) as report order by ${order}`;
 }
 
-/** The report's SELECT as it stands in its file. */
-export function selectOf(report: Pick<Report, 'file'>): string {
-  return report.file.text.trimEnd().replace(/;$/, '');
+/** The report's SELECT. Its file begins on the second line, so that mistakes are found by line. */
+export function selectOf({ file, wrapping }: Report): string {
+  const text = file.text.trimEnd().replace(/;$/, '');
+  return wrapping === undefined ? `\n${text}` : `${wrapping.before}\n${text}\n${wrapping.after}`;
 }
 
 /**
@@ -104,7 +114,7 @@ export async function checkReport(
   report: Report,
   parameters: SqlParameters,
 ): Promise<readonly SqlColumn[]> {
-  const columns = await columnsOf(connection, `\n${selectOf(report)}`, parameters);
+  const columns = await columnsOf(connection, selectOf(report), parameters);
   const names = columns.map(({ name }) => name);
   const plainNames = names.map((name) => name.toLowerCase()); // as DuckDB compares them
   const missing = report.grain.filter((column) => !plainNames.includes(column.toLowerCase()));
@@ -190,12 +200,14 @@ export function topOf({ file, screen }: Report, columns: readonly SqlColumn[]): 
  * The numbers of a report's sparkline: a row for each of its lines, with the columns of the grain that name it, and its
  * first and last time. Undefined where the report has none.
  */
-export function sparklineQuery({ screen, grain, file }: Report): string | undefined {
+export function sparklineQuery(report: Report): string | undefined {
+  const { screen, grain } = report;
   if (screen.sparkline === undefined) return undefined;
   const [of, over] = [quoted(screen.sparkline.of), quoted(screen.sparkline.over)];
   const names = grain.filter((column) => column !== screen.sparkline?.over).map(quoted);
   const grouped = names.length === 0 ? '' : `group by ${names.join(', ')} order by ${names.join(', ')}`;
-  return `select ${[...names, `to_json(list(cast(${of} as double) order by ${over}))`, `cast(min(${over}) as varchar)`, `cast(max(${over}) as varchar)`].join(', ')} from (\n${selectOf({ file })}\n) as report ${grouped} limit 20`;
+  const cells = [...names, `to_json(list(cast(${of} as double) order by ${over}))`, `min(${over})`, `max(${over})`];
+  return `select ${cells.join(', ')} from (${selectOf(report)}\n) as report ${grouped} limit 20`;
 }
 
 /** Runs work with `orderedQuery`, which begins on its first line; a mistake in its SQL becomes a UsageError in DuckDB's words, with the file and line. */

@@ -31,7 +31,7 @@ export interface SqlFile {
 }
 
 const headerKeys = new Set([
-  ...['about', 'grain', 'params', 'formats', 'severity', 'cost', 'partition', 'kept'],
+  ...['about', 'grain', 'params', 'formats', 'severity', 'cost', 'partition', 'kept', 'spread', 'totals'],
   ...['top', 'important', 'sparkline'],
 ]);
 
