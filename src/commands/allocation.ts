@@ -10,6 +10,7 @@ import {
   formatTable,
   type OwnedPiece,
   type OwnerTwins,
+  type TableLayout,
   testAllocation,
 } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
@@ -130,7 +131,7 @@ async function tryOut(
       const force = isInForce
         ? 'These rules are in force.'
         : 'These rules are not in force: "costbook allocation apply", or the next ingest, puts those of jobs/allocation.yaml in force.';
-      await context.write(`${described(test)}${force}\n${describeCompleteness(state)}\n`);
+      await context.write(`${described(test, context.layout)}${force}\n${describeCompleteness(state)}\n`);
     }
     for (const twins of test.twins) context.tell(`warning: ${twinsWarning(twins, path)}`);
     if (test.cost !== test.allocatedCost) {
@@ -170,11 +171,11 @@ function usd(amount: string): string {
 /** Owners on one screen. */
 const maxOwnersShown = 40;
 
-function described(test: AllocationTest): string {
+function described(test: AllocationTest, layout: TableLayout): string {
   const columns = [
     { name: 'rule', type: 'VARCHAR' },
-    { name: 'USD', type: 'DECIMAL' },
-    { name: 'share', type: 'DECIMAL' },
+    { name: 'USD', type: 'DECIMAL(38,12)' },
+    { name: 'share', type: 'DECIMAL(18,6)' },
     { name: 'resources', type: 'INTEGER' },
     { name: 'first hour', type: 'VARCHAR' },
     { name: 'last hour', type: 'VARCHAR' },
@@ -191,14 +192,14 @@ function described(test: AllocationTest): string {
   const ownerTable = formatTable(
     [
       { name: 'owner', type: 'VARCHAR' },
-      { name: 'USD', type: 'DECIMAL' },
+      { name: 'USD', type: 'DECIMAL(38,12)' },
     ],
     owners.map(({ owner, cost }) => [describeOwner(owner), cost]),
-    { maxCellWidth: 100 },
+    layout,
   );
   const more = test.owners.length - owners.length;
   return (
-    `${formatTable(columns, rows)}\n\n${ownerTable}\n` +
+    `${formatTable(columns, rows, { ...layout, important: ['rule', 'USD', 'share', 'resources', 'split by'] })}\n\n${ownerTable}\n` +
     `${more > 0 ? `(and ${more} more owners; --json has all)\n` : ''}\n` +
     `${test.cost} USD in the books, ${test.allocatedCost} allocated or left, of which ${test.unallocatedCost} have no owner.\n` +
     splits.join('')
