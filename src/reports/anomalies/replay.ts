@@ -206,7 +206,7 @@ function eventsOf(
 ): AnomalyReplayEvent[] {
   const known = new Map(before.map((episode) => [episode.key, episode]));
   return episodes.flatMap((episode): AnomalyReplayEvent[] => {
-    const { key, kind, isUp, firstDay, cost, expected, impacts, isTold, state } = episode;
+    const { key, kind, isUp, firstDay, cost, expected, impacts, isTold } = episode;
     if (!isTold) return [];
     const earlier = known.get(key);
     const wasTold = earlier?.isTold === true;
