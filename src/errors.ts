@@ -88,8 +88,8 @@ export class LockedError extends CostbookError {
   override readonly exitCode = exitCodes.locked;
   /** `process 4711 (/usr/bin/node)`, as far as it can be seen from here. */
   readonly holder: string;
-  constructor(file: string, holder: string, details: { cause?: unknown } = {}) {
-    super(`${file} is held by ${holder}: wait until it ends, then run this again`, details);
+  constructor(file: string, holder: string, details: { cause?: unknown; advice?: string } = {}) {
+    super(`${file} is held by ${holder}: ${details.advice ?? 'wait until it ends, then run this again'}`, details);
     this.holder = holder;
   }
 }
@@ -97,6 +97,17 @@ export class LockedError extends CostbookError {
 /** This machine failed us: disk full, permission denied, out of memory. */
 export class MachineError extends CostbookError {
   override readonly exitCode = exitCodes.machine;
+}
+
+/** A file of the books cannot be read: the disk has damaged it, or something else was put in its place. */
+export class DamagedFileError extends MachineError {
+  readonly file: string;
+  readonly found: string;
+  constructor(file: string, found: string, advice: string, details: { cause?: unknown } = {}) {
+    super(`${file} is damaged (${found}): ${advice}`, details);
+    this.file = file;
+    this.found = found;
+  }
 }
 
 /** Whoever read our output has gone (`| head`): no failure of ours, and nothing to tell anybody. */

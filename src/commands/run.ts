@@ -14,7 +14,7 @@ import {
 import { formatTable, readReports, sendPing } from '../reports/index.ts';
 import { outcomeOf, runSteps, type StepResult } from '../run.ts';
 import { addCalendarMonths, formatInstant, formatMonth, type Instant, parseInstant } from '../time.ts';
-import { openWarehouse, type Warehouse } from '../warehouse/index.ts';
+import type { Warehouse } from '../warehouse/index.ts';
 import { alertCommand } from './alert.ts';
 import { checkCommand } from './check.ts';
 import { closeCommand } from './close.ts';
@@ -23,8 +23,8 @@ import { digestCommand } from './digest.ts';
 import { ingestCommand } from './ingest.ts';
 import { optionReader } from './options.ts';
 import { reportCommand } from './report.ts';
-import { openWhenFree, waitOption } from './wait.ts';
-import { type Outcome, openEnd } from './writing-run.ts';
+import { waitOption } from './wait.ts';
+import { type Outcome, openEnd, openProjectWarehouse } from './writing-run.ts';
 
 /** The command that each step is. */
 const stepCommands: Readonly<Record<Step['name'], Command>> = {
@@ -143,7 +143,7 @@ async function runJob(asked: JobRun): Promise<number> {
   const timeout = new AbortController();
   // What a stage or a copy is doing ends with the time of the run as well.
   const signal = AbortSignal.any([context.signal, timeout.signal]);
-  const warehouse = await openWhenFree(() => openWarehouse(context.dir, signal, context.effects.log), waitMs, context);
+  const warehouse = await openProjectWarehouse(waitMs, { ...context, signal });
   // Waiting for somebody else is no part of it.
   const timer =
     job.timeoutMs === undefined ? undefined : setTimeout(() => timeout.abort(tooLong(job)), job.timeoutMs).unref();

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { exitCodeOf, messageOf } from '../errors.ts';
+import { openLanding } from '../fetch/index.ts';
 import type { EndedRun, SpendNow } from '../reports/index.ts';
 import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';
@@ -27,7 +29,7 @@ export async function writingRun(
 ): Promise<number> {
   const { effects, run: underWay } = context;
   if (underWay !== undefined) return stepOf(underWay, context, work);
-  const warehouse = await openWhenFree(() => openWarehouse(context.dir, context.signal, effects.log), waitMs, context);
+  const warehouse = await openProjectWarehouse(waitMs, context);
   try {
     const run = await warehouse.beginRun(command, effects.now());
     const finish = openEnd(run, { command }, warehouse, context);
@@ -45,6 +47,13 @@ export async function writingRun(
   } finally {
     warehouse.close();
   }
+}
+
+/** Opens the project's warehouse when nobody else holds it. Throws what `openWarehouse` throws. */
+export function openProjectWarehouse(waitMs: number, context: CommandContext): Promise<Warehouse> {
+  const { dir, signal, effects } = context;
+  const landing = openLanding(join(dir, 'data', 'landing'));
+  return openWhenFree(() => openWarehouse(dir, signal, effects.log, () => landing.newestLoad()), waitMs, context);
 }
 
 /**

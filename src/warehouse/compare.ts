@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { UsageError } from '../errors.ts';
 import { type Connection, openDatabase, type SqlRow } from './connection.ts';
+import { repairs } from './intactness.ts';
 import { lastApplied } from './journal.ts';
 import { foreignMigration } from './migrate.ts';
 import { warehouseFile } from './warehouse.ts';
@@ -73,7 +74,7 @@ export async function openPresentWarehouse(dir: string, signal?: AbortSignal): P
     },
   );
   if (!isThere) return undefined;
-  const database = await openDatabase(file, { readOnly: true });
+  const database = await openDatabase(file, { readOnly: true, whenDamaged: repairs });
   try {
     const connection = await database.connect(signal);
     const foreign = await foreignMigration(connection);

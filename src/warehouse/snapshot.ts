@@ -1,21 +1,23 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, rm } from 'node:fs/promises';
+import { chmod, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { MachineError } from '../errors.ts';
-import type { Connection } from './connection.ts';
+import { umask } from 'node:process';
+import type { Log } from '../effects.ts';
+import { MachineError, messageOf, UnprovenError } from '../errors.ts';
+import { type Connection, openDatabase } from './connection.ts';
+import { lastApplied } from './journal.ts';
+import { logsBeside } from './private-path.ts';
+import { readSeal, type SealState, type SnapshotFacts, sealFile } from './seal.ts';
 
 /**
  * Runs in a child process: in the process that holds the warehouse any other descriptor of its file, once closed,
- * would drop DuckDB's lock. Clones where the file system can, syncs, then renames, so that readers find the old
- * snapshot or the new one and never a part. Its stdin ends when the writer wants no copy any more or is dead; then
- * nothing is published, as the next writer may be writing what is being copied. Signals are the writer's to answer:
- * a terminal sends them to both.
+ * would drop DuckDB's lock. Clones where the file system can, and syncs. Its stdin ends when the writer wants no copy
+ * any more or is dead; then it leaves nothing. Signals are the writer's to answer: a terminal sends them to both.
  */
 const copyScript = `
 const fs = require('node:fs');
-const [from, to, writer] = process.argv.slice(1);
-const part = to + '.' + process.pid + '.part';
+const [from, part, writer] = process.argv.slice(1);
 function giveUp() {
   fs.rmSync(part, { force: true });
   process.kill(process.pid, 'SIGKILL'); // leaving in order would wait for the copy
@@ -28,7 +30,6 @@ process.stdin.on('end', giveUp).on('error', giveUp).resume();
   await file.sync();
   await file.close();
   if (process.ppid !== Number(writer)) return giveUp();
-  fs.renameSync(part, to);
   process.exit();
 })().catch((error) => {
   fs.rmSync(part, { force: true });
@@ -38,23 +39,113 @@ process.stdin.on('end', giveUp).on('error', giveUp).resume();
 /** No disk that is fit for the purpose takes longer; one that hangs must not hold the warehouse for ever. */
 const copyLimitMs = 30 * 60_000;
 
+/** What to do where the snapshot is not as it was published. */
+export const repairsSnapshot = 'run "costbook repair", which publishes it anew';
+
 /** The snapshot that readers open, below the project folder. */
 export function snapshotFile(dir: string): string {
   return join(dir, 'data', 'costbook.duckdb');
 }
 
 /**
- * Publishes the warehouse's committed state as the snapshot; called by the process that holds the warehouse. A signal
- * that is aborted meanwhile gives it up and is thrown; one that was aborted before is no reason not to publish.
- * Throws MachineError where the copy fails.
+ * Publishes the warehouse's committed state as the snapshot; called by the process that holds the warehouse. The copy is
+ * sealed, made read-only and compared with the warehouse before it takes the snapshot's place, so readers find the old
+ * snapshot or the new one, whole. A write-ahead log beside the old one is another program's and is removed first: DuckDB
+ * would apply it to the new one. A signal that is aborted meanwhile gives it up and is thrown; one that was aborted
+ * before is no reason not to publish. Throws MachineError where the copy fails, UnprovenError where the present snapshot
+ * knows more than the warehouse.
  */
 export async function publishSnapshot(
   connection: Connection,
   warehouse: string,
   snapshot: string,
-  signal?: AbortSignal,
+  { signal, log }: { signal?: AbortSignal | undefined; log?: Log | undefined } = {},
 ): Promise<void> {
-  await copyWarehouse(connection, warehouse, snapshot, `the snapshot ${snapshot} could not be published`, signal);
+  const failure = `the snapshot ${snapshot} could not be published`;
+  const facts = await factsOf(connection, 'wh');
+  const before = await readSeal(snapshot).catch((error: NodeJS.ErrnoException): SealState | undefined => {
+    if (error.code === 'ENOENT' || error.code === 'EISDIR') return undefined;
+    throw new MachineError(`${failure}: ${messageOf(error)}`, { cause: error });
+  });
+  refuseToForget(snapshot, before, facts, warehouse);
+  const part = partOf(snapshot);
+  await copyWarehouse(connection, warehouse, part, failure, signal);
+  try {
+    await sealFile(part, facts, new Date());
+    await chmod(part, 0o444 & ~umask());
+    await expectFacts(part, facts, failure);
+    const logs = await removeLogs(snapshot);
+    await rename(part, snapshot);
+    // A program that still has the old file open may have made a new log in between.
+    logs.push(...(await removeLogs(snapshot)));
+    await syncFolder(dirname(snapshot));
+    if (logs.length > 0 || before?.state === 'changed') {
+      log?.warn('another program had changed the snapshot; it is published anew without its changes', {
+        snapshot,
+        removedLogs: logs.map((name) => basename(name)),
+        advice: 'open it with duckdb -readonly',
+      });
+    }
+  } catch (error) {
+    await rm(part, { force: true });
+    if (error instanceof MachineError) throw error;
+    throw new MachineError(`${failure}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** What an attached warehouse or snapshot holds. */
+export async function factsOf(connection: Connection, catalog: string): Promise<SnapshotFacts> {
+  const [row] = await connection.rows(
+    `select
+      (select coalesce(max(load_number), 0) from ${catalog}.ledger.loads) as load_number,
+      count(*) as amounts,
+      cast(coalesce(sum(cost), 0) as varchar) as cost
+    from ${catalog}.ledger.amounts`,
+  );
+  return {
+    loadNumber: Number(row?.['load_number']),
+    lastEvent: await lastApplied(connection, catalog),
+    amounts: Number(row?.['amounts']),
+    cost: String(row?.['cost']),
+  };
+}
+
+/** Facts in words: `load 12, journal event 96, 657775 rows, 56072.10 USD`. */
+export function describeFacts({ loadNumber, lastEvent, amounts, cost }: SnapshotFacts): string {
+  return `load ${loadNumber}, journal event ${lastEvent}, ${amounts} rows, ${cost} USD`;
+}
+
+/** Throws UnprovenError where a snapshot has loads or events that the warehouse has not: an older copy, or a new file. */
+function refuseToForget(snapshot: string, before: SealState | undefined, now: SnapshotFacts, warehouse: string): void {
+  if (before === undefined || before.state === 'damaged' || before.seal === undefined) return;
+  const { seal } = before;
+  if (seal.loadNumber <= now.loadNumber && seal.lastEvent <= now.lastEvent) return;
+  throw new UnprovenError(
+    `${snapshot} is not replaced, because it knows more than ${warehouse}: ` +
+      `the snapshot has ${describeFacts(seal)}; the warehouse has ${describeFacts(now)}. Run "costbook repair"`,
+  );
+}
+
+/** Throws MachineError where a copy does not hold what the warehouse holds. */
+async function expectFacts(part: string, expected: SnapshotFacts, failure: string): Promise<void> {
+  const database = await openDatabase(part, { readOnly: true });
+  try {
+    const found = await factsOf(await database.connect(), 'wh');
+    const isSame = Object.entries(expected).every(([name, value]) => found[name as keyof SnapshotFacts] === value);
+    if (!isSame) {
+      throw new MachineError(
+        `${failure}: the copy has ${describeFacts(found)}, the warehouse ${describeFacts(expected)}; check this disk`,
+      );
+    }
+  } finally {
+    database.close();
+  }
+}
+
+async function removeLogs(file: string): Promise<string[]> {
+  const logs = await logsBeside(file);
+  for (const log of logs) await rm(log, { force: true });
+  return logs;
 }
 
 /**
@@ -70,7 +161,10 @@ export async function copyBeforeMigrating(
   const number = /^\d+/.exec(migration)?.[0] ?? migration;
   const copy = join(dirname(warehouse), `${copyPrefix(warehouse)}${number}.duckdb`);
   const failure = `${warehouse} is left as it was: before migration ${migration} it is copied to ${copy}, which could not be done`;
-  await copyWarehouse(connection, warehouse, copy, failure, signal);
+  const part = partOf(copy);
+  await copyWarehouse(connection, warehouse, part, failure, signal);
+  await removeLogs(copy);
+  await rename(part, copy);
   return copy;
 }
 
@@ -89,17 +183,22 @@ function copyPrefix(warehouse: string): string {
   return `${basename(warehouse, '.duckdb')}.before-`;
 }
 
-/** Copies the warehouse's committed state to a file that is there whole or not at all. */
+/** Where a copy is written before it gets its name. One writer holds the warehouse, so a part that is there is of no one. */
+function partOf(copy: string): string {
+  return `${copy}.${process.pid}.part`;
+}
+
+/** Copies the warehouse's committed state to a part of a file; where it fails, nothing is left. */
 async function copyWarehouse(
   connection: Connection,
   warehouse: string,
-  copy: string,
+  part: string,
   failure: string,
   signal?: AbortSignal,
 ): Promise<void> {
   await connection.checkpoint();
-  await removeParts(copy);
-  const child = spawn(process.execPath, ['-e', copyScript, warehouse, copy, String(process.pid)], {
+  await removeParts(part.replace(/\.\d+\.part$/, ''));
+  const child = spawn(process.execPath, ['-e', copyScript, warehouse, part, String(process.pid)], {
     env: {},
     stdio: ['pipe', 'ignore', 'pipe'],
   });
@@ -136,5 +235,14 @@ async function removeParts(copy: string): Promise<void> {
     if (name.startsWith(`${basename(copy)}.`) && name.endsWith('.part')) {
       await rm(join(folder, name), { force: true });
     }
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }

@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { InterruptedError } from '../../src/errors.ts';
 import { openDatabase } from '../../src/warehouse/connection.ts';
 import { openWarehouse } from '../../src/warehouse/index.ts';
+import { migrate } from '../../src/warehouse/migrate.ts';
 import { publishSnapshot } from '../../src/warehouse/snapshot.ts';
 import { askFile, askSnapshot, cli, costsIn, ingest, newProject, runCli } from '../support/project.ts';
 import { expectedCosts, series, startScriptedPlatform } from '../support/scripted-platform.ts';
@@ -114,13 +115,14 @@ describe('a copy that is under way', () => {
     const database = await openDatabase(join(folder, 'any.duckdb'), { readOnly: false });
     try {
       const connection = await database.connect();
+      await migrate(connection);
       const abort = new AbortController();
       const ended = new InterruptedError('SIGTERM');
-      const publishing = publishSnapshot(connection, pipe, snapshot, abort.signal);
+      const publishing = publishSnapshot(connection, pipe, snapshot, { signal: abort.signal });
       setTimeout(() => abort.abort(ended), 200);
       await expect(publishing).rejects.toBe(ended);
       expect((await readdir(folder)).sort()).toEqual(['any.duckdb', 'warehouse.pipe']);
-      await publishSnapshot(connection, database.file, snapshot, abort.signal);
+      await publishSnapshot(connection, database.file, snapshot, { signal: abort.signal });
       expect(await askFile(snapshot, 'select 1 as one')).toEqual([{ one: 1 }]);
     } finally {
       database.close();
@@ -133,8 +135,11 @@ describe('a copy that is under way', () => {
     const script = `
       const { openDatabase } = await import('${dist}/warehouse/connection.js');
       const { publishSnapshot } = await import('${dist}/warehouse/snapshot.js');
+      const { migrate } = await import('${dist}/warehouse/migrate.js');
       const database = await openDatabase('${join(folder, 'any.duckdb')}', { readOnly: false });
-      await publishSnapshot(await database.connect(), '${pipe}', '${snapshot}');`;
+      const connection = await database.connect();
+      await migrate(connection);
+      await publishSnapshot(connection, '${pipe}', '${snapshot}');`;
     const writer = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
     let copier = 0;
     while (copier === 0) copier = childOf(writer.pid);
