@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { type LocalAccount, type LocalConfig, loadConfig } from '../config.ts';
 import { exitCodeOf, exitCodes, messageOf, UsageError, worstExitCode } from '../errors.ts';
+import { openLanding } from '../fetch/index.ts';
 import { loadJobs } from '../jobs/index.ts';
 import { memoryLimitMb } from '../memory.ts';
 import { budgetsFile, loadBudgets, sinkFault } from '../reports/index.ts';
@@ -11,9 +12,18 @@ import { readToken } from '../secrets.ts';
 import { secretsOf } from '../sink-settings.ts';
 import { formatInstant, hourMs, type Instant } from '../time.ts';
 import { nodeVersion, version } from '../version.ts';
-import { completeness, openBooks, snapshotFile, warehouseBytes } from '../warehouse/index.ts';
+import {
+  completeness,
+  findTraces,
+  openBooks,
+  readAllTables,
+  snapshotFile,
+  warehouseBytes,
+  warehouseFault,
+} from '../warehouse/index.ts';
 import { askPlatform } from './ask-platform.ts';
 import type { Command, CommandContext } from './command.ts';
+import { faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',
@@ -278,11 +288,17 @@ async function books(
   const published = await stat(file).catch(() => undefined);
   if (published === undefined) {
     const isBegun = (await warehouseBytes(dir)) !== undefined;
+    const { newestLanded, hasJournal } = await findTraces(
+      dir,
+      await openLanding(join(dir, 'data', 'landing')).newestLoad(),
+    );
+    const fault = await warehouseFault(dir);
     return [
-      isBegun
-        ? warn(
-            `the warehouse below ${dirname(file)} is there, and no run has published it`,
-            'run "costbook ingest" and see how it ends',
+      isBegun || newestLanded > 0 || hasJournal
+        ? fail(
+            exitCodes.unproven,
+            `${file} is missing${fault === undefined ? '' : `, and data/warehouse.duckdb ${fault}`}`,
+            'run "costbook repair", unless the first "costbook ingest" is under way',
           )
         : warn(`there are none yet in ${dirname(file)}`, 'run "costbook ingest"'),
     ];
@@ -290,7 +306,6 @@ async function books(
   const snapshot = await openBooks(dir, { lockedDown: true, signal });
   const found: Found[] = [];
   try {
-    // Every page of the file's largest table is read: what the disk has lost is seen here.
     const [row] = await snapshot.connection.rows(
       `select count(*) as hours, sum(cost) as cost, sum(usage) as usage, max(series_id) as series, max(load_number) as last,
         (select max(load_number) from ledger.loads) as loads
@@ -301,12 +316,14 @@ async function books(
         ? ok(
             `${join('data', 'costbook.duckdb')} can be read, is of this version and holds ${row?.['hours']} hours of series`,
           )
-        : fail(
-            exitCodes.unproven,
-            'hours are in the books that no load is known of',
-            'run "costbook check"; see "costbook rebuild"',
-          ),
+        : fail(exitCodes.unproven, 'hours are in the books that no load is known of', 'run "costbook repair"'),
     );
+    await readAllTables(snapshot.connection, 'wh');
+    for (const { found: words, remedy } of await faultsOfFiles(dir, snapshot)) {
+      found.push(fail(exitCodes.unproven, words, remedy));
+    }
+    const unpublished = await unpublishedLoads(dir, snapshot);
+    if (unpublished !== undefined) found.push(warn(unpublished, 'run "costbook ingest" when no run is under way'));
     const now = effects.now();
     const freshnessHours = config?.freshnessHours ?? 26;
     const configured = (config?.accounts ?? []).flatMap(({ id }) => id ?? []);

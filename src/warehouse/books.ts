@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DamagedFileError, LockedError, UnprovenError } from '../errors.ts';
+import { DamagedFileError, LockedError, UnprovenError, UsageError } from '../errors.ts';
 import type { Instant } from '../time.ts';
 import { createPast, presentCatalog, setMoment } from './as-of.ts';
 import { type Connection, type Database, expectFile, type OpenOptions, openDatabase } from './connection.ts';
-import { readAllTables } from './intactness.ts';
+import { findTraces, readAllTables } from './intactness.ts';
 import { checkSchema } from './migrate.ts';
 import { makeReadersPath, refuseLogsBeside } from './private-path.ts';
 import type { RebuildingBase } from './rebuilding.ts';
@@ -80,7 +80,7 @@ async function openSealed(
   options: Omit<OpenOptions, 'readOnly'> & { prepare: (connection: Connection) => Promise<void> },
 ): Promise<{ database: Database; seal: Seal }> {
   for (let tries = 1; ; tries += 1) {
-    await expectFile(file);
+    await expectPublished(file);
     const { path, spill, isPrivate } = await makeReadersPath(file, readersSpillName(reader));
     try {
       if (!isPrivate) await refuseLogsBeside(file);
@@ -142,7 +142,21 @@ export async function wholeSnapshot(dir: string, signal?: AbortSignal): Promise<
 
 /** Throws UsageError where nothing was published yet: a command that writes would make books with nothing in them. */
 export async function expectBooks(dir: string): Promise<void> {
-  await expectFile(snapshotFile(dir));
+  await expectPublished(snapshotFile(dir));
+}
+
+/** Throws UsageError where there is no snapshot, with what to do: to begin, or to publish it again. */
+async function expectPublished(file: string): Promise<void> {
+  const dir = dirname(dirname(file));
+  const isThere = await stat(file).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+  );
+  if (isThere) return;
+  const { hasJournal } = await findTraces(dir, 0);
+  // A first ingest that is under way has published nothing yet.
+  if (hasJournal) throw new UsageError(`${file} is missing: run "costbook repair", which publishes it anew`);
+  await expectFile(file);
 }
 
 /** Removes what a reader that was killed has left in its spill folder. */

@@ -1,6 +1,5 @@
-import { chmod, copyFile, link, open, readdir, rename, rm, truncate, unlink } from 'node:fs/promises';
+import { chmod, copyFile, link, open, readdir, rename, rm, stat, truncate, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { umask } from 'node:process';
 import { LockedError, UsageError } from '../errors.ts';
 import { openDatabase } from './connection.ts';
 import { eventWriter, journalFolder, lastApplied, readJournal } from './journal.ts';
@@ -53,7 +52,7 @@ export async function openRebuildingWarehouse(
   await removeDeadParts(file);
   if (options.base !== undefined) {
     await copyFile(options.base.file, part);
-    await chmod(part, 0o666 & ~umask());
+    await chmod(part, (await stat(part)).mode | 0o200);
     await truncate(part, options.base.bytes);
   }
   const database = await openDatabase(part, { readOnly: false, unlogged: true });

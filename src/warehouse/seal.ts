@@ -31,7 +31,7 @@ export type SealState =
   | { readonly state: 'damaged'; readonly found: string };
 
 /** A main header and two database headers, of which DuckDB writes one at each checkpoint. */
-const headerBytes = 3 * 4096;
+export const headerBytes = 3 * 4096;
 const sealBytes = 4096;
 const sealMark = 'costbook seal 1\n';
 /** At byte 8 of every DuckDB file. */
@@ -41,24 +41,23 @@ const duckdbMark = 'DUCK';
  * Writes the seal at the end of a DuckDB file that nobody has open, and syncs it. DuckDB reads only the blocks that its
  * header counts, so it does not see the seal; whoever writes to the file changes a header or writes over the seal.
  */
-export async function sealFile(file: string, facts: SnapshotFacts, publishedAt: Date): Promise<Seal> {
+export async function sealFile(file: string, facts: SnapshotFacts, publishedAt: Date): Promise<void> {
   const handle = await open(file, 'r+');
   try {
     const { size } = await handle.stat();
-    const seal: Seal = {
-      ...facts,
-      publishedAt: publishedAt.toISOString(),
-      bytes: size,
-      headers: await headersOf(handle),
-    };
-    const block = Buffer.alloc(sealBytes);
-    block.write(`${sealMark}${JSON.stringify(seal)}\n`);
-    await handle.write(block, 0, sealBytes, size);
+    await handle.write(sealBlock(await read(handle, 0, headerBytes), size, facts, publishedAt), 0, sealBytes, size);
     await handle.sync();
-    return seal;
   } finally {
     await handle.close();
   }
+}
+
+/** What is appended to a DuckDB file of so many bytes that begins with these headers. Pure. */
+export function sealBlock(headers: Buffer, bytes: number, facts: SnapshotFacts, publishedAt: Date): Buffer {
+  const seal: Seal = { ...facts, publishedAt: publishedAt.toISOString(), bytes, headers: hashOf(headers) };
+  const block = Buffer.alloc(sealBytes);
+  block.write(`${sealMark}${JSON.stringify(seal)}\n`);
+  return block;
 }
 
 /**
@@ -76,7 +75,9 @@ export async function readSeal(file: string): Promise<SealState> {
     if (size < headerBytes) return { state: 'damaged', found: `it ends after ${size} bytes` };
     const seal = parseSeal(await read(handle, Math.max(0, size - sealBytes), sealBytes));
     const isIntact =
-      seal !== undefined && seal.bytes === size - sealBytes && seal.headers === (await headersOf(handle));
+      seal !== undefined &&
+      seal.bytes === size - sealBytes &&
+      seal.headers === hashOf(await read(handle, 0, headerBytes));
     return isIntact ? { state: 'intact', seal } : { state: 'changed', seal };
   } finally {
     await handle.close();
@@ -93,10 +94,8 @@ function parseSeal(block: Buffer): Seal | undefined {
   }
 }
 
-async function headersOf(handle: FileHandle): Promise<string> {
-  return createHash('sha256')
-    .update(await read(handle, 0, headerBytes))
-    .digest('hex');
+function hashOf(headers: Buffer): string {
+  return createHash('sha256').update(headers).digest('hex');
 }
 
 async function read(handle: FileHandle, from: number, length: number): Promise<Buffer> {

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, open, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { umask } from 'node:process';
 import type { Log } from '../effects.ts';
 import { MachineError, messageOf, UnprovenError } from '../errors.ts';
 import { type Connection, openDatabase } from './connection.ts';
@@ -59,8 +58,9 @@ export async function publishSnapshot(
   connection: Connection,
   warehouse: string,
   snapshot: string,
-  { signal, log }: { signal?: AbortSignal | undefined; log?: Log | undefined } = {},
+  { signal: given, log }: { signal?: AbortSignal | undefined; log?: Log | undefined } = {},
 ): Promise<void> {
+  const signal = given?.aborted ? undefined : given;
   const failure = `the snapshot ${snapshot} could not be published`;
   const facts = await factsOf(connection, 'wh');
   const before = await readSeal(snapshot).catch((error: NodeJS.ErrnoException): SealState | undefined => {
@@ -72,7 +72,7 @@ export async function publishSnapshot(
   await copyWarehouse(connection, warehouse, part, failure, signal);
   try {
     await sealFile(part, facts, new Date());
-    await chmod(part, 0o444 & ~umask());
+    await chmod(part, (await newFileMode(snapshot)) & 0o444);
     await expectFacts(part, facts, failure);
     const logs = await removeLogs(snapshot);
     await rename(part, snapshot);
@@ -162,7 +162,7 @@ export async function copyBeforeMigrating(
   const copy = join(dirname(warehouse), `${copyPrefix(warehouse)}${number}.duckdb`);
   const failure = `${warehouse} is left as it was: before migration ${migration} it is copied to ${copy}, which could not be done`;
   const part = partOf(copy);
-  await copyWarehouse(connection, warehouse, part, failure, signal);
+  await copyWarehouse(connection, warehouse, part, failure, signal?.aborted ? undefined : signal);
   await removeLogs(copy);
   await rename(part, copy);
   return copy;
@@ -197,6 +197,7 @@ async function copyWarehouse(
   signal?: AbortSignal,
 ): Promise<void> {
   await connection.checkpoint();
+  signal?.throwIfAborted();
   await removeParts(part.replace(/\.\d+\.part$/, ''));
   const child = spawn(process.execPath, ['-e', copyScript, warehouse, part, String(process.pid)], {
     env: {},
@@ -213,7 +214,7 @@ async function copyWarehouse(
     isLate = true;
     giveUp();
   }, copyLimitMs);
-  if (!signal?.aborted) signal?.addEventListener('abort', giveUp, { once: true });
+  signal?.addEventListener('abort', giveUp, { once: true });
   try {
     const [exitCode] = await once(child, 'close');
     if (exitCode === 0) return;
@@ -235,6 +236,17 @@ async function removeParts(copy: string): Promise<void> {
     if (name.startsWith(`${basename(copy)}.`) && name.endsWith('.part')) {
       await rm(join(folder, name), { force: true });
     }
+  }
+}
+
+/** The mode that this process gives to new files beside a file. */
+async function newFileMode(file: string): Promise<number> {
+  const probe = `${file}.mode.part`;
+  try {
+    await (await open(probe, 'w')).close();
+    return (await stat(probe)).mode & 0o777;
+  } finally {
+    await rm(probe, { force: true });
   }
 }
 

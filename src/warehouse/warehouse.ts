@@ -52,6 +52,7 @@ import {
 import { journalFolder, openRecorder, type Recorder } from './journal.ts';
 import { allRowsMeet, type LoadedQuery, openStage, type Stage, type TotalDecimals, type TotalsKnown } from './load.ts';
 import { migrate, rememberPublished } from './migrate.ts';
+import { readSeal } from './seal.ts';
 import { copyBeforeMigrating, publishSnapshot, removeOldCopies, snapshotFile } from './snapshot.ts';
 import { openVerification, type Verification } from './verify.ts';
 
@@ -193,6 +194,24 @@ export interface Warehouse {
 /** The writer's file, below the project folder. */
 export function warehouseFile(dir: string): string {
   return join(dir, 'data', 'warehouse.duckdb');
+}
+
+/**
+ * What is seen from outside to be wrong with the writer's file: `is missing`, `is damaged (it is empty)`; undefined where
+ * nothing is. Not for the process that holds it, whose lock would be dropped.
+ */
+export async function warehouseFault(dir: string): Promise<string | undefined> {
+  const file = warehouseFile(dir);
+  try {
+    const seen = await readSeal(file);
+    return seen.state === 'damaged' ? `is damaged (${seen.found})` : undefined;
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return 'is missing';
+    if (code === 'EISDIR') return 'is a folder';
+    if (code === 'EACCES') return undefined; // whoever reads need not be allowed to
+    throw error;
+  }
 }
 
 /** Whether a path is the writer's file. */

@@ -1,0 +1,52 @@
+import { basename, join } from 'node:path';
+import { openLanding } from '../fetch/index.ts';
+import {
+  type Books,
+  describeFacts,
+  factsOf,
+  logsBeside,
+  type SnapshotFacts,
+  snapshotFile,
+  warehouseFault,
+} from '../warehouse/index.ts';
+
+/** Something wrong with the files of the books, in words, with what to do. */
+export interface FileFault {
+  readonly found: string;
+  readonly remedy: string;
+}
+
+const remedy = 'run "costbook repair"';
+
+/**
+ * Compares the open snapshot with what the warehouse held when it was published (rows, cost, load, journal event), and
+ * looks at the files beside it. Not for a process that holds the warehouse.
+ */
+export async function faultsOfFiles(dir: string, books: Books): Promise<FileFault[]> {
+  const faults: FileFault[] = [];
+  for (const log of await logsBeside(snapshotFile(dir))) {
+    faults.push({
+      found: `another program opened the snapshot for writing and left data/${basename(log)}: Costbook does not read it, other DuckDB clients do, and see other numbers`,
+      remedy,
+    });
+  }
+  const found = await factsOf(books.connection, 'wh');
+  const { loadNumber, lastEvent, amounts, cost } = books.seal;
+  const published: SnapshotFacts = { loadNumber, lastEvent, amounts, cost };
+  if (describeFacts(found) !== describeFacts(published)) {
+    faults.push({
+      found: `the snapshot has ${describeFacts(found)}; the warehouse had ${describeFacts(published)} when it was published`,
+      remedy,
+    });
+  }
+  const fault = await warehouseFault(dir);
+  if (fault !== undefined) faults.push({ found: `data/warehouse.duckdb ${fault}: nothing can be loaded`, remedy });
+  return faults;
+}
+
+/** Loads that were landed and are not in the snapshot; undefined where there are none. */
+export async function unpublishedLoads(dir: string, { seal }: Books): Promise<string | undefined> {
+  const newest = await openLanding(join(dir, 'data', 'landing')).newestLoad();
+  if (newest <= seal.loadNumber + 1) return undefined;
+  return `loads up to ${newest} are landed, the snapshot has them up to ${seal.loadNumber}: a run is under way or was killed`;
+}
