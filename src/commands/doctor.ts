@@ -23,7 +23,7 @@ import {
 } from '../warehouse/index.ts';
 import { askPlatform } from './ask-platform.ts';
 import type { Command, CommandContext } from './command.ts';
-import { faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
+import { compareWarehouse, faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',
@@ -319,7 +319,8 @@ async function books(
         : fail(exitCodes.unproven, 'hours are in the books that no load is known of', 'run "costbook repair"'),
     );
     await readAllTables(snapshot.connection, 'wh');
-    for (const { found: words, remedy } of await faultsOfFiles(dir, snapshot)) {
+    const faults = [...(await faultsOfFiles(dir, snapshot)), ...(await compareWarehouse(dir, snapshot, signal))];
+    for (const { found: words, remedy } of faults) {
       found.push(fail(exitCodes.unproven, words, remedy));
     }
     const unpublished = await unpublishedLoads(dir, snapshot);

@@ -1,10 +1,13 @@
 import { basename, join } from 'node:path';
+import { DamagedFileError, LockedError } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
 import {
   type Books,
   describeFacts,
   factsOf,
   logsBeside,
+  openPresentWarehouse,
+  type PresentWarehouse,
   type SnapshotFacts,
   snapshotFile,
   warehouseFault,
@@ -42,6 +45,31 @@ export async function faultsOfFiles(dir: string, books: Books): Promise<FileFaul
   const fault = await warehouseFault(dir);
   if (fault !== undefined) faults.push({ found: `data/warehouse.duckdb ${fault}: nothing can be loaded`, remedy });
   return faults;
+}
+
+/**
+ * Opens the warehouse for a moment, where no writer holds it, and compares it with the snapshot. A writer that begins in
+ * that moment waits for it.
+ */
+export async function compareWarehouse(dir: string, { seal }: Books, signal: AbortSignal): Promise<FileFault[]> {
+  let present: PresentWarehouse | undefined;
+  try {
+    present = await openPresentWarehouse(dir, signal);
+    if (present === undefined) return []; // that it is missing is a fault of its own
+    const { loadNumber, lastEvent, amounts, cost } = await present.facts();
+    const isLess = loadNumber < seal.loadNumber || lastEvent < seal.lastEvent;
+    const isSame = loadNumber === seal.loadNumber && lastEvent === seal.lastEvent;
+    const differs = amounts !== seal.amounts || cost !== seal.cost;
+    if (!isLess && !(isSame && differs)) return [];
+    const has = describeFacts({ loadNumber, lastEvent, amounts, cost });
+    return [{ found: `data/warehouse.duckdb has ${has}; the snapshot has ${describeFacts(seal)}`, remedy }];
+  } catch (error) {
+    if (error instanceof LockedError) return []; // a run is under way
+    if (error instanceof DamagedFileError) return [{ found: error.message, remedy }];
+    throw error;
+  } finally {
+    present?.close();
+  }
 }
 
 /** Loads that were landed and are not in the snapshot; undefined where there are none. */

@@ -1,8 +1,8 @@
 import { DamagedFileError, exitCodes, LockedError, UnprovenError, UsageError } from '../errors.ts';
 import {
   describeFacts,
+  knowledgeOf,
   readSeal,
-  type Seal,
   type SnapshotFacts,
   setAside,
   setWarehouseAside,
@@ -97,8 +97,7 @@ async function makeAnew(
     if (!isNoBase) throw error;
     return undefined;
   });
-  const sealed = await readSeal(snapshot).catch(() => undefined);
-  const published = sealed === undefined || sealed.state === 'damaged' ? undefined : sealed.seal;
+  const published = await knowledgeOf(snapshot, await readSeal(snapshot).catch(() => undefined));
   const movedAside: string[] = [];
   const { loads } = await makeWarehouse(
     warehouseFile(dir),
@@ -119,11 +118,14 @@ async function makeAnew(
   return { madeFrom: base === undefined ? 'landing' : 'snapshot', loads, movedAside };
 }
 
-function knowsLess(knows: Pick<SnapshotFacts, 'loadNumber' | 'lastEvent'>, seal: Seal): boolean {
+function knowsLess(knows: Pick<SnapshotFacts, 'loadNumber' | 'lastEvent'>, seal: SnapshotFacts): boolean {
   return knows.loadNumber < seal.loadNumber || knows.lastEvent < seal.lastEvent;
 }
 
-function lost({ loadNumber, lastEvent }: Pick<SnapshotFacts, 'loadNumber' | 'lastEvent'>, seal: Seal): UnprovenError {
+function lost(
+  { loadNumber, lastEvent }: Pick<SnapshotFacts, 'loadNumber' | 'lastEvent'>,
+  seal: SnapshotFacts,
+): UnprovenError {
   return new UnprovenError(
     `the books had ${describeFacts(seal)} when they were published last, and what is whole has load ${loadNumber} and ` +
       `journal event ${lastEvent}. Nothing was changed. Restore data/landing and data/journal from a backup and run ` +

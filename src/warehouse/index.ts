@@ -73,7 +73,7 @@ export {
 export { logsBeside } from './private-path.ts';
 export { openRebuildingWarehouse, type RebuildingBase, type RebuildingWarehouse } from './rebuilding.ts';
 export { readSeal, type Seal, type SealState, type SnapshotFacts } from './seal.ts';
-export { describeFacts, factsOf, snapshotFile } from './snapshot.ts';
+export { describeFacts, factsOf, knowledgeOf, snapshotFile } from './snapshot.ts';
 export { readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 export {
   epochDays,

@@ -67,7 +67,7 @@ export async function publishSnapshot(
     if (error.code === 'ENOENT' || error.code === 'EISDIR') return undefined;
     throw new MachineError(`${failure}: ${messageOf(error)}`, { cause: error });
   });
-  refuseToForget(snapshot, before, facts, warehouse);
+  refuseToForget(snapshot, await knowledgeOf(snapshot, before), facts, warehouse);
   const part = partOf(snapshot);
   await copyWarehouse(connection, warehouse, part, failure, signal);
   try {
@@ -115,14 +115,36 @@ export function describeFacts({ loadNumber, lastEvent, amounts, cost }: Snapshot
   return `load ${loadNumber}, journal event ${lastEvent}, ${amounts} rows, ${cost} USD`;
 }
 
+/**
+ * What a file in the place of the snapshot knows: as its seal says, or, where another program has written over that, as
+ * its tables say; undefined where neither can be read.
+ */
+export async function knowledgeOf(snapshot: string, state: SealState | undefined): Promise<SnapshotFacts | undefined> {
+  if (state === undefined || state.state === 'damaged') return undefined;
+  if (state.seal !== undefined) return state.seal;
+  try {
+    const database = await openDatabase(snapshot, { readOnly: true });
+    try {
+      return await factsOf(await database.connect(), 'wh');
+    } finally {
+      database.close();
+    }
+  } catch {
+    return undefined; // whatever it is, it is no snapshot of ours
+  }
+}
+
 /** Throws UnprovenError where a snapshot has loads or events that the warehouse has not: an older copy, or a new file. */
-function refuseToForget(snapshot: string, before: SealState | undefined, now: SnapshotFacts, warehouse: string): void {
-  if (before === undefined || before.state === 'damaged' || before.seal === undefined) return;
-  const { seal } = before;
-  if (seal.loadNumber <= now.loadNumber && seal.lastEvent <= now.lastEvent) return;
+function refuseToForget(
+  snapshot: string,
+  before: SnapshotFacts | undefined,
+  now: SnapshotFacts,
+  warehouse: string,
+): void {
+  if (before === undefined || (before.loadNumber <= now.loadNumber && before.lastEvent <= now.lastEvent)) return;
   throw new UnprovenError(
     `${snapshot} is not replaced, because it knows more than ${warehouse}: ` +
-      `the snapshot has ${describeFacts(seal)}; the warehouse has ${describeFacts(now)}. Run "costbook repair"`,
+      `the snapshot has ${describeFacts(before)}; the warehouse has ${describeFacts(now)}. Run "costbook repair"`,
   );
 }
 
