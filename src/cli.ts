@@ -18,8 +18,9 @@ import {
   UsageError,
   wordsOf,
 } from './errors.ts';
-import { humanLog, jsonLog, onOneLine } from './log.ts';
+import { humanLog, jsonLog } from './log.ts';
 import { openProgress, type Progress } from './progress.ts';
+import { forTerminal } from './safe-text.ts';
 import { redactor } from './secrets.ts';
 import { type Instant, parseInstant } from './time.ts';
 import { version } from './version.ts';
@@ -326,14 +327,15 @@ function say(line: string): void {
   process.stderr.write(`${secrets.redact(line)}\n`);
 }
 
+/** Words for a person; a name in them from outside moves no cursor. */
 function sayWords(words: string): void {
-  say(words);
+  for (const line of secrets.redact(words).split('\n')) say(forTerminal(line));
 }
 
 /** Draws a line in the place of the last one; '' takes it away. */
 function showLiveLine(line: string): void {
   const width = process.stderr.columns || 80;
-  const shown = onOneLine(secrets.redact(line)).slice(0, width - 1);
+  const shown = forTerminal(secrets.redact(line)).slice(0, width - 1);
   if (shown === liveLine || isLineOpen) return;
   clearLiveLine();
   liveLine = shown;

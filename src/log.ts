@@ -1,4 +1,5 @@
 import type { Log } from './effects.ts';
+import { forLog, forTerminal } from './safe-text.ts';
 import { formatInstant, formatSecond, type Instant } from './time.ts';
 
 export interface LogPlace {
@@ -21,7 +22,7 @@ export function jsonLog({ say, now, runNumber }: LogPlace): LogWriter {
   function line(level: 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown> = {}): void {
     const run = runNumber();
     const own = { at: formatInstant(now()), level, ...(run === undefined ? {} : { run }), event };
-    say(JSON.stringify({ ...own, ...fields, ...own })); // no field may pass for one of these
+    say(forLog(JSON.stringify({ ...own, ...fields, ...own }))); // no field may pass for one of these
   }
   return {
     info: (event, fields) => line('info', event, fields),
@@ -41,7 +42,7 @@ export function humanLog({ say, now, runNumber }: LogPlace, { isSeen }: { readon
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => `${name} ${textOf(value)}`);
     const when = isSeen ? '' : `${formatSecond(now())} `;
-    say([`${when}${grave}${onOneLine(event)}`, ...details.map(onOneLine)].join(' · '));
+    say([`${when}${grave}${forTerminal(event)}`, ...details.map((detail) => forTerminal(detail))].join(' · '));
   }
   return {
     info: (event, fields) => line('', event, fields),
@@ -52,9 +53,4 @@ export function humanLog({ say, now, runNumber }: LogPlace, { isSeen }: { readon
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(textOf).join(', ');
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
-}
-
-/** The text without line feeds and what moves a terminal's cursor, either of which may come from outside. */
-export function onOneLine(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 }

@@ -9,9 +9,9 @@ import {
   explainAllocation,
   formatTable,
   type OwnedPiece,
-  printable,
   testAllocation,
 } from '../reports/index.ts';
+import { forTerminal } from '../safe-text.ts';
 import { formatInstant } from '../time.ts';
 import { allocationInForce, type Connection, expectBooks, openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -233,7 +233,7 @@ function explained(piece: OwnedPiece): string {
     ...rules.map(({ rule, matched, because }) => `  ${matched ? 'matches' : 'not    '} ${rule}: ${because.join('; ')}`),
     `  → ${owner}, by ${piece.rule}`,
   ];
-  return lines.map((line) => `${excerpt(printable(line), maxLineLength)}\n`).join('');
+  return lines.map((line) => `${excerpt(forTerminal(line), maxLineLength)}\n`).join('');
 }
 
 function describeOwner(owner: string): string {

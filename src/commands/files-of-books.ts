@@ -34,7 +34,7 @@ export async function faultsOfFiles(dir: string, books: Books): Promise<FileFaul
     });
   }
   const found = await factsOf(books.connection, 'wh');
-  const { loadNumber, lastEvent, amounts, cost } = books.seal;
+  const { loadNumber, lastEvent, amounts, cost } = books.published;
   const published: SnapshotFacts = { loadNumber, lastEvent, amounts, cost };
   if (describeFacts(found) !== describeFacts(published)) {
     faults.push({
@@ -51,7 +51,11 @@ export async function faultsOfFiles(dir: string, books: Books): Promise<FileFaul
  * Opens the warehouse for a moment, where no writer holds it, and compares it with the snapshot. A writer that begins in
  * that moment waits for it.
  */
-export async function compareWarehouse(dir: string, { seal }: Books, signal: AbortSignal): Promise<FileFault[]> {
+export async function compareWarehouse(
+  dir: string,
+  { published: seal }: Books,
+  signal: AbortSignal,
+): Promise<FileFault[]> {
   let present: PresentWarehouse | undefined;
   try {
     present = await openPresentWarehouse(dir, signal);
@@ -73,7 +77,7 @@ export async function compareWarehouse(dir: string, { seal }: Books, signal: Abo
 }
 
 /** Loads that were landed and are not in the snapshot; undefined where there are none. */
-export async function unpublishedLoads(dir: string, { seal }: Books): Promise<string | undefined> {
+export async function unpublishedLoads(dir: string, { published: seal }: Books): Promise<string | undefined> {
   const newest = await openLanding(join(dir, 'data', 'landing')).newestLoad();
   if (newest <= seal.loadNumber + 1) return undefined;
   return `loads up to ${newest} are landed, the snapshot has them up to ${seal.loadNumber}: a run is under way or was killed`;

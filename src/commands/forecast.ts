@@ -7,12 +7,12 @@ import {
   forecastSeries,
   formatTable,
   type GivenSeries,
-  printable,
   type Range,
   readSeriesFile,
   type SeriesForecast,
   stepsAfter,
 } from '../reports/index.ts';
+import { forTerminal } from '../safe-text.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { forecastOfBooks, forecastOfBooksOptions } from './forecast-of-books.ts';
 import { optionReader } from './options.ts';
@@ -171,7 +171,7 @@ function timestampOf({ step }: GivenSeries, { through }: SeriesForecast, index: 
 
 /** A series' forecast for a person: what was chosen and how that did, then the steps, then their sum. */
 function describe(series: GivenSeries, forecast: Forecast, level: number): string {
-  const id = printable(series.id);
+  const id = forTerminal(series.id);
   if (forecast.kind === 'none') return `${id}: no forecast: ${forecast.reason}`;
   const columns = [
     { name: 'id', type: 'VARCHAR' },
@@ -213,7 +213,7 @@ function describeChoice(
     ...(sumCoverage === null ? [] : [`and ${percent(sumCoverage)} of sums`]),
     ...notes,
   ];
-  return `${printable(series.id)}: ${parts.join(', ')}`.replace(', and ', ' and ');
+  return `${forTerminal(series.id)}: ${parts.join(', ')}`.replace(', and ', ' and ');
 }
 
 /** At least four digits of the largest, and of the others no more decimals than of that. */

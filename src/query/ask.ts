@@ -99,7 +99,7 @@ export async function ask(question: Question, options: AskOptions): Promise<Answ
     if (child.signalCode !== null) {
       // Loaded only here: to load DuckDB takes longer than all else that this process does.
       const { clearAfterReader } = await import('../warehouse/index.ts');
-      clearAfterReader(question.dir, reader);
+      await clearAfterReader(question.dir, reader);
     }
   }
 }

@@ -77,7 +77,7 @@ export { csvPieces } from './formats/csv.ts';
 export type { AnswerPieces, FormatOptions, Question } from './formats/format.ts';
 export { jsonLines, jsonPieces } from './formats/json.ts';
 export { writeParquet } from './formats/parquet.ts';
-export { formatTable, printable } from './formats/table.ts';
+export { formatTable } from './formats/table.ts';
 export { type Kept, readKept } from './kept.ts';
 export { lackingTogether } from './lacking-words.ts';
 export { partitionsFolder } from './lake.ts';
@@ -85,6 +85,7 @@ export { type Manifest, type ManifestFile, manifestName } from './manifest.ts';
 export { answersMetric, type EndedRun, type MetricsAsked, metricNames, readMetrics } from './metrics.ts';
 export * from './moment.ts';
 export { cents } from './money.ts';
+export { ownerBudgets } from './owner-budgets.ts';
 export * from './parameters.ts';
 export {
   type Forecaster,
@@ -106,6 +107,7 @@ export {
   type ScopeForecast,
   withForecasts,
 } from './scope-forecasts.ts';
+export { shape } from './shape.ts';
 export { openSink } from './sinks/index.ts';
 export { sendPing } from './sinks/ping.ts';
 export { sinkFault } from './sinks/reach.ts';

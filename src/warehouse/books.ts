@@ -1,17 +1,17 @@
-import { rmSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DamagedFileError, LockedError, UnprovenError, UsageError } from '../errors.ts';
 import type { Instant } from '../time.ts';
 import { createPast, presentCatalog, setMoment } from './as-of.ts';
 import { type Connection, type Database, expectFile, type OpenOptions, openDatabase } from './connection.ts';
 import { findTraces, readAllTables } from './intactness.ts';
+import { refuseLogsBeside } from './logs.ts';
 import { checkSchema } from './migrate.ts';
-import { makeReadersPath, refuseLogsBeside } from './private-path.ts';
+import { throughPassingName } from './passing-name.ts';
 import type { RebuildingBase } from './rebuilding.ts';
-import { readSeal, type Seal } from './seal.ts';
+import { readSeal, type Seal, type SealState } from './seal.ts';
 import { repairsSnapshot, snapshotFile } from './snapshot.ts';
-import { readersSpillName } from './spill.ts';
+import { readersSpillName, spillRoom } from './spill.ts';
 
 /** After everything that is ever seen: as of then the books are what they are now. */
 const endOfTime = Date.UTC(9999, 11, 31);
@@ -20,7 +20,7 @@ const endOfTime = Date.UTC(9999, 11, 31);
 export interface Books {
   readonly connection: Connection;
   /** What Costbook wrote of the snapshot when it published it. */
-  readonly seal: Seal;
+  readonly published: Seal;
   close(): void;
 }
 
@@ -52,8 +52,10 @@ export async function openBooks(
 ): Promise<Books> {
   const moment = asOf ?? (draft === undefined ? undefined : endOfTime);
   const catalog = moment === undefined ? 'wh' : presentCatalog;
-  const { database, seal } = await openSealed(snapshotFile(dir), reader, catalog, {
+  const { database, published } = await openSealed(snapshotFile(dir), {
     lockedDown,
+    reader,
+    catalog,
     writable,
     async prepare(connection: Connection) {
       if (moment !== undefined) await createPast(connection, draft);
@@ -62,59 +64,57 @@ export async function openBooks(
   try {
     const connection = await database.connect(signal);
     if (moment !== undefined) await setMoment(connection, moment);
-    return { connection, seal, close: () => database.close() };
+    return { connection, published, close: () => database.close() };
   } catch (error) {
     database.close();
     throw error;
   }
 }
 
-/** How often a snapshot that is replaced while it is opened is opened again. */
+/** How often a snapshot that is written to while it is opened is opened again. */
 const maxTries = 5;
 
 /** Opens the snapshot exactly as it was published: its seal is intact, and no log of another program is applied. */
 async function openSealed(
   file: string,
-  reader: string | undefined,
-  catalog: string,
-  options: Omit<OpenOptions, 'readOnly'> & { prepare: (connection: Connection) => Promise<void> },
-): Promise<{ database: Database; seal: Seal }> {
+  options: Omit<OpenOptions, 'readOnly'> & { catalog: string; prepare: (connection: Connection) => Promise<void> },
+): Promise<{ database: Database; published: Seal }> {
   for (let tries = 1; ; tries += 1) {
     await expectPublished(file);
-    const { path, spill, isPrivate } = await makeReadersPath(file, readersSpillName(reader));
+    let sealed: SealState | undefined;
+    let isSame = false;
     try {
-      if (!isPrivate) await refuseLogsBeside(file);
-      const before = await stat(path);
-      // Before DuckDB opens the file: closing the descriptor would drop DuckDB's lock.
-      const sealed = await readSeal(path);
-      if (sealed.state === 'damaged') throw new DamagedFileError(file, sealed.found, repairsSnapshot);
       const database = await openDatabase(file, {
         ...options,
         readOnly: true,
-        catalog,
-        path,
-        spill,
         whenDamaged: repairsSnapshot,
+        // DuckDB applies a log that it finds beside the path it is given; beside a new name there is none.
+        attachThrough: (attach) =>
+          throughPassingName(file, async (path) => {
+            if (path === file) await refuseLogsBeside(file);
+            const before = await stat(path);
+            // Before DuckDB opens the file: closing the descriptor would drop DuckDB's lock.
+            sealed = await readSeal(path);
+            if (sealed.state === 'damaged') throw new DamagedFileError(file, sealed.found, repairsSnapshot);
+            await attach(path);
+            if (path === file) await refuseLogsBeside(file);
+            const after = await stat(path);
+            isSame = after.ino === before.ino && after.mtimeMs === before.mtimeMs && after.size === before.size;
+          }),
         async prepare(connection) {
-          await checkSchema(connection, catalog, file);
-          if (sealed.state === 'changed') throw changed(file);
+          await checkSchema(connection, options.catalog, file);
+          if (sealed?.state === 'changed') throw changed(file);
           await options.prepare(connection);
         },
       });
-      const after = await stat(path);
-      if (!isPrivate) await refuseLogsBeside(file);
-      const isSame = after.ino === before.ino && after.mtimeMs === before.mtimeMs && after.size === before.size;
-      if (isSame && sealed.state === 'intact') return { database, seal: sealed.seal };
+      if (isSame && sealed?.state === 'intact') return { database, published: sealed.seal };
       database.close();
-      if (tries >= maxTries) throw changed(file);
     } catch (error) {
       if (error instanceof LockedError)
         throw new LockedError(file, error.holder, { advice: openForWriting, cause: error });
       throw error;
-    } finally {
-      // The database is open by now; DuckDB makes the folder again where it spills.
-      rmSync(spill, { recursive: true, force: true });
     }
+    if (tries >= maxTries) throw changed(file);
   }
 }
 
@@ -134,7 +134,7 @@ export async function wholeSnapshot(dir: string, signal?: AbortSignal): Promise<
   const books = await openBooks(dir, { lockedDown: true, ...(signal === undefined ? {} : { signal }) });
   try {
     await readAllTables(books.connection, 'wh');
-    return { file: snapshotFile(dir), bytes: books.seal.bytes };
+    return { file: snapshotFile(dir), bytes: books.published.bytes };
   } finally {
     books.close();
   }
@@ -160,6 +160,7 @@ async function expectPublished(file: string): Promise<void> {
 }
 
 /** Removes what a reader that was killed has left in its spill folder. */
-export function clearAfterReader(dir: string, reader: string): void {
-  rmSync(join(dirname(snapshotFile(dir)), readersSpillName(reader)), { recursive: true, force: true });
+export async function clearAfterReader(dir: string, reader: string): Promise<void> {
+  const folder = await spillRoom(dirname(snapshotFile(dir)));
+  await rm(join(folder, readersSpillName(reader)), { recursive: true, force: true });
 }

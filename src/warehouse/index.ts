@@ -63,6 +63,7 @@ export type {
   TotalDecimals,
   TotalsKnown,
 } from './load.ts';
+export { logsBeside } from './logs.ts';
 export {
   type CostPartition,
   costPartitions,
@@ -70,7 +71,6 @@ export {
   partitionsChangedSince,
   viewsDigest,
 } from './partitions.ts';
-export { logsBeside } from './private-path.ts';
 export { openRebuildingWarehouse, type RebuildingBase, type RebuildingWarehouse } from './rebuilding.ts';
 export { readSeal, type Seal, type SealState, type SnapshotFacts } from './seal.ts';
 export { describeFacts, factsOf, knowledgeOf, snapshotFile } from './snapshot.ts';

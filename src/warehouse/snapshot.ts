@@ -6,7 +6,7 @@ import type { Log } from '../effects.ts';
 import { MachineError, messageOf, UnprovenError } from '../errors.ts';
 import { type Connection, openDatabase } from './connection.ts';
 import { lastApplied } from './journal.ts';
-import { logsBeside } from './private-path.ts';
+import { logsBeside } from './logs.ts';
 import { readSeal, type SealState, type SnapshotFacts, sealFile } from './seal.ts';
 
 /**

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, rm, stat, statfs } from 'node:fs/promises';
+import { access, constants, readdir, rm, stat, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Folders with what did not fit into DuckDB's memory, beside the database; older versions named them by process. */
@@ -28,6 +29,14 @@ function writersPrefix(database: string): string {
 export async function maxSpillMb(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return Math.max(1, Math.min(maxMb, Math.floor((bavail * bsize) / 2 / 1024 / 1024)));
+}
+
+/** Where a reader spills: beside the database, or in the system's temporary folder where it may not write there. */
+export async function spillRoom(folder: string): Promise<string> {
+  return access(folder, constants.W_OK).then(
+    () => folder,
+    () => tmpdir(),
+  );
 }
 
 /** Removes what killed writers of a database file have spilled; only whoever holds the file's lock may. */

@@ -42,7 +42,8 @@ describe('jsonLog(place)', () => {
   test('what has several lines is one line', () => {
     const { said, json } = logs();
     json.info('one\ntwo', { because: 'three\r\nfour\u2028five' });
-    expect(said.join('')).not.toMatch(/[\r\n]/);
+    expect(said.join('')).not.toMatch(/[\r\n\u2028]/);
+    expect(JSON.parse(said.join(''))).toMatchObject({ because: 'three\r\nfour\u2028five' });
   });
 
   test('words are events of their own: errors, warnings, and what is neither', () => {
@@ -82,6 +83,6 @@ describe('humanLog(place)', () => {
   test('text from outside can neither begin another line nor move the cursor', () => {
     const { said, human } = logs();
     human.info('refused', { because: 'first\nsecond\r\u001b[2Kforged\u2028line' });
-    expect(said).toEqual(['refused · because first second [2Kforged line']);
+    expect(said).toEqual(['refused · because first second \uFFFD[2Kforged line']);
   });
 });

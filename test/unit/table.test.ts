@@ -31,8 +31,12 @@ describe('formatTable(columns, rows)', () => {
   });
 
   test('shows control characters as what cannot move the cursor', () => {
-    expect(formatTable([{ name: 'n', type: 'VARCHAR' }], [['a\u001b[2Jb\nc\u009b']])).toContain(
-      'a\uFFFD[2Jb\uFFFDc\uFFFD',
+    expect(formatTable([{ name: 'n', type: 'VARCHAR' }], [['a\u001b[2Jb\nc\u009b']])).toContain('a\uFFFD[2Jb c\uFFFD');
+  });
+
+  test('shows the name of a column as what cannot move the cursor', () => {
+    expect(formatTable([{ name: 'a\u001b]0;owned\u0007\n\u202eb', type: 'VARCHAR' }], [])).toMatch(
+      /^a\uFFFD\]0;owned\uFFFD \uFFFDb\n─+$/u,
     );
   });
 

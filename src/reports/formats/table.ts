@@ -1,3 +1,4 @@
+import { forTerminal } from '../../safe-text.ts';
 import { isTextType, type SqlColumn } from '../../warehouse/index.ts';
 
 /** Cells wider than this are cut: a table is for reading, the other formats are for data. */
@@ -9,10 +10,9 @@ export function formatTable(
   rows: readonly (readonly (string | undefined)[])[],
   { maxCellWidth = usualCellWidth }: { maxCellWidth?: number } = {},
 ): string {
-  const cells = rows.map((row) => row.map((cell) => shorten(printable(cell ?? ''), maxCellWidth)));
-  const widths = columns.map((column, index) =>
-    Math.max(width(column.name), ...cells.map((row) => width(row[index] ?? ''))),
-  );
+  const cells = rows.map((row) => row.map((cell) => shorten(forTerminal(cell ?? ''), maxCellWidth)));
+  const names = columns.map(({ name }) => forTerminal(name)); // a query names its columns as it likes
+  const widths = names.map((name, index) => Math.max(width(name), ...cells.map((row) => width(row[index] ?? ''))));
   function line(row: readonly string[]): string {
     const padded = row.map((cell, index) => {
       const padding = ' '.repeat(Math.max(0, (widths[index] ?? 0) - width(cell)));
@@ -21,12 +21,7 @@ export function formatTable(
     return padded.join('  ').trimEnd();
   }
   const ruler = widths.map((count) => '─'.repeat(count)).join('  ');
-  return [line(columns.map((column) => column.name)), ruler, ...cells.map(line)].join('\n');
-}
-
-/** Text from outside in one line of a terminal: control characters would move its cursor or worse. */
-export function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, '\uFFFD');
+  return [line(names), ruler, ...cells.map(line)].join('\n');
 }
 
 function shorten(text: string, maxCellWidth: number): string {

@@ -1,0 +1,113 @@
+/** Characters (UTF-16 units) of a name in words for people: a longer one would push everything else away. */
+export const maxNameLength = 80;
+/** Characters of a sentence from outside, such as an error. */
+export const maxSentenceLength = 500;
+
+const replacement = '\uFFFD';
+
+// Visible, although Unicode counts them as format characters: Arabic and Syriac number signs, Kaithi number signs.
+const visibleFormats = String.raw`\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2\u{110BD}\u{110CD}`;
+// Scripts in which a (non-)joiner between two letters changes what a word looks like.
+const joining = ['Arab', 'Syrc', 'Mong', 'Deva', 'Beng', 'Guru', 'Gujr', 'Orya', 'Taml', 'Telu', 'Knda', 'Mlym', 'Sinh']
+  .map((script) => String.raw`\p{scx=${script}}`)
+  .join('');
+const withoutSpaces = String.raw`\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}`;
+const rightToLeft = String.raw`\p{scx=Hebr}\p{scx=Arab}\p{scx=Syrc}\p{scx=Thaa}\p{scx=Nkoo}`;
+
+/** Invisible characters that ordinary names have, where they belong. */
+const ordinary = [
+  String.raw`(?<=\p{ExtPict}[\uFE0F\p{EMod}]?)\u200D(?=\p{ExtPict})`, // families, professions
+  String.raw`(?<=\p{ExtPict})[\uFE0E\uFE0F]`,
+  String.raw`(?<=[0-9#*])\uFE0F(?=\u20E3)`,
+  String.raw`(?<=\p{Script=Han})[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]`, // the form of a character in a person's name
+  String.raw`(?<=\p{Script=Mongolian})[\u180B-\u180F]`,
+  String.raw`(?<=[${joining}])[\u200C\u200D](?=[${joining}])`,
+].join('|');
+/** Invisible characters that ordinary names have, and that nobody misses. */
+const dispensable = [
+  String.raw`(?<=[${rightToLeft}])[\u061C\u200E\u200F]|[\u061C\u200E\u200F](?=[${rightToLeft}])`,
+  String.raw`(?<=[${withoutSpaces}])\u200B(?=[${withoutSpaces}])`,
+  String.raw`(?<=\p{L})\u00AD(?=\p{L})`,
+].join('|');
+const invisible = String.raw`(?![${visibleFormats}])[\p{Cc}\p{Cf}\p{Cs}\p{DI}\p{NChar}\p{Zl}\p{Zp}]`;
+
+const breaks = /[\t\n\v\f\r\u0085\u2028\u2029]+/gu;
+const spaces = /[\p{Zs}\u2800]/gu;
+const unseen = new RegExp(`(${ordinary})|(${dispensable})|(?:(?!${ordinary}|${dispensable})${invisible})+`, 'gu');
+// Marks that are stacked higher than any script stacks them cover the lines above; a first one would mark our own text.
+const stackedMarks = /(\p{M}{6})\p{M}+/gu;
+const firstMark = /^\p{M}/u;
+
+/**
+ * A text from outside on one line: without line breaks, control characters, lone surrogates and invisible characters
+ * that turn text around or hide some. What such characters were is shown as U+FFFD. Ordinary names of any script stay
+ * as they are, joiners of Arabic or emoji included. Longer texts end with `…`, and no visible character is cut in two.
+ */
+export function oneLine(text: string, maxLength = Number.POSITIVE_INFINITY): string {
+  // Whoever names something with a megabyte does not have all of it looked at.
+  const some = text.length > 16 * maxLength ? text.slice(0, 16 * maxLength) : text;
+  const safe = some
+    .replace(breaks, ' ')
+    .replace(spaces, ' ')
+    .replace(unseen, (_, isOrdinary?: string, isDispensable?: string) =>
+      isOrdinary !== undefined ? isOrdinary : isDispensable !== undefined ? '' : replacement,
+    )
+    .replace(stackedMarks, '$1')
+    .replace(firstMark, '\u25CC$&');
+  return shorten(safe, maxLength);
+}
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** At most so many UTF-16 units, cut between visible characters, with `…` for the rest. */
+export function shorten(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  let end = 0;
+  for (const { index } of graphemes.segment(text.slice(0, maxLength + 64))) {
+    if (index > maxLength - 1) break;
+    end = index;
+  }
+  return `${text.slice(0, end)}…`;
+}
+
+/** For a terminal, and for a log that people read. */
+export function forTerminal(text: string, maxLength?: number): string {
+  return oneLine(text, maxLength);
+}
+
+/**
+ * For any text object of Slack: the three characters that make links and mentions are escaped. Only plain_text shows
+ * the others (`*`, `_`, `~`, backticks) as they are, so names belong there. The length counts escapes, as Slack does.
+ */
+export function forSlack(text: string, maxLength = Number.POSITIVE_INFINITY): string {
+  let safe = oneLine(text, maxLength);
+  let escaped = escapeEntities(safe);
+  while (escaped.length > maxLength) {
+    safe = shorten(safe, safe.length - Math.ceil((escaped.length - maxLength) / 5));
+    escaped = escapeEntities(safe);
+  }
+  return escaped;
+}
+
+function escapeEntities(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** For a mail in plain text: readers would make a link that can be clicked of every address in a name. */
+export function forMail(text: string, maxLength?: number): string {
+  return oneLine(text, maxLength)
+    .replaceAll('://', '[:]//')
+    .replace(/\bwww\./gi, (found) => `${found.slice(0, 3)}[.]`);
+}
+
+const unseenInJson = new RegExp(invisible, 'gu');
+
+/** For JSON that stands on one line of a log: invisible characters are escaped, so that the value stays what it is. */
+export function forLog(json: string): string {
+  return json.replace(unseenInJson, (found) =>
+    found
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}
