@@ -138,6 +138,11 @@ function isSystemError(error: unknown): boolean {
 /** In the words of Node and of DuckDB. */
 const diskFull = /ENOSPC|No space left on device/;
 
+/** Whether words of a failure say that a disk is full. */
+export function isDiskFull(words: string): boolean {
+  return diskFull.test(words);
+}
+
 /**
  * What a person is told of an expected failure, or of one of the operating system: lines that can be told from what
  * else a log holds, each by itself.
@@ -145,7 +150,7 @@ const diskFull = /ENOSPC|No space left on device/;
 export function wordsOf(error: unknown): readonly string[] {
   const words = error instanceof CostbookError ? error.message : `this machine failed: ${messageOf(error)}`;
   const lines = words.split('\n').filter((line) => line.trim() !== '');
-  if (diskFull.test(words)) {
+  if (isDiskFull(words)) {
     lines.push('the disk is full: make room on it and run this again; what was loaded before stands');
   }
   return lines.map((line) => `costbook: ${line}`);

@@ -5,6 +5,7 @@ import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { type LocalAccount, type LocalConfig, loadConfig } from '../config.ts';
 import { exitCodeOf, exitCodes, messageOf, UsageError, worstExitCode } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
+import { umaskOf } from '../file-mode.ts';
 import { loadJobs } from '../jobs/index.ts';
 import { memoryLimitMb } from '../memory.ts';
 import { budgetsFile, loadBudgets, sinkFault } from '../reports/index.ts';
@@ -68,6 +69,7 @@ export const doctorCommand: Command = {
     }
     await look('disk', () => disk(context));
     await look('memory', memory);
+    await look('files', () => fileModes(config, context));
     await look('books', () => books(config, context));
     if (config !== undefined) {
       if (config.sinks.length === 0) {
@@ -268,6 +270,25 @@ async function disk({ dir }: CommandContext): Promise<readonly Found[]> {
   if (free < needed) return [fail(exitCodes.machine, words, `make room: a night needs up to ${gigabytes(needed)}`)];
   if (free < 2 * needed) return [warn(words, 'make room before it is needed; landing.keepDays removes old pages')];
   return [ok(words)];
+}
+
+/** Whether somebody may read the books who may not by `fileMode`: files from before keep their mode. */
+async function fileModes(config: LocalConfig | undefined, { dir }: CommandContext): Promise<readonly Found[]> {
+  const mode = config?.fileMode ?? 0o600;
+  const folder = join(dir, 'data');
+  const found = await stat(folder).catch(() => undefined);
+  if (found === undefined) return [];
+  const wanted = 0o777 & ~umaskOf(mode);
+  const octal = (bits: number) => `0${(bits & 0o777).toString(8)}`;
+  const words = `${folder} has mode ${octal(found.mode)}`;
+  if ((found.mode & 0o777 & ~wanted) === 0) return [ok(`${words}, as fileMode ${octal(mode)} permits`)];
+  const who = (bits: number) => `${bits & 4 ? 'r' : ''}${bits & 2 ? 'w' : ''}${bits & 4 ? 'X' : ''}`;
+  return [
+    warn(
+      `${words}: more users may read the books than fileMode ${octal(mode)} permits`,
+      `run "chmod -R g=${who(mode >> 3)},o=${who(mode)} ${folder}", or set fileMode`,
+    ),
+  ];
 }
 
 function memory(): readonly Found[] {

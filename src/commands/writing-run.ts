@@ -4,6 +4,7 @@ import { openLanding } from '../fetch/index.ts';
 import type { EndedRun, SpendNow } from '../reports/index.ts';
 import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';
+import { forgetFullDisk } from './full-disk.ts';
 import { writeMetrics } from './metrics-file.ts';
 import { openWhenFree } from './wait.ts';
 
@@ -72,6 +73,7 @@ export function openEnd(
     await run.end(exitCode, error && context.redact(error), context.effects.now());
     context.progress('publishing the snapshot');
     await warehouse.publish();
+    await forgetFullDisk(context.dir);
     await writeMetrics({ ...what, seconds: (performance.now() - begun) / 1000 }, spends, context);
   };
 }

@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, readdir, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -98,6 +98,30 @@ describe('the snapshot', () => {
     } finally {
       warehouse.close();
     }
+  });
+});
+
+describe('files of the books', () => {
+  test.each([
+    ['', '0700', '0600', '0400'],
+    ['fileMode: 0640\n', '0750', '0640', '0440'],
+  ])('with "%s" in costbook.yaml are made with folders %s, files %s and a snapshot %s', async (config, ...modes) => {
+    const folder = await newProject();
+    await writeFile(join(folder, 'costbook.yaml'), config);
+    await ingest(folder, await startScriptedPlatform(facts), { now: '2026-09-05T12:30:00Z' });
+    const report = ['report', 'cost_by_workspace', '--month', '2026-09', '--dir', folder];
+    expect((await runCli(report)).exitCode).toBe(0);
+    const found: Record<string, Set<string>> = { folder: new Set(), file: new Set(), snapshot: new Set() };
+    for (const top of ['data', 'exports']) {
+      for (const name of ['', ...(await readdir(join(folder, top), { recursive: true }))]) {
+        if (name === 'metrics.prom') continue; // whoever collects it may be another user
+        const { mode } = await stat(join(folder, top, name));
+        const isFolder = (mode & 0o170000) === 0o040000;
+        const kind = isFolder ? 'folder' : name === 'costbook.duckdb' ? 'snapshot' : 'file';
+        found[kind]?.add(`0${(mode & 0o777).toString(8)}`);
+      }
+    }
+    expect(Object.values(found).map((kinds) => [...kinds])).toEqual(modes.map((mode) => [mode]));
   });
 });
 
