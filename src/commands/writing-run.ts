@@ -54,7 +54,13 @@ export async function writingRun(
 export function openProjectWarehouse(waitMs: number, context: CommandContext): Promise<Warehouse> {
   const { dir, signal, effects } = context;
   const landing = openLanding(join(dir, 'data', 'landing'));
-  return openWhenFree(() => openWarehouse(dir, signal, effects.log, () => landing.newestLoad()), waitMs, context);
+  async function newestLanded(): Promise<number> {
+    return landing.newestLoad().catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'EACCES') return 0; // opening the warehouse says what this user may not do
+      throw error;
+    });
+  }
+  return openWhenFree(() => openWarehouse(dir, signal, effects.log, newestLanded), waitMs, context);
 }
 
 /**
