@@ -1,4 +1,4 @@
-import { chmod, copyFile, link, open, readdir, rename, rm, stat, truncate, unlink } from 'node:fs/promises';
+import { chmod, copyFile, link, open, readdir, rename, rm, truncate, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { LockedError, UsageError } from '../errors.ts';
 import { openDatabase } from './connection.ts';
@@ -6,7 +6,7 @@ import { eventWriter, journalFolder, lastApplied, readJournal } from './journal.
 import { openStage, type Stage } from './load.ts';
 import { migrateTables } from './migrate.ts';
 import type { SnapshotFacts } from './seal.ts';
-import { factsOf } from './snapshot.ts';
+import { factsOf, newFileMode } from './snapshot.ts';
 
 /** A warehouse that is being made anew beside the present one. */
 export interface RebuildingWarehouse {
@@ -52,7 +52,7 @@ export async function openRebuildingWarehouse(
   await removeDeadParts(file);
   if (options.base !== undefined) {
     await copyFile(options.base.file, part);
-    await chmod(part, (await stat(part)).mode | 0o200);
+    await chmod(part, await newFileMode(file));
     await truncate(part, options.base.bytes);
   }
   const database = await openDatabase(part, { readOnly: false, unlogged: true });

@@ -262,7 +262,7 @@ async function removeParts(copy: string): Promise<void> {
 }
 
 /** The mode that this process gives to new files beside a file. */
-async function newFileMode(file: string): Promise<number> {
+export async function newFileMode(file: string): Promise<number> {
   const probe = `${file}.mode.part`;
   try {
     await (await open(probe, 'w')).close();
