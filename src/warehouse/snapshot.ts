@@ -16,7 +16,8 @@ import { readSeal, type SealState, type SnapshotFacts, sealFile } from './seal.t
  */
 const copyScript = `
 const fs = require('node:fs');
-const [from, part, writer] = process.argv.slice(1);
+const [from, to, writer] = process.argv.slice(1);
+const part = to + '.' + process.pid + '.part';
 function giveUp() {
   fs.rmSync(part, { force: true });
   process.kill(process.pid, 'SIGKILL'); // leaving in order would wait for the copy
@@ -68,8 +69,7 @@ export async function publishSnapshot(
     throw new MachineError(`${failure}: ${messageOf(error)}`, { cause: error });
   });
   refuseToForget(snapshot, await knowledgeOf(snapshot, before), facts, warehouse);
-  const part = partOf(snapshot);
-  await copyWarehouse(connection, warehouse, part, failure, signal);
+  const part = await copyWarehouse(connection, warehouse, snapshot, failure, signal);
   try {
     await sealFile(part, facts, new Date());
     await chmod(part, (await newFileMode(snapshot)) & 0o444);
@@ -183,8 +183,7 @@ export async function copyBeforeMigrating(
   const number = /^\d+/.exec(migration)?.[0] ?? migration;
   const copy = join(dirname(warehouse), `${copyPrefix(warehouse)}${number}.duckdb`);
   const failure = `${warehouse} is left as it was: before migration ${migration} it is copied to ${copy}, which could not be done`;
-  const part = partOf(copy);
-  await copyWarehouse(connection, warehouse, part, failure, signal?.aborted ? undefined : signal);
+  const part = await copyWarehouse(connection, warehouse, copy, failure, signal?.aborted ? undefined : signal);
   await removeLogs(copy);
   await rename(part, copy);
   return copy;
@@ -205,23 +204,18 @@ function copyPrefix(warehouse: string): string {
   return `${basename(warehouse, '.duckdb')}.before-`;
 }
 
-/** Where a copy is written before it gets its name. One writer holds the warehouse, so a part that is there is of no one. */
-function partOf(copy: string): string {
-  return `${copy}.${process.pid}.part`;
-}
-
-/** Copies the warehouse's committed state to a part of a file; where it fails, nothing is left. */
+/** Copies the warehouse's committed state beside a path; returns where the copy is. Where it fails, nothing is left. */
 async function copyWarehouse(
   connection: Connection,
   warehouse: string,
-  part: string,
+  copy: string,
   failure: string,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<string> {
   await connection.checkpoint();
   signal?.throwIfAborted();
-  await removeParts(part.replace(/\.\d+\.part$/, ''));
-  const child = spawn(process.execPath, ['-e', copyScript, warehouse, part, String(process.pid)], {
+  await removeParts(copy);
+  const child = spawn(process.execPath, ['-e', copyScript, warehouse, copy, String(process.pid)], {
     env: {},
     stdio: ['pipe', 'ignore', 'pipe'],
   });
@@ -239,7 +233,7 @@ async function copyWarehouse(
   signal?.addEventListener('abort', giveUp, { once: true });
   try {
     const [exitCode] = await once(child, 'close');
-    if (exitCode === 0) return;
+    if (exitCode === 0) return `${copy}.${child.pid}.part`;
   } catch (error) {
     said.push(Buffer.from(String(error)));
   } finally {
