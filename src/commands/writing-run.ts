@@ -56,7 +56,8 @@ export function openProjectWarehouse(waitMs: number, context: CommandContext): P
   const landing = openLanding(join(dir, 'data', 'landing'));
   async function newestLanded(): Promise<number> {
     return landing.newestLoad().catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'EACCES') return 0; // opening the warehouse says what this user may not do
+      // What is wrong with the folder is said where pages are written.
+      if (error.code === 'EACCES' || error.code === 'ENOTDIR') return 0;
       throw error;
     });
   }
