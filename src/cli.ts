@@ -25,6 +25,7 @@ import {
   UsageError,
   wordsOf,
 } from './errors.ts';
+import { readFileMode, umaskOf } from './file-mode.ts';
 import { humanLog, jsonLog } from './log.ts';
 import { openProgress, type Progress } from './progress.ts';
 import { forTerminal } from './safe-text.ts';
@@ -101,6 +102,7 @@ async function main(): Promise<number> {
       chosen = async () => {
         const { context, progress } = contextFrom(command, options, interruption.signal);
         try {
+          process.umask(umaskOf(readFileMode(context.dir, context.env)));
           checkFolder(context.dir, command);
           return await command.run({ arguments: names, options }, context);
         } finally {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { type AccountConfig, type Config, loadConfig } from '../config.ts';
 import { counted } from '../counted.ts';
-import { UnprovenError, UsageError, worstExitCode } from '../errors.ts';
+import { UsageError, worstExitCode } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
 import { type AccountSummary, firstError, type IngestProgress, ingest } from '../ingest/index.ts';
 import { type Client, openClient, proxiesOf } from '../platform/index.ts';
@@ -45,9 +45,7 @@ export const ingestCommand: Command = {
 
     return writingRun('ingest', waitMs, context, async (warehouse, runNumber) => {
       const landing = openLanding(join(dir, 'data', 'landing'));
-      const lastLoad = await warehouse.lastLoadNumber();
-      checkLanding(await landing.newestLoad(), lastLoad);
-      await landing.removeUnfinished(lastLoad);
+      await landing.removeUnfinished(await warehouse.lastLoadNumber());
       const summaries = await ingest(
         { config, from, to, refetch: options.flag('refetch'), acceptSight: options.flag('acceptSight'), runNumber },
         {
@@ -100,16 +98,6 @@ async function applyAllocation(
     for (const line of error.message.split('\n')) tell(`costbook: ${line}`);
     return error;
   }
-}
-
-/** Loads that the warehouse has never heard of would be overwritten one by one: somebody has put an older file there. */
-function checkLanding(newestLoad: number, lastLoad: number): void {
-  if (newestLoad <= lastLoad + 1) return; // one more is a load that was filed and did not commit
-  throw new UnprovenError(
-    `data/landing holds loads up to ${newestLoad}, and data/warehouse.duckdb knows them up to ${lastLoad}: it is lost or ` +
-      'an older copy. Move it away and make the books anew with "costbook rebuild --into data/warehouse.duckdb"; or, ' +
-      'where they are to begin anew, move data/landing and data/journal away',
-  );
 }
 
 /** A client for one account's platform with the account's own token. */

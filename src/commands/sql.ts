@@ -158,10 +158,9 @@ async function snapshot(dir: string): Promise<string> {
 
 /** Prints the line that opens the snapshot elsewhere, for reading only. */
 async function openWith(program: (typeof programs)[number], context: CommandContext): Promise<number> {
-  const file = await snapshot(context.dir);
-  const found = await stat(file).catch(() => undefined);
-  if (!found) throw new UsageError(`${file} does not exist yet: run "costbook ingest" first`);
-  const line = lines[program](file);
+  const { expectBooks } = await import('../warehouse/index.ts');
+  await expectBooks(context.dir);
+  const line = lines[program](await snapshot(context.dir));
   await context.write(context.json ? `${JSON.stringify({ line })}\n` : `${line}\n`);
   return 0;
 }

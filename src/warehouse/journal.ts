@@ -182,8 +182,8 @@ export async function eventWriter(
 }
 
 /** The number of the last event of the journal that the attached warehouse has. */
-export async function lastApplied(connection: Connection): Promise<number> {
-  const [row] = await connection.rows('select applied from ledger.journal');
+export async function lastApplied(connection: Connection, catalog = 'wh'): Promise<number> {
+  const [row] = await connection.rows(`select applied from ${catalog}.ledger.journal`);
   return Number(row?.['applied'] ?? 0);
 }
 

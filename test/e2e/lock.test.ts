@@ -180,6 +180,7 @@ describe('while the warehouse is held', () => {
     reopen: ['2026-09', '--reason', 'a late invoice'],
     allocation: ['apply'],
     rebuild: ['--into', 'rebuilt.duckdb'],
+    repair: [],
     plan: [],
     run: ['nightly'],
     schedule: ['--list'],
