@@ -32,6 +32,7 @@ import { redactor } from './secrets.ts';
 import { cutToWidth } from './text-width.ts';
 import { type Instant, parseInstant } from './time.ts';
 import { version } from './version.ts';
+import { openWaitingRequests } from './waiting.ts';
 
 /** How long a run may take to end in order after a signal, before it is ended all the same. */
 const graceMs = 25_000;
@@ -43,6 +44,9 @@ const usualWidth = 80;
 const secrets = redactor();
 const closing: (() => Promise<void>)[] = [];
 const httpAnswers = new Map<string, number>();
+const waitingRequests = openWaitingRequests(() => performance.now());
+/** An answer that takes longer is worth a word. */
+const longWaitMs = 5000;
 /** The run that this process is, once it is one. */
 let runNumber: number | undefined;
 let liveLine = '';
@@ -247,6 +251,7 @@ function contextFrom(
           command: command.name,
           draw: hasLiveLine ? showLiveLine : undefined,
           log,
+          waitingFor: () => waitingRequests.longest(longWaitMs),
           saidAt: () => saidAt,
           elapsed: () => performance.now(),
         })
@@ -299,6 +304,7 @@ function contextFrom(
     keepSecret: (secret) => secrets.keep(secret),
     redact: (words) => secrets.redact(words),
     httpAnswers: () => httpAnswers,
+    waitingFor: () => waitingRequests.longest(),
     openHttp(connections) {
       // Loaded where somebody is asked: most commands only read.
       const opened = import('./platform/index.ts').then(({ openHttp }) => openHttp({ connections, env }));
@@ -308,7 +314,7 @@ function contextFrom(
       return async (request) => {
         const { send } = await opened;
         try {
-          const response = await send(request);
+          const response = await waitingRequests.during(request, send(request));
           countAnswer(String(response.status));
           return response;
         } catch (error) {

@@ -155,7 +155,7 @@ async function ingestAccount(
           tools,
         })
       : undefined;
-    const changed = await unlessPlatformFails(() => past?.days(), note);
+    const changed = await unlessPlatformFails(() => past?.days(), note, tools.signal);
     const planned = planWindows({
       now,
       historyStart,
@@ -181,10 +181,10 @@ async function ingestAccount(
       unproven.push(...repaired.unproven);
       for (const failure of repaired.failures) note(failure);
     };
-    await readAgain(await unlessPlatformFails(() => past?.series(), note));
+    await readAgain(await unlessPlatformFails(() => past?.series(), note, tools.signal));
     const end = (await warehouse.completeness(id))?.completeThrough ?? historyStart;
-    await readAgain(await unlessPlatformFails(() => past?.months({ start: historyStart, end }), note));
-    await unlessPlatformFails(() => past?.confirm(), note);
+    await readAgain(await unlessPlatformFails(() => past?.months({ start: historyStart, end }), note, tools.signal));
+    await unlessPlatformFails(() => past?.confirm(), note, tools.signal);
     if (isWhole) unproven.push(...(await warehouse.contradictions(id)));
   } catch (error) {
     if (!isAccountsOwn(error)) throw error;
@@ -218,10 +218,12 @@ async function ingestAccount(
 async function unlessPlatformFails<T>(
   verify: () => Promise<T> | undefined,
   note: (error: CostbookError) => void,
+  signal: AbortSignal,
 ): Promise<T | undefined> {
   try {
     return await verify();
   } catch (error) {
+    signal.throwIfAborted(); // the time is over, or a person has ended it
     const mayGoOn = error instanceof RefusedAnswerError || (error instanceof PlatformError && !isHopeless(error));
     if (!mayGoOn) throw error;
     note(error);
