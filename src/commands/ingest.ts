@@ -46,6 +46,9 @@ export const ingestCommand: Command = {
     const from = options.hour('from');
     const to = options.hour('to');
     if (from !== undefined && to !== undefined && from >= to) options.problem('--from must be before --to');
+    if (from !== undefined && from > context.effects.now()) {
+      options.problem(`--from: ${formatInstant(from)} is in the future: there is nothing to read yet`);
+    }
     const waitMs = options.duration('wait') ?? 0;
     const timeoutMs = options.duration('timeout');
     if (timeoutMs === 0) options.problem('--timeout: expected more than nothing, such as 30m');

@@ -1,6 +1,6 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { UsageError } from '../errors.ts';
+import { NoBooksError, UsageError } from '../errors.ts';
 import { type Answered, type AnswerFormat, answerFormats, askToFile, askToStream } from '../query/index.ts';
 import { dayMs } from '../time.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
@@ -160,7 +160,7 @@ async function snapshot(dir: string): Promise<string> {
 async function openWith(program: (typeof programs)[number], context: CommandContext): Promise<number> {
   const file = await snapshot(context.dir);
   const found = await stat(file).catch(() => undefined);
-  if (!found) throw new UsageError(`${file} does not exist yet: run "costbook ingest" first`);
+  if (!found) throw new NoBooksError(file);
   const line = lines[program](file);
   await context.write(context.json ? `${JSON.stringify({ line })}\n` : `${line}\n`);
   return 0;
