@@ -1,6 +1,8 @@
 import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+import { UsageError } from './errors.ts';
+
 /** What a project folder has at least one of. */
 const signs = ['costbook.yaml', 'data', 'jobs'];
 
@@ -16,6 +18,12 @@ export function noProjectWords(dir: string): string | undefined {
     `${dir} is no Costbook project: it has none of ${signs.join(', ')}${found}. Name the project folder with --dir ` +
     '(COSTBOOK_DIR), or begin one with "costbook init"'
   );
+}
+
+/** Throws UsageError for a folder that is no project. */
+export function expectProject(dir: string): void {
+  const words = noProjectWords(dir);
+  if (words !== undefined) throw new UsageError(words);
 }
 
 function isProject(dir: string): boolean {

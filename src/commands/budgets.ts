@@ -3,7 +3,7 @@ import { type LocalConfig, loadConfig } from '../config.ts';
 import { decimalOfWhole } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
-import { noProjectWords } from '../project-folder.ts';
+import { expectProject } from '../project-folder.ts';
 import {
   type AnomalyReplay,
   type AnomalyRules,
@@ -157,8 +157,7 @@ async function tellAll(input: CommandInput, context: CommandContext): Promise<nu
 
 /** A project without budgets has not done anything wrong: it is told how they begin. */
 async function sayHowToBegin(context: CommandContext): Promise<number> {
-  const noProject = noProjectWords(context.dir);
-  if (noProject !== undefined) throw new UsageError(noProject);
+  expectProject(context.dir);
   if (context.json) {
     const nothing = { now: formatInstant(context.effects.now()), completeThrough: null, settledThrough: null };
     await context.write(`${JSON.stringify({ ...nothing, budgets: [] })}\n`);

@@ -62,8 +62,9 @@ export async function runOnTerminal(
 }
 
 const wholeScript = `
-import fcntl, os, pty, struct, subprocess, sys, termios
+import fcntl, os, pty, signal, struct, subprocess, sys, termios
 master, slave = pty.openpty()
+signal.signal(signal.SIGTERM, lambda *_: child.terminate())
 fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 40, int(sys.argv[1]), 0, 0))
 child = subprocess.Popen(sys.argv[2:], stdin=slave, stdout=slave, stderr=slave, start_new_session=True)
 os.close(slave)
