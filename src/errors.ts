@@ -41,6 +41,13 @@ export class UsageError extends CostbookError {
   override readonly exitCode = exitCodes.usage;
 }
 
+/** There are no books to read yet, or not here. */
+export class NoBooksError extends UsageError {
+  constructor(file: string) {
+    super(`${file} does not exist yet: run "costbook ingest" first`);
+  }
+}
+
 /** The platform refused a request or could not be reached. */
 export class PlatformError extends CostbookError {
   override readonly exitCode = exitCodes.platform;
@@ -89,7 +96,10 @@ export class LockedError extends CostbookError {
   /** `process 4711 (/usr/bin/node)`, as far as it can be seen from here. */
   readonly holder: string;
   constructor(file: string, holder: string, details: { cause?: unknown; advice?: string } = {}) {
-    super(`${file} is held by ${holder}: ${details.advice ?? 'wait until it ends, then run this again'}`, details);
+    super(
+      `${file} is held by ${holder}: ${details.advice ?? 'wait until it ends, then run this again, or let it wait with --wait 10m'}`,
+      details,
+    );
     this.holder = holder;
   }
 }

@@ -4,6 +4,7 @@ import { counted } from '../counted.ts';
 import { decimalOfWhole } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
+import { expectProject } from '../project-folder.ts';
 import {
   type AnomalyReplay,
   type AnomalyRules,
@@ -91,8 +92,7 @@ function budgetsAsked(
   const budgets = loadBudgets(file, { now: effects.now(), sinks: sinks.map(({ name }) => name) });
   if (budgets !== undefined && budgets.length > 0) return budgets;
   throw new UsageError(
-    `${file}: found ${budgets === undefined ? 'no such file' : 'no budget in it'}, expected budgets such as\n` +
-      'budgets:\n  - name: everything\n    period: monthly\n    amount: 5000 USD',
+    `${file}: found ${budgets === undefined ? 'no such file' : 'no budget in it'}, expected budgets such as\n${exampleBudget}`,
   );
 }
 
@@ -115,6 +115,8 @@ async function tellAll(input: CommandInput, context: CommandContext): Promise<nu
   options.check();
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
   loadAnomalyRules(fileAsked(options.text('file'), context), undefined); // what is wrong there is told here as well
+  const own = options.text('file') === undefined ? loadBudgets(budgetsFile(context.dir), { now }) : undefined;
+  if (options.text('file') === undefined && (own ?? []).length === 0) return sayHowToBegin(context);
   const budgets = budgetsAsked(options.text('file'), config, context);
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
@@ -153,6 +155,23 @@ async function tellAll(input: CommandInput, context: CommandContext): Promise<nu
     books.close();
   }
 }
+
+/** A project without budgets has not done anything wrong: it is told how they begin. */
+async function sayHowToBegin(context: CommandContext): Promise<number> {
+  expectProject(context.dir);
+  if (context.json) {
+    const nothing = { now: formatInstant(context.effects.now()), completeThrough: null, settledThrough: null };
+    await context.write(`${JSON.stringify({ ...nothing, budgets: [] })}\n`);
+    return exitCodes.done;
+  }
+  await context.write(
+    `There are no budgets yet. Write them into ${budgetsFile(context.dir)}, for example:\n\n${exampleBudget}\n\n` +
+      'Then "costbook budgets" shows what is spent and what is forecast, and "costbook alert" notifies you.\n',
+  );
+  return exitCodes.done;
+}
+
+const exampleBudget = 'budgets:\n  - name: everything\n    period: monthly\n    amount: 5000 USD';
 
 function notBegun({ name }: CalendarPeriod, completeThrough: Instant | undefined): ScopeForecast['forecast'] {
   const through = completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough);

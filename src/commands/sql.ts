@@ -1,6 +1,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
+import { expectProject } from '../project-folder.ts';
 import { type Answered, type AnswerFormat, answerFormats, askToFile, askToStream } from '../query/index.ts';
 import { dayMs } from '../time.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
@@ -72,6 +73,7 @@ export const sqlCommand: Command = {
     }
     options.check();
 
+    expectProject(context.dir); // the process that answers could not say it as well
     const sql = await readQuery(input, options.text('file'), context);
     context.progress('waiting for the answer');
     const question = { dir: context.dir, sql, asOf, format, raw: options.flag('raw'), maxRows, layout: context.layout };

@@ -98,10 +98,19 @@ async function registerAccounts({ config }: IngestRequest, { warehouse, effects 
 
 async function ingestAccount(
   config: AccountConfig,
-  client: Client,
+  platform: Client,
   request: IngestRequest,
   tools: IngestTools,
 ): Promise<Omit<AccountSummary, 'listings'>> {
+  let hasAnswered = false;
+  const client: Client = {
+    ...platform,
+    async call(...asked) {
+      const answer = await platform.call(...asked);
+      hasAnswered = true;
+      return answer;
+    },
+  };
   const { warehouse, effects } = tools;
   const requests: RequestCounts = { new: 0, settle: 0, verify: 0, repair: 0 };
   const errors: string[] = [];
@@ -117,6 +126,7 @@ async function ingestAccount(
     codes.push(error.exitCode);
     effects.log.warn('account is not up to date', { account: id, because: error.message });
   }
+  const failing = { note, signal: tools.signal, hasAnswered: () => hasAnswered };
 
   try {
     const counted = countingClient(client, () => (requests.new += 1));
@@ -155,7 +165,7 @@ async function ingestAccount(
           tools,
         })
       : undefined;
-    const changed = await unlessPlatformFails(() => past?.days(), note);
+    const changed = await unlessPlatformFails(() => past?.days(), failing);
     const planned = planWindows({
       now,
       historyStart,
@@ -181,10 +191,10 @@ async function ingestAccount(
       unproven.push(...repaired.unproven);
       for (const failure of repaired.failures) note(failure);
     };
-    await readAgain(await unlessPlatformFails(() => past?.series(), note));
+    await readAgain(await unlessPlatformFails(() => past?.series(), failing));
     const end = (await warehouse.completeness(id))?.completeThrough ?? historyStart;
-    await readAgain(await unlessPlatformFails(() => past?.months({ start: historyStart, end }), note));
-    await unlessPlatformFails(() => past?.confirm(), note);
+    await readAgain(await unlessPlatformFails(() => past?.months({ start: historyStart, end }), failing));
+    await unlessPlatformFails(() => past?.confirm(), failing);
     if (isWhole) unproven.push(...(await warehouse.contradictions(id)));
   } catch (error) {
     if (!isAccountsOwn(error)) throw error;
@@ -217,16 +227,27 @@ async function ingestAccount(
  */
 async function unlessPlatformFails<T>(
   verify: () => Promise<T> | undefined,
-  note: (error: CostbookError) => void,
+  { note, signal, hasAnswered }: Failing,
 ): Promise<T | undefined> {
   try {
     return await verify();
   } catch (error) {
+    signal.throwIfAborted(); // the time is over, or a person has ended it
+    // Who has not answered anything so far will keep the next request waiting just as long.
+    const isMute = error instanceof PlatformError && error.code === 'timeout' && !hasAnswered();
     const mayGoOn = error instanceof RefusedAnswerError || (error instanceof PlatformError && !isHopeless(error));
-    if (!mayGoOn) throw error;
+    if (isMute || !mayGoOn) throw error;
     note(error);
     return undefined;
   }
+}
+
+/** What there is to know where the platform fails a request. */
+interface Failing {
+  note(error: CostbookError): void;
+  readonly signal: AbortSignal;
+  /** Whether the platform has answered any request of this account so far. */
+  hasAnswered(): boolean;
 }
 
 /** True for a failure that concerns one account; anything else ends the run. */

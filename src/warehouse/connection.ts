@@ -15,7 +15,15 @@ import {
   StatementType,
 } from '@duckdb/node-api';
 import duckdb from '@duckdb/node-bindings';
-import { CostbookError, DamagedFileError, LockedError, MachineError, messageOf, UsageError } from '../errors.ts';
+import {
+  CostbookError,
+  DamagedFileError,
+  LockedError,
+  MachineError,
+  messageOf,
+  NoBooksError,
+  UsageError,
+} from '../errors.ts';
 import { memoryLimitMb } from '../memory.ts';
 import {
   clearWritersSpill,
@@ -166,7 +174,7 @@ export async function openDatabase(file: string, options: OpenOptions): Promise<
 
 /** Throws UsageError where a file to be read is not there. */
 export async function expectFile(file: string): Promise<void> {
-  if (!(await exists(file))) throw new UsageError(`${file} does not exist yet: run "costbook ingest" first`);
+  if (!(await exists(file))) throw new NoBooksError(file);
 }
 
 /** Opens a database in memory that holds nothing, to read files of other formats with; what does not fit spills to `folder`. */
