@@ -13,6 +13,8 @@ const tables = [
   'restatements',
   'loads',
   'covered',
+  'claims_corrected',
+  'clocks',
   'proofs',
   'unproven',
   'contradictions',
