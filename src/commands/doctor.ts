@@ -11,7 +11,7 @@ import { readToken } from '../secrets.ts';
 import { secretsOf } from '../sink-settings.ts';
 import { formatInstant, hourMs, type Instant } from '../time.ts';
 import { nodeVersion, version } from '../version.ts';
-import { completeness, openBooks, snapshotFile, warehouseBytes } from '../warehouse/index.ts';
+import { completeness, lastClocks, openBooks, snapshotFile, warehouseBytes } from '../warehouse/index.ts';
 import { askPlatform } from './ask-platform.ts';
 import type { Command, CommandContext } from './command.ts';
 
@@ -323,6 +323,16 @@ async function books(
               'run "costbook ingest"; "costbook status" says what stands in its way',
             )
           : ok(words),
+      );
+    }
+    for (const { account, aheadSeconds, platformAt, localAt } of await lastClocks(snapshot.connection)) {
+      if (aheadSeconds * 1000 <= hourMs) continue;
+      found.push(
+        warn(
+          `when account ${account} was read last, this machine's clock said ${formatInstant(localAt)} and the platform's ` +
+            formatInstant(platformAt),
+          'set the clock (NTP), or leave out --now, and run "costbook ingest": the books are complete by the platform\'s clock',
+        ),
       );
     }
     const [last] = await snapshot.connection.rows(

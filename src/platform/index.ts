@@ -24,4 +24,5 @@ export {
 } from './listings.ts';
 export * from './operations.ts';
 export { CursorRefusedError, type Page, pages } from './paging.ts';
+export { proxiesOf } from './proxy.ts';
 export * from './responses.ts';
