@@ -1,3 +1,4 @@
+import { PlatformError } from '../errors.ts';
 import { type Client, type Clocks, operations } from '../platform/index.ts';
 import { dayMs, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
 import type { CoveredPiece } from '../warehouse/index.ts';
@@ -34,13 +35,13 @@ export async function correctFalseClaims(
   const now = effects.now();
   if (!covered.some(({ seenAt }) => seenAt > now + clockToleranceMs)) return false;
   if (client.clocks() === undefined) {
-    await client.call(
-      operations.groupByEnum,
-      { accountId: account },
-      `account ${account}`,
-      async () => undefined,
-      signal,
-    );
+    const about = `account ${account}, the platform's clock`;
+    await client
+      .call(operations.groupByEnum, { accountId: account }, about, async () => undefined, signal)
+      .catch((error: unknown) => {
+        // A refusal tells the time as well; what does not answer at all is met again by the next request.
+        if (!(error instanceof PlatformError)) throw error;
+      });
   }
   const platformAt = client.clocks()?.platform;
   const claims = platformAt === undefined ? [] : await warehouse.falseClaims(account, platformAt);

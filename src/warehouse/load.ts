@@ -443,11 +443,11 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
       if (shared !== null) throw new Error(`two different series share the id ${shared}: nothing was written`);
       const [changed] =
         coveredHours > 0
-          ? await connection.rows('select count(*) as restated from changes where was_covered')
-          : [{ restated: 0 }];
+          ? await connection.rows('select count(*) as changed, count(*) filter (was_covered) as restated from changes')
+          : [{ changed: 0, restated: 0 }];
       const restated = Number(changed?.['restated']);
       const isWhollyCovered = coveredHours * hourMs === window.end - window.start;
-      const outcome = isWhollyCovered && restated === 0 ? 'unchanged' : 'loaded';
+      const outcome = isWhollyCovered && Number(changed?.['changed']) === 0 ? 'unchanged' : 'loaded';
       const written: LoadWritten = {
         outcome,
         amounts: Number(counts?.['amounts']),
