@@ -16,6 +16,7 @@ import { nodeVersion, version } from '../version.ts';
 import {
   completeness,
   findTraces,
+  lastClocks,
   openBooks,
   readAllTables,
   snapshotFile,
@@ -362,6 +363,16 @@ async function books(
               'run "costbook ingest"; "costbook status" says what stands in its way',
             )
           : ok(words),
+      );
+    }
+    for (const { account, aheadSeconds, platformAt, localAt } of await lastClocks(snapshot.connection)) {
+      if (aheadSeconds * 1000 <= hourMs) continue;
+      found.push(
+        warn(
+          `when account ${account} was read last, this machine's clock said ${formatInstant(localAt)} and the platform's ` +
+            formatInstant(platformAt),
+          'set the clock (NTP), or leave out --now, and run "costbook ingest": the books are complete by the platform\'s clock',
+        ),
       );
     }
     const [last] = await snapshot.connection.rows(

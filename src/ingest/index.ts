@@ -12,6 +12,7 @@ import { coverWindows, planWindows, type Role } from '../fetch/index.ts';
 import { type Client, discoverAccounts, discoverHistoryStart, metricsLimits } from '../platform/index.ts';
 import { floorHour, floorMonth, formatInstant, formatWindow, hourMs, type Instant, type Window } from '../time.ts';
 import type { TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
+import { correctFalseClaims, reportClock } from './clocks.ts';
 import { type ListingSummary, readInventory } from './inventory.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
 import { openPast, type PastVerification } from './verify.ts';
@@ -120,6 +121,7 @@ async function ingestAccount(
   let role: Role | undefined;
   let id = config.id ?? '';
   let past: PastVerification | undefined;
+  let isPlatformClockWrong = false;
 
   function note(error: CostbookError): void {
     errors.push(error.message);
@@ -150,7 +152,8 @@ async function ingestAccount(
     };
     await warehouse.saveAccount({ ...facts, role: before?.role, decimals: known.decimals }, now);
 
-    const covered = await warehouse.coveredPieces(id);
+    let covered = await warehouse.coveredPieces(id);
+    if (await correctFalseClaims(id, covered, counted, request, tools)) covered = await warehouse.coveredPieces(id);
     // A run that is to look at a part of the hours only, or at everything again, has no question about the past.
     const isWhole = request.from === undefined && request.to === undefined && !request.refetch;
     past = isWhole
@@ -180,6 +183,7 @@ async function ingestAccount(
     const result = await ingestWindows({ ...reading, planned, role: undefined });
     role = result.role;
     unproven.push(...result.unproven);
+    isPlatformClockWrong = result.isPlatformClockWrong;
     for (const failure of result.failures) note(failure);
     if (role !== undefined) await warehouse.saveAccount({ ...facts, role, decimals: result.decimals }, now);
 
@@ -203,6 +207,7 @@ async function ingestAccount(
     past?.close();
   }
 
+  if (id !== '' && !isPlatformClockWrong) await reportClock(id, client.clocks(), request, tools);
   const complete = await warehouse.completeness(id);
   const tooOldBefore = effects.now() - request.config.freshnessHours * hourMs;
   const isTooOld = (complete?.completeThrough ?? 0) < tooOldBefore;

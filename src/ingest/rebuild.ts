@@ -195,6 +195,18 @@ async function repeatLoad(load: LandedLoad, stage: Stage): Promise<void> {
 }
 
 function factsOf({ record }: LandedLoad): LoadFacts {
-  const { loadNumber, runNumber, reading, reason, requests, pagesRead, queries, claimedEnd, seenAt } = record;
-  return { loadNumber, runNumber, reading, reason, requests, pages: pagesRead, queries, claimedEnd, seenAt };
+  const { loadNumber, runNumber, reading, reason, requests, pagesRead, queries, claimedEnd } = record;
+  const { seenAt, platformAt } = record;
+  return {
+    loadNumber,
+    runNumber,
+    reading,
+    reason,
+    requests,
+    pages: pagesRead,
+    queries,
+    claimedEnd,
+    seenAt,
+    platformAt,
+  };
 }

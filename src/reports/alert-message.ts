@@ -207,6 +207,14 @@ function heldWords(fact: AlertFact): Words {
           'Every number since then is missing, which is not the same as 0. "costbook status" says what the last run did.',
         ],
       };
+    case 'clock':
+      return {
+        title: `This machine's clock is ${aheadWords(fact.aheadSeconds)} ahead of the platform's`,
+        sentences: [
+          `It said ${fact.localAt} when the platform of ${fact.account} said ${fact.platformAt}. The books are complete by the platform's clock.`,
+          'Set the clock (NTP), or leave out --now, and run "costbook ingest" again. Nothing in the books needs repair.',
+        ],
+      };
     case 'unproven':
       return {
         title: `Costs of ${fact.account} in ${fact.month} do not prove`,
@@ -257,6 +265,11 @@ function heldWords(fact: AlertFact): Words {
   }
 }
 
+/** `31 days`, `2.5 hours` */
+function aheadWords(seconds: number): string {
+  return seconds >= 172_800 ? `${Math.floor(seconds / 86_400)} days` : `${(seconds / 3600).toFixed(1)} hours`;
+}
+
 function overWords(fact: AlertFact): Words {
   switch (fact.kind) {
     case 'budget':
@@ -271,6 +284,8 @@ function overWords(fact: AlertFact): Words {
       return anomalyOverWords(fact);
     case 'stale':
       return { title: `the books of ${fact.account} are up to date again`, sentences: [] };
+    case 'clock':
+      return { title: `this machine's clock agrees with the platform of ${fact.account} again`, sentences: [] };
     case 'unproven':
       return { title: `costs of ${fact.account} in ${fact.month} prove again`, sentences: [] };
     case 'check':

@@ -27,6 +27,14 @@ export interface StaleFact extends DataFactHead {
   readonly freshnessHours: number;
 }
 
+/** This machine's clock was ahead of the platform's when the account was read last. */
+export interface ClockFact extends DataFactHead {
+  readonly kind: 'clock';
+  readonly aheadSeconds: number;
+  readonly platformAt: string;
+  readonly localAt: string;
+}
+
 /** Hours of an account in a month do not prove: what the platform tells of them contradicts itself. */
 export interface UnprovenFact extends DataFactHead {
   readonly kind: 'unproven';
@@ -84,7 +92,7 @@ export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
   readonly revision?: string | undefined;
 };
 
-export type DataFact = StaleFact | UnprovenFact | CheckFact | RunFact | ClosedMonthFact | DimensionFact;
+export type DataFact = StaleFact | ClockFact | UnprovenFact | CheckFact | RunFact | ClosedMonthFact | DimensionFact;
 export type AlertFact = DataFact | BudgetAlertFact | AnomalyFact;
 export type AlertKind = AlertFact['kind'];
 
@@ -185,6 +193,8 @@ export interface DataState {
     readonly isConfigured: boolean;
     readonly completeThrough: string | null;
     readonly isTooOld: boolean;
+    /** Null where this machine's clock was not ahead of the platform's. */
+    readonly clock: Pick<ClockFact, 'aheadSeconds' | 'platformAt' | 'localAt'> | null;
     /** Newest first. */
     readonly unproven: readonly { readonly start: string; readonly end: string; readonly because: string }[];
   }[];
@@ -256,7 +266,7 @@ function keyOf(...parts: readonly string[]): string {
 }
 
 function accountFacts(
-  { account, isConfigured, isTooOld, completeThrough, unproven }: DataState['accounts'][number],
+  { account, isConfigured, isTooOld, clock, completeThrough, unproven }: DataState['accounts'][number],
   freshnessHours: number,
 ): DataFact[] {
   const head = { account, notify: [], state: 'raised' as const, completeThrough };
@@ -273,6 +283,9 @@ function accountFacts(
           },
         ]
       : []),
+    ...(clock === null
+      ? []
+      : [{ ...head, key: keyOf('clock', account), kind: 'clock' as const, severity: 'warning' as const, ...clock }]),
     ...months.map((month): UnprovenFact => {
       const windows = unproven.filter(({ start }) => start.startsWith(month));
       return {

@@ -16,6 +16,8 @@ const tables = [
   'restatements',
   'loads',
   'covered',
+  'claims_corrected',
+  'clocks',
   'proofs',
   'unproven',
   'contradictions',

@@ -19,6 +19,15 @@ import {
   sinksOfDigest,
 } from './alerts.ts';
 import { type AnomalyEvaluation, recordAnomalies } from './anomalies.ts';
+import {
+  type ClockReading,
+  correctClaims,
+  type FalseClaim,
+  falseClaims,
+  lastClocks,
+  monthsClosedTooSoon,
+  recordClock,
+} from './clocks.ts';
 import { type ClosedMonth, closedMonths, closeMonth, type MonthClose, reopenMonth } from './closes.ts';
 import { type Connection, openDatabase, type SqlRow } from './connection.ts';
 import { type ForecastsMade, recordForecasts } from './forecasts.ts';
@@ -179,6 +188,13 @@ export interface Warehouse {
   deliveryBegan(number: number, runNumber: number, now: Instant): Promise<void>;
   /** Writes a sink's receipt, or why there is none. */
   deliveryEnded(delivery: DeliveryEnd, now: Instant): Promise<void>;
+  /** Loads that were read under a clock more than an hour ahead of the platform's present one. */
+  falseClaims(account: string, platformAt: Instant): Promise<readonly FalseClaim[]>;
+  correctClaims(facts: Parameters<typeof correctClaims>[1]): Promise<void>;
+  /** The months (`2026-10`) that are closed on hours which a fast clock claimed. */
+  monthsClosedTooSoon(account: string): Promise<string[]>;
+  lastClocks(): Promise<ClockReading[]>;
+  recordClock(reading: ClockReading, runNumber: number): Promise<void>;
   openStage(): Promise<Stage>;
   openInventory(): Promise<InventoryStage>;
   /** What came of a listing when it was read last; undefined where it never was. */
@@ -364,6 +380,11 @@ export async function openWarehouse(
       deliveryBegan: async (number, runNumber, now) =>
         recordDeliveryBegan(recorder, { number, runNumber, at: await seenAt(now) }),
       deliveryEnded: async (delivery, now) => recordDeliveryEnd(recorder, delivery, await seenAt(now)),
+      falseClaims: (account, platformAt) => falseClaims(connection, account, platformAt),
+      correctClaims: (facts) => correctClaims(recorder, facts),
+      monthsClosedTooSoon: (account) => monthsClosedTooSoon(connection, account),
+      lastClocks: () => lastClocks(connection),
+      recordClock: (reading, runNumber) => recordClock(recorder, reading, runNumber),
       openStage: async () => openStage(await database.connect(signal), recorder),
       openInventory: async () => openInventoryStage(await database.connect(signal), recorder),
       lastListingOutcome: (key) => lastListingOutcome(connection, key),

@@ -33,6 +33,15 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     ],
   },
   stale: { ...head, key: 'stale/acc_main', kind: 'stale', severity: 'critical', freshnessHours: 26 },
+  clock: {
+    ...head,
+    key: 'clock/acc_main',
+    kind: 'clock',
+    severity: 'warning',
+    aheadSeconds: 2_678_400,
+    platformAt: '2026-10-15T03:10:00Z',
+    localAt: '2026-11-15T03:10:00Z',
+  },
   unproven: {
     ...head,
     key: 'unproven/acc_main/2026-10',
