@@ -312,11 +312,11 @@ describe('what is told of an anomaly', () => {
         ...{ raisedAt: 0, acknowledgedUntil: day + 1 },
       };
       const fact = { ...before, revision: '2026-10-22' };
-      const after = (of: AnomalyFact, now: number) =>
+      const transitionsAt = (of: AnomalyFact, now: number) =>
         transitionsOf([alert], [of], { now, everybody: ['hook'] }).entries.map(({ entry }) => entry.transition);
-      expect(after(fact, day)).toEqual([]);
-      expect(after({ ...fact, state: 'resolved' }, day)).toEqual(['resolved']);
-      expect(after(fact, day + 1)).toEqual(['raised']);
+      expect(transitionsAt(fact, day)).toEqual([]);
+      expect(transitionsAt({ ...fact, state: 'resolved' }, day)).toEqual(['resolved']);
+      expect(transitionsAt(fact, day + 1)).toEqual(['raised']);
     });
 
     test('has no month end where the last complete day was as usual', () => {
