@@ -156,6 +156,8 @@ export function transitionsOf(
     if (fact.state === 'raised') {
       if (open === undefined) raise(fact, before);
       else if (fact.revision !== parseFact(open.fact).revision) {
+        // While it is acknowledged it stays as it was reported, so that its end is reported as well.
+        if (open.acknowledgedUntil !== undefined && open.acknowledgedUntil > now) continue;
         end(open, 'superseded', fact);
         raise(fact, open);
       } else if (acknowledged.includes(open.key) || (!open.isTold && open.acknowledgedUntil === undefined)) {

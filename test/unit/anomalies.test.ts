@@ -304,6 +304,21 @@ describe('what is told of an anomaly', () => {
       });
     });
 
+    test('waits for the end of an acknowledgement, in which only its own end is reported', () => {
+      const day = Date.parse('2026-10-23T02:15:00Z');
+      const before = { ...example, key: 'k', revision: undefined };
+      const alert = {
+        ...{ key: 'k', occurrence: 1, isOpen: true, isTold: true, fact: JSON.stringify(before), sinks: ['hook'] },
+        ...{ raisedAt: 0, acknowledgedUntil: day + 1 },
+      };
+      const fact = { ...before, revision: '2026-10-22' };
+      const transitionsAt = (of: AnomalyFact, now: number) =>
+        transitionsOf([alert], [of], { now, everybody: ['hook'] }).entries.map(({ entry }) => entry.transition);
+      expect(transitionsAt(fact, day)).toEqual([]);
+      expect(transitionsAt({ ...fact, state: 'resolved' }, day)).toEqual(['resolved']);
+      expect(transitionsAt(fact, day + 1)).toEqual(['raised']);
+    });
+
     test('has no month end where the last complete day was as usual', () => {
       const rows = [{ ...row, detail: JSON.stringify({ impacts: [20, 90], notices: [first], drivers: [] }) }];
       const [fact] = anomalyFacts(rows, new Map(), { notify: [], completeThroughOf: () => '2026-10-23T02:00:00Z' });
