@@ -382,6 +382,7 @@ function configSchema(): Schema {
         versionHeader: text('the header of the version'),
         fileMode: {
           type: ['number', 'string'],
+          enum: [600, 640, 660, 604, 606, 644, 646, 664, 666, '0600', '0640', '0660', '0644', '0664', '0666'],
           description: 'the mode of new files such as 0640, 0600 without it; folders get x wherever files get r',
         },
         proof: mapping(configKeys.proof, {
