@@ -49,7 +49,7 @@ const asked: Readonly<Record<string, readonly string[]>> = {
   invoice_lines: september,
   reconciliation: september,
   reconciliation_summary: september,
-  restatements: [],
+  restated_days: [],
   unit_economics: ['--param', 'metric=orders.csv', '--from', '2026-09-03', '--to', '2026-09-05'],
   focus: september,
 };
