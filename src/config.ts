@@ -4,7 +4,14 @@ import { UsageError } from './errors.ts';
 import { accountIdFault, earliestVersion } from './platform/index.ts';
 import { expand, variableValue } from './references.ts';
 import { type TokenSource, tokenFault } from './secrets.ts';
-import { readSinkNames, readSinks, type Sink, secretKeys } from './sink-settings.ts';
+import {
+  type AlertSeverities,
+  readSeverities,
+  readSinkNames,
+  readSinks,
+  type Sink,
+  secretKeys,
+} from './sink-settings.ts';
 import { floorHour, formatInstant, hourMs, type Instant, parseDuration, parseInstant, parseRfc3339 } from './time.ts';
 import {
   endOf,
@@ -84,7 +91,14 @@ export interface LocalConfig {
   /** Where alerts are told, by name. */
   readonly sinks: readonly Sink[];
   /** Who is told where nobody else is named, and after how many days a message that no sink takes is given up. */
-  readonly alerts: { readonly notify: readonly string[]; readonly giveUpDays: number }; // all sinks; 7
+  readonly alerts: {
+    readonly notify: readonly string[];
+    readonly giveUpDays: number;
+    /** How severe alerts about the data are, by kind, where it is not as usual. */
+    readonly severity: AlertSeverities;
+  }; // all sinks; 7; as usual
+  /** What the project is called in messages; undefined where nobody said: as its folder. */
+  readonly project: string | undefined;
   readonly apiVersion: string; // the earliest version, as the platform itself has it
   readonly authorizationHeader: string; // Authorization
   readonly versionHeader: string; // Service-Version
@@ -116,6 +130,7 @@ const tokenKeys = ['token', 'tokenFile', 'tokenCommand'] as const;
 /** Keys of one account that can also stand at the top level, for all of them. */
 const sharedKeys = ['url', ...tokenKeys, 'since'] as const;
 const plainSettings = [
+  'project',
   'concurrency',
   'maxRequestsPerMinute',
   'settleDays',
@@ -136,7 +151,7 @@ const groups = [
   { name: 'focus', keys: ['provider', 'accountName'], expected: 'a key such as provider: …; write one or remove it' },
   {
     name: 'alerts',
-    keys: ['notify', 'giveUpDays'],
+    keys: ['notify', 'giveUpDays', 'severity'],
     expected: 'a key such as notify: [finops]; write one or remove it',
   },
 ] as const;
@@ -148,6 +163,7 @@ const groupedSettings = [
   'focus.accountName',
   'alerts.notify',
   'alerts.giveUpDays',
+  'alerts.severity',
 ] as const;
 const settingKeys = [...plainSettings, ...groupedSettings];
 const topKeys = ['accounts', 'account', ...sharedKeys, ...plainSettings, ...groups.map(({ name }) => name), 'sinks'];
@@ -380,7 +396,9 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
     alerts: {
       notify: readSinkNames(layer.get('alerts.notify'), sinks, reading.problems) ?? sinks.map(({ name }) => name),
       giveUpDays: setting('alerts.giveUpDays', integerParser(1, 365)) ?? 7,
+      severity: readSeverities(layer.get('alerts.severity'), reading.problems),
     },
+    project: setting('project', parseName),
     apiVersion: setting('apiVersion', parseApiVersion) ?? earliestVersion,
     authorizationHeader,
     versionHeader,

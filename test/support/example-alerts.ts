@@ -35,10 +35,10 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
   stale: { ...head, key: 'stale/acc_main', kind: 'stale', severity: 'critical', freshnessHours: 26 },
   unproven: {
     ...head,
-    key: 'unproven/acc_main/2026-10',
+    key: 'unproven/acc_main',
     kind: 'unproven',
     severity: 'critical',
-    month: '2026-10',
+    months: ['2026-10', '2025-11'],
     count: 4,
     windows: [
       {
@@ -71,6 +71,7 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     exitCode: 3,
     error: 'no answer from api.example.com:443: connection refused (ECONNREFUSED)',
     endedAt: '2026-10-21T02:15:40Z',
+    outOfDate: [],
   },
   closed_month: {
     ...head,
@@ -171,6 +172,7 @@ export function messageOf(...entries: readonly AlertEntry[]): OutgoingMessage {
     settledThrough: '2026-10-18T02:00:00Z',
     entries,
     digest: null,
+    origin: { project: 'acme', host: 'finops-01' },
     mayBeRepeat: false,
     isTest: false,
   };

@@ -102,7 +102,7 @@ test('a message is within the limits whatever it tells', () => {
       const entries = told.map((fact) => entryOf(fact, isOver ? 'resolved' : 'raised'));
       expect(blockKitFaults(slackMessage(messageOf(...entries)))).toEqual([]);
     }),
-    { numRuns: 100 },
+    { numRuns: 40 },
   );
   const long = { ...digest.digest, text: `${'x & <y> '.repeat(400)}\n`.repeat(300) } as OutgoingMessage['digest'];
   expect(blockKitFaults(slackMessage({ ...digest, digest: long }))).toEqual([]);
