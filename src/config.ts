@@ -96,9 +96,9 @@ export interface LocalConfig {
     readonly giveUpDays: number;
     /** How severe alerts about the data are, by kind, where it is not as usual. */
     readonly severity: AlertSeverities;
+    /** What the project is called in messages; undefined where nobody said: as its folder. */
+    readonly project: string | undefined;
   }; // all sinks; 7; as usual
-  /** What the project is called in messages; undefined where nobody said: as its folder. */
-  readonly project: string | undefined;
   readonly apiVersion: string; // the earliest version, as the platform itself has it
   readonly authorizationHeader: string; // Authorization
   readonly versionHeader: string; // Service-Version
@@ -130,7 +130,6 @@ const tokenKeys = ['token', 'tokenFile', 'tokenCommand'] as const;
 /** Keys of one account that can also stand at the top level, for all of them. */
 const sharedKeys = ['url', ...tokenKeys, 'since'] as const;
 const plainSettings = [
-  'project',
   'concurrency',
   'maxRequestsPerMinute',
   'settleDays',
@@ -151,7 +150,7 @@ const groups = [
   { name: 'focus', keys: ['provider', 'accountName'], expected: 'a key such as provider: …; write one or remove it' },
   {
     name: 'alerts',
-    keys: ['notify', 'giveUpDays', 'severity'],
+    keys: ['notify', 'giveUpDays', 'severity', 'project'],
     expected: 'a key such as notify: [finops]; write one or remove it',
   },
 ] as const;
@@ -164,6 +163,7 @@ const groupedSettings = [
   'alerts.notify',
   'alerts.giveUpDays',
   'alerts.severity',
+  'alerts.project',
 ] as const;
 const settingKeys = [...plainSettings, ...groupedSettings];
 const topKeys = ['accounts', 'account', ...sharedKeys, ...plainSettings, ...groups.map(({ name }) => name), 'sinks'];
@@ -397,8 +397,8 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
       notify: readSinkNames(layer.get('alerts.notify'), sinks, reading.problems) ?? sinks.map(({ name }) => name),
       giveUpDays: setting('alerts.giveUpDays', integerParser(1, 365)) ?? 7,
       severity: readSeverities(layer.get('alerts.severity'), reading.problems),
+      project: setting('alerts.project', parseName),
     },
-    project: setting('project', parseName),
     apiVersion: setting('apiVersion', parseApiVersion) ?? earliestVersion,
     authorizationHeader,
     versionHeader,

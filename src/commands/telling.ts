@@ -30,7 +30,7 @@ export function loadTellingConfig({ dir, env, effects, keepSecret }: CommandCont
 
 /** Whose books they are and where: what tells the messages of several projects apart. */
 export function originOf(config: LocalConfig, { dir }: CommandContext): Origin {
-  return { project: config.project ?? (basename(dir) || dir), host: hostname() };
+  return { project: config.alerts.project ?? (basename(dir) || dir), host: hostname() };
 }
 
 /** What facts are made of besides the books, and what is wrong with the budgets so that they are left out. */

@@ -375,7 +375,6 @@ function configSchema(): Schema {
           pattern: '^([0-9]{1,5}[smhd]|.*\\$\\{.*\\}.*)$',
         },
         verifyDays: count('days of the past that are looked at every night, 400 without it', 0, 36_500),
-        project: text('what the project is called in messages, its folder without it'),
         deepVerifyPages: count('pages of totals by series in a night, 2 without it', 0),
         inventory,
         apiVersion: text('a version of the platform such as 2026-04-16'),
@@ -395,6 +394,7 @@ function configSchema(): Schema {
         alerts: mapping(configKeys.alerts, {
           notify: { ...names, description: 'who is told where nobody else is named; all without it' },
           giveUpDays: count('days after which a message is given up, 7 without it', 1, 365),
+          project: text('what the project is called in messages, its folder without it'),
           severity: mapping(
             severityKinds,
             Object.fromEntries(severityKinds.map((kind) => [kind, choice(alertSeverities, `of alerts of this kind`)])),

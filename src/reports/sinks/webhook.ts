@@ -48,9 +48,9 @@ function within<T>(items: readonly T[], bytes: number): T[] {
   return end === -1 ? [...items] : items.slice(0, end);
 }
 
-/** An alert; of one that is too large the names are cut. */
+/** An alert; of one that is too large all texts but its key are cut. */
 function smallEntry(entry: AlertEntry): AlertEntry {
-  return bytesOf(entry) <= maxAlertBytes ? entry : withShortTexts(entry);
+  return bytesOf(entry) <= maxAlertBytes ? entry : { ...withShortTexts(entry), key: shorten(entry.key, maxKey) };
 }
 
 /** The digest without its own text, which the message has, where that is too large; and with as many budgets as fit. */
@@ -61,6 +61,7 @@ function digestWithin(digest: Digest, bytes: number): Digest {
   return { ...small, budgets };
 }
 
+const maxKey = 2000;
 const shortText = 200;
 const shortList = 10;
 
