@@ -5,6 +5,7 @@ import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import {
   blamingReport,
   boundParameters,
+  budgetsFile,
   type CompletenessState,
   checkReport,
   completenessOf,
@@ -13,6 +14,7 @@ import {
   type FocusAsked,
   filesOf,
   focusAsked,
+  focusGrains,
   focusMetadata,
   focusVersions,
   formatTable,
@@ -21,10 +23,13 @@ import {
   instantOf,
   isPartitioned,
   type Kept,
+  loadBudgets,
   manifestName,
   momentOf,
+  namesOfFocus,
   newestLoad,
   orderedQuery,
+  ownerBudgets,
   type ParameterValue,
   type Published,
   parameterOption,
@@ -39,7 +44,8 @@ import {
   readReports,
   saidParameters,
   settleParameters,
-  withFocusNames,
+  shape,
+  withDefaults,
 } from '../reports/index.ts';
 import { completeness, openBooks, type SqlColumn, toCellText, toJsonValue } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -74,11 +80,16 @@ export const reportCommand: Command = {
     { flags: '--parquet-decimals <type>', summary: 'exact, or double for readers that have no decimals' },
     {
       flags: '--focus-version <version>',
-      summary: `of the report focus: ${focusVersions.join(' or ')}; ${focusVersions[0]} by default`,
+      summary: `of the report focus: ${focusVersions.join(', ')}; ${focusVersions[0]} by default`,
+    },
+    {
+      flags: '--grain <grain>',
+      summary: `of the report focus: a row for each ${focusGrains.join(' or ')} charge period`,
     },
     {
       flags: '--with-deprecated-columns',
-      summary: 'of the report focus: also the columns that the version has deprecated, for older readers',
+      summary:
+        'of the report focus: also ProviderName and PublisherName, which 1.4 deprecated; without them two rules of the official 1.4 model fail',
     },
     { flags: '--require-complete', summary: 'exit 4, writing nothing, where what the report is about is not complete' },
     { flags: '--list', summary: 'name the reports with their parameters' },
@@ -112,6 +123,8 @@ export const reportCommand: Command = {
     });
     const version = options.text('focusVersion');
     if (version !== undefined) given.push({ name: 'focus_version', text: version, what: '--focus-version' });
+    const grain = options.text('grain');
+    if (grain !== undefined) given.push({ name: 'grain', text: grain, what: '--grain' });
     if (options.flag('withDeprecatedColumns')) {
       given.push({ name: 'deprecated_columns', text: 'true', what: '--with-deprecated-columns' });
     }
@@ -154,11 +167,11 @@ export const reportCommand: Command = {
       for (const sentence of [...lacking, ...(kept?.gone ?? [])]) context.tell(`warning: ${sentence}`);
 
       refuseOneNameForSeveral(values, accounts);
-      const parameters = boundParameters(values);
       return await blamingReport(report, async () => {
-        const answered = await checkReport(connection, report, parameters);
+        const { report: shaped, parameters } = await shape(connection, report, boundParameters(values));
+        const answered = await checkReport(connection, shaped, parameters);
         const columns = chosenColumns(answered, focus);
-        const question: Question = { connection, query: orderedQuery(report, focus?.columns), parameters };
+        const question: Question = { connection, query: orderedQuery(shaped, focus?.columns), parameters };
         const published = await publishReport({
           report,
           question,
@@ -199,10 +212,16 @@ export const reportCommand: Command = {
   },
 };
 
-/** A report that is told in FOCUS names provider and account as the configuration does; others do without it. */
+/** A report whose defaults are those of the project: the names of FOCUS, and the budgets to compare with. */
 function withConfiguredNames(report: Report, { dir, env, effects }: CommandContext): Report {
-  if (!report.parameters.some(({ name }) => name === 'focus_version')) return report;
-  return withFocusNames(report, loadConfig({ dir, env, now: effects.now(), requireAccounts: false }).focus);
+  const now = effects.now();
+  if (report.parameters.some(({ name }) => name === 'focus_version')) {
+    return withDefaults(report, namesOfFocus(loadConfig({ dir, env, now, requireAccounts: false }).focus));
+  }
+  if (report.parameters.some(({ name }) => name === 'budgets')) {
+    return withDefaults(report, { budgets: ownerBudgets(loadBudgets(budgetsFile(dir), { now }) ?? []) });
+  }
+  return report;
 }
 
 /** One name of an account cannot be that of several: each has its own in the configuration. */

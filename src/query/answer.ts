@@ -1,3 +1,4 @@
+import { UsageError } from '../errors.ts';
 import {
   type CompletenessState,
   csvPieces,
@@ -96,15 +97,14 @@ async function fillParquet(
   state: CompletenessState,
 ): Promise<Pick<Answered, 'rows' | 'isTruncated'>> {
   if (file === null) throw new Error('Parquet needs a file');
-  await connection.checkQuery(sql);
-  // As text in a text: whatever brackets and comments stand in it, it is read as the one SELECT that it is.
-  const asTable = `from query('${sql.replaceAll("'", "''")}')`;
-  const query = maxRows === null ? asTable : `${asTable} limit ${maxRows}`;
+  const { source } = await connection.admit(sql);
+  if (source === undefined) throw new UsageError('EXPLAIN has no rows for Parquet: leave out --format and --out');
+  const query = `from ${source}${maxRows === null ? '' : ` limit ${maxRows}`}`;
   try {
     const rows = await writeParquet(file, { connection, query, parameters: {} }, formatOptions(raw, state));
     if (rows !== maxRows) return { rows, isTruncated: false };
     // Whether there is one more, only asking for it tells.
-    const more = countRows(await connection.query(sql), maxRows);
+    const more = countRows(await connection.stream(`from ${source}`), maxRows);
     for await (const _ of more.pieces); // counted
     return { rows, isTruncated: more.isTruncated };
   } catch (error) {

@@ -89,6 +89,7 @@ export { answersMetric, type EndedRun, type MetricsAsked, metricNames, readMetri
 export * from './moment.ts';
 export { cents } from './money.ts';
 export { type NextStep, nextStepOf, stepAfterRun, unprovenStep } from './next-step.ts';
+export { ownerBudgets } from './owner-budgets.ts';
 export * from './parameters.ts';
 export {
   type Forecaster,
@@ -110,6 +111,7 @@ export {
   type ScopeForecast,
   withForecasts,
 } from './scope-forecasts.ts';
+export { shape } from './shape.ts';
 export { openSink } from './sinks/index.ts';
 export { sendPing } from './sinks/ping.ts';
 export { sinkFault } from './sinks/reach.ts';

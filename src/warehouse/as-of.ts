@@ -32,7 +32,7 @@ export async function createPast(connection: Connection, draft?: string): Promis
  */
 export async function setMoment(connection: Connection, asOf: Instant): Promise<void> {
   await connection.run(await readSql('as_of', 'moment'), { as_of: formatInstant(asOf) });
-  await connection.run('begin transaction read only');
+  await connection.seal();
 }
 
 /**

