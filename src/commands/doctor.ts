@@ -3,7 +3,7 @@ import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { type LocalAccount, type LocalConfig, loadConfig } from '../config.ts';
-import { exitCodeOf, exitCodes, messageOf, UsageError, worstExitCode } from '../errors.ts';
+import { CostbookError, exitCodeOf, exitCodes, messageOf, UsageError, worstExitCode } from '../errors.ts';
 import { loadJobs } from '../jobs/index.ts';
 import { memoryLimitMb } from '../memory.ts';
 import { budgetsFile, loadBudgets, sinkFault } from '../reports/index.ts';
@@ -363,7 +363,11 @@ const alertsShown = 5;
 /** What is wrong by the alerts of the last night; nothing where there are no books. */
 async function alerts({ dir, signal }: CommandContext): Promise<readonly Found[]> {
   if ((await stat(snapshotFile(dir)).catch(() => undefined)) === undefined) return [];
-  const snapshot = await openBooks(dir, { lockedDown: true, signal });
+  const snapshot = await openBooks(dir, { lockedDown: true, signal }).catch((error: unknown) => {
+    if (error instanceof CostbookError) return undefined; // the books' own finding says why
+    throw error;
+  });
+  if (snapshot === undefined) return [];
   try {
     const open = await openAlerts(snapshot.connection);
     if (open.length === 0) return [ok('none is open')];

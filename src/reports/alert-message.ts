@@ -411,7 +411,7 @@ export function bar(share: number): string {
 /** One line that says what a message is about. */
 export function subjectOf(message: OutgoingMessage): string {
   const project = message.origin === undefined ? '' : `[${oneLine(message.origin.project, maxNameLength)}] `;
-  const prefix = `${project}${message.isTest ? '[test] ' : ''}`;
+  const prefix = `${message.isTest ? '[test] ' : ''}${project}`;
   if (message.digest !== null) return `${prefix}${message.digest.title}`;
   const [first] = message.entries;
   if (first === undefined) return `${prefix}Costbook`;
