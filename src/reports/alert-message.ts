@@ -3,7 +3,7 @@ import { counted } from '../counted.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-text.ts';
 import type { NewMessage } from '../warehouse/index.ts';
-import type { AlertEntry, AlertFact, Transitions, UnprovenFact } from './alerts.ts';
+import type { AlertEntry, AlertFact, OutOfDate, Transitions, UnprovenFact } from './alerts.ts';
 import { anomalyOverWords, anomalyWords } from './anomalies/index.ts';
 import type { BudgetFact, Driver } from './budgets.ts';
 import type { Digest } from './digest.ts';
@@ -245,6 +245,7 @@ function heldWords(fact: AlertFact): Words {
         title: `Costs of ${fact.account} differ from the platform's totals`,
         sentences: [
           `${counted(fact.count, 'window')} in ${monthsOf(fact)}: the hours do not add up to what the platform says is their total.`,
+          ...outOfDateWords(fact),
         ],
         list: {
           label: 'Windows',
@@ -270,10 +271,7 @@ function heldWords(fact: AlertFact): Words {
         sentences: [
           `Run ${fact.runNumber}${fact.endedAt === null ? '' : ` ended at ${fact.endedAt}`}${fact.exitCode === null ? '' : ` with exit code ${fact.exitCode}`}.`,
           ...(fact.error === null ? [] : [fact.error]),
-          ...(fact.outOfDate ?? []).map(
-            ({ account, completeThrough }) =>
-              `The books of ${account} are out of date: ${throughWords(completeThrough)}.`,
-          ),
+          ...outOfDateWords(fact),
         ],
       };
     case 'closed_month':
@@ -328,6 +326,13 @@ function overWords(fact: AlertFact): Words {
 function monthsOf(fact: UnprovenFact): string {
   const months = fact.months ?? [(fact as { readonly month?: string }).month];
   return months.join(', ');
+}
+
+/** Facts of older versions do not say it. */
+function outOfDateWords({ outOfDate = [] }: { readonly outOfDate?: OutOfDate }): string[] {
+  return outOfDate.map(
+    ({ account, completeThrough }) => `The books of ${account} are out of date: ${throughWords(completeThrough)}.`,
+  );
 }
 
 type BudgetWords = Omit<BudgetFact, 'state'>;

@@ -37,7 +37,11 @@ export interface UnprovenFact extends DataFactHead {
   readonly count: number;
   /** The newest of them. */
   readonly windows: readonly { readonly start: string; readonly end: string; readonly because: string }[];
+  readonly outOfDate: OutOfDate;
 }
+
+/** Accounts whose books are out of date for the same reason, with through when they are complete. */
+export type OutOfDate = readonly { readonly account: string; readonly completeThrough: string | null }[];
 
 /** A check returned what should not be in the books. */
 export interface CheckFact extends DataFactHead {
@@ -58,8 +62,8 @@ export interface RunFact extends DataFactHead {
   readonly exitCode: number | null;
   readonly error: string | null;
   readonly endedAt: string | null;
-  /** Of an ingest: accounts whose books are out of date for this reason, with through when they are complete. */
-  readonly outOfDate: readonly { readonly account: string; readonly completeThrough: string | null }[];
+  /** Only of an ingest. */
+  readonly outOfDate: OutOfDate;
 }
 
 /** The platform tells something else of a closed month than when it was closed. */
@@ -279,7 +283,7 @@ function isConsequence(fact: DataFact, state: DataState): boolean {
 
 function heldFacts(state: DataState, open: ReadonlyMap<string, AlertFact>): DataFact[] {
   return [
-    ...state.accounts.flatMap((account) => accountFacts(account, state.freshnessHours)),
+    ...state.accounts.flatMap((account) => accountFacts(account, state.freshnessHours, open)),
     ...state.checks.flatMap((check) => checkFact(check, state.completeThrough) ?? []),
     ...state.runs.flatMap((run) => runFact(run, state, open) ?? []),
     ...state.closedMonths.map((moved) => closedMonthFact(moved, throughOf(state, moved.account))),
@@ -312,8 +316,10 @@ function keyOf(...parts: readonly string[]): string {
 function accountFacts(
   { account, isConfigured, isTooOld, completeThrough, unproven }: DataState['accounts'][number],
   freshnessHours: number,
+  open: ReadonlyMap<string, AlertFact>,
 ): DataFact[] {
   const head = { account, notify: [], state: 'raised' as const, completeThrough };
+  const unprovenKey = keyOf('unproven', account);
   return [
     ...(isConfigured && isTooOld
       ? [
@@ -331,12 +337,13 @@ function accountFacts(
       : [
           {
             ...head,
-            key: keyOf('unproven', account),
+            key: unprovenKey,
             kind: 'unproven' as const,
             severity: 'critical' as const,
             months: [...new Set(unproven.map(({ start }) => start.slice(0, 7)))],
             count: unproven.length,
             windows: unproven.slice(0, windowsShown),
+            ...outOfDateOf(isConfigured && isTooOld ? [{ account, completeThrough }] : [], open.get(unprovenKey)),
           },
         ]),
   ];
@@ -373,10 +380,16 @@ function runFact(run: LastRun, state: DataState, open: ReadonlyMap<string, Alert
     notify: [],
     state: 'raised',
     completeThrough: state.completeThrough,
-    // That the books are out of date now is news once; that one account of them is up to date again is not.
-    revision: outOfDate.length > 0 ? 'out of date' : open.get(key)?.revision,
-    outOfDate: outOfDate.map(({ account, completeThrough }) => ({ account, completeThrough })),
+    ...outOfDateOf(outOfDate, open.get(key)),
     ...run,
+  };
+}
+
+/** That the books are out of date now is news once; that they are up to date while the cause stays is none. */
+function outOfDateOf(accounts: OutOfDate, open: AlertFact | undefined): Pick<RunFact, 'outOfDate' | 'revision'> {
+  return {
+    revision: accounts.length > 0 ? 'out of date' : open?.revision,
+    outOfDate: accounts.map(({ account, completeThrough }) => ({ account, completeThrough })),
   };
 }
 

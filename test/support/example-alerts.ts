@@ -47,6 +47,7 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
         because: 'rows = the control: ours 12.5, theirs 13 & <more>',
       },
     ],
+    outOfDate: [{ account: 'acc_main', completeThrough: '2026-10-19T02:00:00Z' }],
   },
   check: {
     ...head,
