@@ -8,6 +8,7 @@ import {
   formatTable,
   readChecks,
   runCheck,
+  type TableLayout,
 } from '../reports/index.ts';
 import { openBooks } from '../warehouse/index.ts';
 import type { Command } from './command.ts';
@@ -38,7 +39,7 @@ export const checkCommand: Command = {
         context.progress(`check ${index + 1} of ${checks.length}, ${check.name}`);
         const result = await runCheck(books.connection, check);
         results.push(result);
-        if (!context.json) await context.write(describe(result));
+        if (!context.json) await context.write(describe(result, context.layout));
         context.signal.throwIfAborted();
       }
       if (context.json) {
@@ -73,17 +74,16 @@ function toJson({ check, offenders, rows, error }: CheckResult): Record<string, 
   return { name, severity, about, offenders: offenders ?? null, rows, error: error?.message ?? null };
 }
 
-/** Offenders may say in words why they are: those are to be read to their end. */
-const maxCellWidth = 200;
+const indent = ' '.repeat(6);
 
 /** A check's line, and its offenders below it. */
-function describe({ check, offenders, columns, cells }: CheckResult): string {
+function describe({ check, offenders, columns, cells }: CheckResult, layout: TableLayout): string {
   if (offenders === 0) return `pass  ${check.name}\n`;
   const verdict = offenders === undefined ? 'wrong SQL' : counted(offenders, 'offender');
   const head = `${check.severity === 'fail' || offenders === undefined ? 'FAIL' : 'warn'}  ${check.name}: ${verdict}\n`;
   if (offenders === undefined) return head;
   const cut = offenders > cells.length ? `(the first ${cells.length} of ${offenders})\n` : '';
-  return `${head}      ${check.about}\n${`${formatTable(columns, cells, { maxCellWidth })}\n${cut}`.replace(/^(?=.)/gm, '      ')}`;
+  return `${head}      ${check.about}\n${`${formatTable(columns, cells, { ...layout, width: layout.width && layout.width - indent.length })}\n${cut}`.replace(/^(?=.)/gm, indent)}`;
 }
 
 /** What a person must know who does not read the answer; undefined where the check passed. */

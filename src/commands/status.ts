@@ -9,7 +9,6 @@ import {
   closedMonths,
   contradictions,
   openBooks,
-  type SqlRow,
   type UnprovenWindow,
   unprovenWindows,
 } from '../warehouse/index.ts';
@@ -98,7 +97,7 @@ interface Status {
     readonly error: string | null;
     readonly at: string | null;
   } | null;
-  readonly lastRun: SqlRow | null;
+  readonly lastRun: Readonly<Record<string, unknown>> | null;
 }
 
 /** By how much a closed month moved after its close. */

@@ -69,18 +69,28 @@ export {
 } from './budgets.ts';
 export * from './check.ts';
 export * from './close.ts';
+export { quoted } from './columns.ts';
 export * from './completeness.ts';
 export { type Delivering, type Delivery, deliver, type Outbox, retryDelayMs } from './deliver.ts';
 export { type Digest, type DigestPeriod, digestWindows, readDigest } from './digest.ts';
 export { exportFormats, factsOf, loadArrow, writeAnswer } from './export.ts';
+export { costColumnOf } from './figures.ts';
 export * from './focus.ts';
 export * from './forecast/index.ts';
 export { forecastSentence } from './forecast-words.ts';
 export { csvPieces } from './formats/csv.ts';
+export { excelPieces } from './formats/excel.ts';
 export type { AnswerPieces, FormatOptions, Question } from './formats/format.ts';
 export { jsonLines, jsonPieces } from './formats/json.ts';
 export { writeParquet } from './formats/parquet.ts';
-export { formatTable } from './formats/table.ts';
+export {
+  formatTable,
+  openTable,
+  type Table,
+  type TableLayout,
+  wrapped,
+  wrapWords,
+} from './formats/table.ts';
 export { type Kept, readKept } from './kept.ts';
 export { lackingTogether } from './lacking-words.ts';
 export { partitionsFolder } from './lake.ts';
@@ -100,7 +110,7 @@ export {
   reachedOn,
 } from './period-forecast.ts';
 export { filesOf, type Published } from './publish.ts';
-export { isPartitioned, publishReport } from './publish-report.ts';
+export { isPartitioned, publishReport, totalsOf } from './publish-report.ts';
 export * from './report.ts';
 export {
   exceedsOnOf,
@@ -117,4 +127,5 @@ export { sendPing } from './sinks/ping.ts';
 export { sinkFault } from './sinks/reach.ts';
 export type { Attempt, SinkEffects, Tell } from './sinks/sink.ts';
 export { readInSlack, type SlackBlock, type SlackMessage, slackLimits, slackMessage } from './sinks/slack.ts';
+export { newestThatFit, sparkline } from './sparkline.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';
