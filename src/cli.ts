@@ -14,6 +14,7 @@ import {
   commandsFor,
   commonOptions,
 } from './commands/index.ts';
+import { nearest } from './did-you-mean.ts';
 import {
   ClosedPipeError,
   type CostbookError,
@@ -22,16 +23,20 @@ import {
   InterruptedError,
   MachineError,
   messageOf,
+  NoBooksError,
   UsageError,
   wordsOf,
 } from './errors.ts';
+import { readFileMode, umaskOf } from './file-mode.ts';
 import { humanLog, jsonLog } from './log.ts';
 import { openProgress, type Progress } from './progress.ts';
+import { noProjectWords } from './project-folder.ts';
 import { forTerminal } from './safe-text.ts';
 import { redactor } from './secrets.ts';
 import { cutToWidth } from './text-width.ts';
 import { type Instant, parseInstant } from './time.ts';
 import { version } from './version.ts';
+import { openWaitingRequests } from './waiting.ts';
 
 /** How long a run may take to end in order after a signal, before it is ended all the same. */
 const graceMs = 25_000;
@@ -43,9 +48,14 @@ const usualWidth = 80;
 const secrets = redactor();
 const closing: (() => Promise<void>)[] = [];
 const httpAnswers = new Map<string, number>();
+const waitingRequests = openWaitingRequests(() => performance.now());
+/** An answer that takes longer is worth a word. */
+const longWaitMs = 5000;
 /** The run that this process is, once it is one. */
 let runNumber: number | undefined;
 let liveLine = '';
+/** The project folder, once it is known. */
+let dir = '';
 /** Whether what stands on the terminal's last line is not ended yet: a live line must not be drawn into it. */
 let isLineOpen = false;
 /** When anything was last said on stderr, in real time. */
@@ -97,11 +107,14 @@ async function main(): Promise<number> {
   let chosen: (() => Promise<number>) | undefined;
   try {
     const commands = await commandsFor(process.argv.slice(2));
+    checkHelp(process.argv.slice(2), commands);
     const program = describeProgram(commands, (command, names, options) => {
       chosen = async () => {
         const { context, progress } = contextFrom(command, options, interruption.signal);
         try {
+          process.umask(umaskOf(readFileMode(context.dir, context.env)));
           checkFolder(context.dir, command);
+          dir = context.dir;
           return await command.run({ arguments: names, options }, context);
         } finally {
           progress?.end();
@@ -127,6 +140,17 @@ function endAtOnce(signal: 'SIGINT' | 'SIGTERM'): never {
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
   process.exit(new InterruptedError(signal).exitCode);
+}
+
+/** Throws UsageError where help is asked for of a command that does not exist: commander shows all of it instead. */
+function checkHelp([first, name]: readonly string[], commands: readonly Command[]): void {
+  if (first !== 'help' || name === undefined || name.startsWith('-')) return;
+  const names = [...commands.map((command) => command.name), 'help'];
+  if (names.includes(name)) return;
+  const guess = nearest(name, names);
+  throw new UsageError(
+    `there is no command "${name}"${guess === undefined ? '' : ` (did you mean "${guess}"?)`}: "costbook --help" lists all of them`,
+  );
 }
 
 /** Throws UsageError where the project folder is not there, or is a file. */
@@ -157,7 +181,8 @@ function report(error: unknown): number {
       `costbook: this is a bug in Costbook ${version}; please report it with these lines\n${error instanceof Error ? error.stack : String(error)}`,
     );
   } else if (!(error instanceof ClosedPipeError)) {
-    for (const line of wordsOf(error)) tell(line);
+    const noProject = error instanceof NoBooksError ? noProjectWords(dir) : undefined;
+    for (const line of noProject === undefined ? wordsOf(error) : [`costbook: ${noProject}`]) tell(line);
   }
   return exitCode;
 }
@@ -230,6 +255,10 @@ function contextFrom(
   if (logFormat !== 'human' && logFormat !== 'json') {
     problems.push(`--log-format: "${logFormat}" is none of human, json`);
   }
+  const askedJson = env['COSTBOOK_JSON'] ?? '';
+  if (!['', '0', '1', 'false', 'true'].includes(askedJson)) {
+    problems.push(`COSTBOOK_JSON: found "${askedJson}", expected 1 or true, or 0 or false`);
+  }
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
 
   // A dumb terminal cannot take back what it has drawn.
@@ -247,6 +276,7 @@ function contextFrom(
           command: command.name,
           draw: hasLiveLine ? showLiveLine : undefined,
           log,
+          waitingFor: () => waitingRequests.longest(longWaitMs),
           saidAt: () => saidAt,
           elapsed: () => performance.now(),
         })
@@ -268,7 +298,7 @@ function contextFrom(
         }),
     },
     dir: resolve(text(options['dir']) ?? (env['COSTBOOK_DIR'] || '.')),
-    json: options['json'] === true || ['1', 'true'].includes(env['COSTBOOK_JSON'] ?? ''),
+    json: options['json'] === true || ['1', 'true'].includes(askedJson),
     env,
     signal,
     write: (data) =>
@@ -299,6 +329,7 @@ function contextFrom(
     keepSecret: (secret) => secrets.keep(secret),
     redact: (words) => secrets.redact(words),
     httpAnswers: () => httpAnswers,
+    waitingFor: () => waitingRequests.longest(),
     openHttp(connections) {
       // Loaded where somebody is asked: most commands only read.
       const opened = import('./platform/index.ts').then(({ openHttp }) => openHttp({ connections, env }));
@@ -308,7 +339,7 @@ function contextFrom(
       return async (request) => {
         const { send } = await opened;
         try {
-          const response = await send(request);
+          const response = await waitingRequests.during(request, send(request));
           countAnswer(String(response.status));
           return response;
         } catch (error) {

@@ -1,6 +1,7 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import { nearest } from './did-you-mean.ts';
 import { UsageError } from './errors.ts';
+import { parseFileMode } from './file-mode.ts';
 import { accountIdFault, earliestVersion } from './platform/index.ts';
 import { expand, variableValue } from './references.ts';
 import { type TokenSource, tokenFault } from './secrets.ts';
@@ -102,6 +103,8 @@ export interface LocalConfig {
   readonly apiVersion: string; // the earliest version, as the platform itself has it
   readonly authorizationHeader: string; // Authorization
   readonly versionHeader: string; // Service-Version
+  /** The mode of new files; folders also have x wherever it has r. */
+  readonly fileMode: number; // 0600
 }
 
 /** The configuration, every field resolved. */
@@ -142,6 +145,7 @@ const plainSettings = [
   'apiVersion',
   'authorizationHeader',
   'versionHeader',
+  'fileMode',
 ] as const;
 /** Settings that stand in a mapping of their own at the top level; written `landing.keep` everywhere else. */
 const groups = [
@@ -402,6 +406,7 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
     apiVersion: setting('apiVersion', parseApiVersion) ?? earliestVersion,
     authorizationHeader,
     versionHeader,
+    fileMode: setting('fileMode', parseFileMode) ?? 0o600,
   };
 }
 

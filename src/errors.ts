@@ -41,6 +41,13 @@ export class UsageError extends CostbookError {
   override readonly exitCode = exitCodes.usage;
 }
 
+/** There are no books to read yet, or not here. */
+export class NoBooksError extends UsageError {
+  constructor(file: string) {
+    super(`${file} does not exist yet: run "costbook ingest" first`);
+  }
+}
+
 /** The platform refused a request or could not be reached. */
 export class PlatformError extends CostbookError {
   override readonly exitCode = exitCodes.platform;
@@ -88,8 +95,11 @@ export class LockedError extends CostbookError {
   override readonly exitCode = exitCodes.locked;
   /** `process 4711 (/usr/bin/node)`, as far as it can be seen from here. */
   readonly holder: string;
-  constructor(file: string, holder: string, details: { cause?: unknown } = {}) {
-    super(`${file} is held by ${holder}: wait until it ends, then run this again`, details);
+  constructor(file: string, holder: string, details: { cause?: unknown; advice?: string } = {}) {
+    super(
+      `${file} is held by ${holder}: ${details.advice ?? 'wait until it ends, then run this again, or let it wait with --wait 10m'}`,
+      details,
+    );
     this.holder = holder;
   }
 }
@@ -97,6 +107,17 @@ export class LockedError extends CostbookError {
 /** This machine failed us: disk full, permission denied, out of memory. */
 export class MachineError extends CostbookError {
   override readonly exitCode = exitCodes.machine;
+}
+
+/** A file of the books cannot be read: the disk has damaged it, or something else was put in its place. */
+export class DamagedFileError extends MachineError {
+  readonly file: string;
+  readonly found: string;
+  constructor(file: string, found: string, advice: string, details: { cause?: unknown } = {}) {
+    super(`${file} is damaged (${found}): ${advice}`, details);
+    this.file = file;
+    this.found = found;
+  }
 }
 
 /** Whoever read our output has gone (`| head`): no failure of ours, and nothing to tell anybody. */
@@ -127,6 +148,11 @@ function isSystemError(error: unknown): boolean {
 /** In the words of Node and of DuckDB. */
 const diskFull = /ENOSPC|No space left on device/;
 
+/** Whether words of a failure say that a disk is full. */
+export function isDiskFull(words: string): boolean {
+  return diskFull.test(words);
+}
+
 /**
  * What a person is told of an expected failure, or of one of the operating system: lines that can be told from what
  * else a log holds, each by itself.
@@ -134,7 +160,7 @@ const diskFull = /ENOSPC|No space left on device/;
 export function wordsOf(error: unknown): readonly string[] {
   const words = error instanceof CostbookError ? error.message : `this machine failed: ${messageOf(error)}`;
   const lines = words.split('\n').filter((line) => line.trim() !== '');
-  if (diskFull.test(words)) {
+  if (isDiskFull(words)) {
     lines.push('the disk is full: make room on it and run this again; what was loaded before stands');
   }
   return lines.map((line) => `costbook: ${line}`);

@@ -13,6 +13,8 @@ export interface ProgressPlace {
   /** Draws one live line in the place of the last one; undefined where stderr is no terminal, and the log says it. */
   readonly draw: ((line: string) => void) | undefined;
   readonly log: Log;
+  /** The request that is waited for, where it has taken a while. */
+  waitingFor(): string | undefined;
   /** When anything was last said, by the same clock as `elapsed`. */
   saidAt(): number;
   /** Milliseconds of real time; it goes on where the books' own now is fixed. */
@@ -28,7 +30,7 @@ export interface Progress {
 }
 
 /** Shows from two seconds on that a command is at work: with a live line, or with a line of the log every ten seconds. */
-export function openProgress({ command, draw, log, saidAt, elapsed }: ProgressPlace): Progress {
+export function openProgress({ command, draw, log, waitingFor, saidAt, elapsed }: ProgressPlace): Progress {
   const begun = elapsed();
   let words = '';
   let isQuiet = false;
@@ -38,12 +40,19 @@ export function openProgress({ command, draw, log, saidAt, elapsed }: ProgressPl
     if (isQuiet) return;
     if (draw === undefined) {
       if (at - Math.max(begun, saidAt()) >= saidMs) {
-        log.info('still at work', { ...(words === '' ? {} : { on: words }), seconds: Math.floor((at - begun) / 1000) });
+        const waiting = waitingFor();
+        log.info('still at work', {
+          ...(words === '' ? {} : { on: words }),
+          ...(waiting === undefined ? {} : { waitingFor: waiting }),
+          seconds: Math.floor((at - begun) / 1000),
+        });
       }
     } else if (at - Math.max(begun + quietMs, drawnAt + drawMs) >= 0) {
       drawnAt = at;
-      // The words last: a narrow terminal cuts the end off.
-      draw([command, duration(at - begun), ...(words === '' ? [] : [words])].join(' · '));
+      const waiting = waitingFor();
+      // Somebody who waits wants to know for whom; the words last: a narrow terminal cuts the end off.
+      const parts = [...(waiting === undefined ? [] : [`waiting for ${waiting}`]), ...(words === '' ? [] : [words])];
+      draw([command, duration(at - begun), ...parts].join(' · '));
     }
   }
   const timer = setInterval(tick, draw === undefined ? 1000 : drawMs);

@@ -22,7 +22,7 @@ where load_number <= getvariable('as_of_load');
 create view ledger.loads as
 select
   load_number, run_number, account, window_start, window_end, reason, role, outcome, requests, pages, queries, amounts,
-  restated, cost, claimed_end, seen_at, landing
+  restated, cost, claimed_end, seen_at, landing, platform_at
 from present.ledger.loads
 where load_number <= getvariable('as_of_load');
 
@@ -32,6 +32,16 @@ select
   case when replaced_by <= getvariable('as_of_load') then replaced_by end as replaced_by
 from present.ledger.covered
 where since_load <= getvariable('as_of_load');
+
+create view ledger.claims_corrected as
+select account, load_number, claimed_end, run_number, recorded_at
+from present.ledger.claims_corrected
+where recorded_at <= getvariable('as_of');
+
+create view ledger.clocks as
+select account, run_number, ahead_seconds, platform_at, local_at
+from present.ledger.clocks
+where local_at <= getvariable('as_of');
 
 create view ledger.proofs as
 select
@@ -69,7 +79,8 @@ where recorded_at <= getvariable('as_of');
 
 create view ledger.listings as
 select
-  run_number, account, token_workspace, resource_type, outcome, because, resources, opened, ended, requests, read_at
+  run_number, account, token_workspace, resource_type, outcome, because, resources, opened, ended, requests, read_at,
+  counted
 from present.ledger.listings
 where read_at <= getvariable('as_of');
 

@@ -4,13 +4,15 @@
 create or replace temp table changes as
 with covered_before as (
   select
-    greatest(window_start, cast($window_start as timestamp)) as first_hour,
-    least(window_end, cast($window_end as timestamp)) as end_hour
-  from ledger.covered
-  where account = $account
-    and replaced_by is null
-    and window_start < cast($window_end as timestamp)
-    and window_end > cast($window_start as timestamp)
+    greatest(covered.window_start, cast($window_start as timestamp)) as first_hour,
+    -- Hours that the platform's clock had not reached were not there to be told.
+    least(covered.window_end, cast($window_end as timestamp), date_trunc('hour', loads.platform_at)) as end_hour
+  from ledger.covered as covered
+  join ledger.loads as loads using (load_number)
+  where covered.account = $account
+    and covered.replaced_by is null
+    and covered.window_start < cast($window_end as timestamp)
+    and covered.window_end > cast($window_start as timestamp)
 ),
 covered_hours as (
   select unnest(generate_series(first_hour, end_hour - interval 1 hour, interval 1 hour)) as covered_hour
@@ -57,5 +59,6 @@ select
   old_usage,
   new_usage,
   old_load_number,
-  cast($window_start as timestamp) + to_hours(bucket) in (select covered_hour from covered_hours) as was_covered
+  old_load_number is not null
+    or cast($window_start as timestamp) + to_hours(bucket) in (select covered_hour from covered_hours) as was_covered
 from differing;

@@ -17,4 +17,5 @@ select
   cast($cost as decimal(38, 12)),
   cast($claimed_end as timestamp),
   cast($seen_at as timestamp),
-  $landing;
+  $landing,
+  cast($platform_at as timestamp);

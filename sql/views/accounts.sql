@@ -1,17 +1,23 @@
 --! about: Each account and through when its books are complete and settled.
 --! grain: account
 create or replace view accounts as
-with claimed as (
+with claims as (
+  select load_number, min(claimed_end) as claimed_end
+  from ledger.claims_corrected
+  group by load_number
+),
+claimed as (
   select
     accounts.account,
     accounts.history_start,
     greatest(covered.window_start, accounts.history_start) as piece_start,
-    least(covered.window_end, covered.claimed_end) as piece_end
+    least(covered.window_end, covered.claimed_end, claims.claimed_end) as piece_end
   from ledger.accounts as accounts
   join ledger.covered as covered using (account)
+  left join claims on claims.load_number = covered.load_number
   where accounts.replaced_at is null
     and covered.replaced_by is null
-    and least(covered.window_end, covered.claimed_end) > greatest(covered.window_start, accounts.history_start)
+    and least(covered.window_end, covered.claimed_end, claims.claimed_end) > greatest(covered.window_start, accounts.history_start)
 ),
 in_order as (
   select

@@ -5,12 +5,19 @@ select
   covered.account,
   covered.window_start,
   covered.window_end,
-  least(covered.window_end, greatest(covered.window_start, covered.claimed_end)) as claimed_end,
+  least(
+    covered.window_end, greatest(covered.window_start, least(covered.claimed_end, claims.claimed_end))
+  ) as claimed_end,
   covered.role,
   covered.load_number,
-  loads.seen_at
+  least(loads.seen_at, loads.platform_at, claims.claimed_end) as seen_at
 from ledger.covered as covered
 join ledger.loads as loads using (load_number)
+left join (
+  select load_number, min(claimed_end) as claimed_end
+  from ledger.claims_corrected
+  group by load_number
+) as claims using (load_number)
 where covered.replaced_by is null;
 comment on view coverage is 'Which hours are in the books, by which load: disjoint windows, one row each';
 comment on column coverage.account is 'Account that pays';
@@ -19,4 +26,4 @@ comment on column coverage.window_end is 'End of the last hour, UTC, exclusive';
 comment on column coverage.claimed_end is 'Hours from here on were fetched while still too young to be called complete';
 comment on column coverage.role is 'As whom the platform was asked: admin or member';
 comment on column coverage.load_number is 'Load that wrote or last proved these hours';
-comment on column coverage.seen_at is 'When that load saw the platform''s numbers, UTC';
+comment on column coverage.seen_at is 'When that load saw the numbers of the platform, UTC: by our clock or by that of the platform, whichever is earlier';

@@ -1,5 +1,5 @@
 import { counted } from '../counted.ts';
-import { exitCodes, worstExitCode } from '../errors.ts';
+import { exitCodes, messageOf, worstExitCode } from '../errors.ts';
 import {
   cardOf,
   completenessOf,
@@ -20,6 +20,7 @@ import { forTerminal } from '../safe-text.ts';
 import { formatSecond } from '../time.ts';
 import { expectBooks, type KnownAlert, knownAlerts, type NewMessage, openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
+import { alertFullDisk } from './full-disk.ts';
 import { optionReader } from './options.ts';
 import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig, originOf } from './telling.ts';
 import { waitOption } from './wait.ts';
@@ -40,59 +41,65 @@ export const alertCommand: Command = {
     const { problem, ...asked } = factsAsked(config, context);
     await expectBooks(context.dir); // nothing published: nothing to report, no file to make
     let problems = problem === undefined ? [] : [problem];
-    const exitCode = await writingRun('alert', waitMs, context, async (warehouse, runNumber) => {
-      // Facts are read from what readers see: checks are SQL that somebody wrote, and must not reach the writer's file.
-      await warehouse.publish();
-      const known = await warehouse.knownAlerts();
-      const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
-      let transitions: Transitions;
-      let messages: NewMessage[];
-      let said: string;
-      let bug: unknown;
-      let spends: Outcome['spends'];
-      try {
-        const read = await readFacts(books.connection, known, { ...asked, isForecastKept: true });
-        const { facts, problem: further, missing, forecasts, anomalies } = read;
-        ({ bug, spends } = read);
-        for (const sentence of missing) context.tell(`warning: nothing is known of ${sentence}`);
-        problems = [...problems, ...(further === undefined ? [] : [further])];
-        const state = await completenessOf(books.connection);
-        said = describeCompleteness(state);
-        const at = await warehouse.seenAt(asked.now);
-        // Kept first: what is told of them follows from what is kept, also after a kill between the two.
-        await warehouse.recordAnomalies({ runNumber, at, ...anomalies });
-        transitions = transitionsOf(known, facts, { now: at, everybody: config.alerts.notify });
-        messages = messagesOf(transitions.entries, { ...state, at: formatSecond(at), origin });
-        // Before what is told of them, so that nobody is told of a forecast that is not kept.
-        await warehouse.recordForecasts({
-          runNumber,
-          at,
-          loadNumber: await warehouse.lastLoadNumber(),
-          level: forecastLevel,
-          forecasts: forecasts.flatMap((forecast) => forecastRow(forecast) ?? []),
+    const evaluate = () =>
+      writingRun('alert', waitMs, context, async (warehouse, runNumber) => {
+        // Facts are read from what readers see: checks are SQL that somebody wrote, and must not reach the writer's file.
+        await warehouse.publish();
+        const known = await warehouse.knownAlerts();
+        const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+        let transitions: Transitions;
+        let messages: NewMessage[];
+        let said: string;
+        let bug: unknown;
+        let spends: Outcome['spends'];
+        try {
+          const read = await readFacts(books.connection, known, { ...asked, isForecastKept: true });
+          const { facts, problem: further, missing, forecasts, anomalies } = read;
+          ({ bug, spends } = read);
+          for (const sentence of missing) context.tell(`warning: nothing is known of ${sentence}`);
+          problems = [...problems, ...(further === undefined ? [] : [further])];
+          const state = await completenessOf(books.connection);
+          said = describeCompleteness(state);
+          const at = await warehouse.seenAt(asked.now);
+          // Kept first: what is told of them follows from what is kept, also after a kill between the two.
+          await warehouse.recordAnomalies({ runNumber, at, ...anomalies });
+          transitions = transitionsOf(known, facts, { now: at, everybody: config.alerts.notify });
+          messages = messagesOf(transitions.entries, { ...state, at: formatSecond(at), origin });
+          // Before what is told of them, so that nobody is told of a forecast that is not kept.
+          await warehouse.recordForecasts({
+            runNumber,
+            at,
+            loadNumber: await warehouse.lastLoadNumber(),
+            level: forecastLevel,
+            forecasts: forecasts.flatMap((forecast) => forecastRow(forecast) ?? []),
+          });
+          await warehouse.recordEvaluation({ runNumber, at, ...transitions, messages });
+        } finally {
+          books.close();
+        }
+        const open = openAfter(known, transitions);
+        if (config.sinks.length === 0 && open > 0) {
+          context.tell(
+            `warning: ${counted(open, 'alert')} ${open === 1 ? 'is' : 'are'} open and nobody is notified, as costbook.yaml has no sinks: ` +
+              'the first sink gets all that is open ("costbook alerts --open")',
+          );
+        }
+        const deliveries = await deliverAll(warehouse, runNumber, config, context);
+        context.count?.({
+          raised: transitions.raised.length,
+          ended: transitions.ended.length,
+          messages: deliveries.length,
+          delivered: deliveries.filter(({ outcome }) => outcome === 'delivered').length,
         });
-        await warehouse.recordEvaluation({ runNumber, at, ...transitions, messages });
-      } finally {
-        books.close();
-      }
-      const open = openAfter(known, transitions);
-      if (config.sinks.length === 0 && open > 0) {
-        context.tell(
-          `warning: ${counted(open, 'alert')} ${open === 1 ? 'is' : 'are'} open and nobody is notified, as costbook.yaml has no sinks: ` +
-            'the first sink gets all that is open ("costbook alerts --open")',
-        );
-      }
-      const deliveries = await deliverAll(warehouse, runNumber, config, context);
-      context.count?.({
-        raised: transitions.raised.length,
-        ended: transitions.ended.length,
-        messages: deliveries.length,
-        delivered: deliveries.filter(({ outcome }) => outcome === 'delivered').length,
+        await answer(transitions, deliveries, said, context);
+        if (bug !== undefined) throw bug;
+        const code = worstExitCode([exitCodeOf(deliveries), ...problems.map((error) => error.exitCode)]);
+        return { exitCode: code, error: code === exitCodes.done ? undefined : failureOf(deliveries, problems), spends };
       });
-      await answer(transitions, deliveries, said, context);
-      if (bug !== undefined) throw bug;
-      const code = worstExitCode([exitCodeOf(deliveries), ...problems.map((error) => error.exitCode)]);
-      return { exitCode: code, error: code === exitCodes.done ? undefined : failureOf(deliveries, problems), spends };
+    const exitCode = await evaluate().catch(async (error: unknown) => {
+      // The run of a job notifies once, for all of its steps.
+      if (context.run === undefined) await alertFullDisk('alert', messageOf(error), context);
+      throw error;
     });
     for (const error of problems) for (const line of error.message.split('\n')) context.tell(`costbook: ${line}`);
     return exitCode;

@@ -58,6 +58,9 @@ export const allocationCommand: Command = {
     }
     const from = options.hour('from');
     const to = options.hour('to');
+    if (from !== undefined && from > context.effects.now()) {
+      options.problem(`--from: ${formatInstant(from)} is in the future: no hour is in the books from then on`);
+    }
     if (action !== undefined && action !== 'test' && (from ?? to) !== undefined) {
       options.problem(`--from and --to are for test, not for ${action}`);
     }

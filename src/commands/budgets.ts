@@ -1,8 +1,10 @@
 import { resolve } from 'node:path';
 import { type LocalConfig, loadConfig } from '../config.ts';
+import { counted } from '../counted.ts';
 import { decimalOfWhole } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
+import { expectProject } from '../project-folder.ts';
 import {
   type AnomalyReplay,
   type AnomalyRules,
@@ -90,8 +92,7 @@ function budgetsAsked(
   const budgets = loadBudgets(file, { now: effects.now(), sinks: sinks.map(({ name }) => name) });
   if (budgets !== undefined && budgets.length > 0) return budgets;
   throw new UsageError(
-    `${file}: found ${budgets === undefined ? 'no such file' : 'no budget in it'}, expected budgets such as\n` +
-      'budgets:\n  - name: everything\n    period: monthly\n    amount: 5000 USD',
+    `${file}: found ${budgets === undefined ? 'no such file' : 'no budget in it'}, expected budgets such as\n${exampleBudget}`,
   );
 }
 
@@ -114,6 +115,8 @@ async function tellAll(input: CommandInput, context: CommandContext): Promise<nu
   options.check();
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
   loadAnomalyRules(fileAsked(options.text('file'), context), undefined); // what is wrong there is told here as well
+  const own = options.text('file') === undefined ? loadBudgets(budgetsFile(context.dir), { now }) : undefined;
+  if (options.text('file') === undefined && (own ?? []).length === 0) return sayHowToBegin(context);
   const budgets = budgetsAsked(options.text('file'), config, context);
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
@@ -152,6 +155,23 @@ async function tellAll(input: CommandInput, context: CommandContext): Promise<nu
     books.close();
   }
 }
+
+/** A project without budgets has not done anything wrong: it is told how they begin. */
+async function sayHowToBegin(context: CommandContext): Promise<number> {
+  expectProject(context.dir);
+  if (context.json) {
+    const nothing = { now: formatInstant(context.effects.now()), completeThrough: null, settledThrough: null };
+    await context.write(`${JSON.stringify({ ...nothing, budgets: [] })}\n`);
+    return exitCodes.done;
+  }
+  await context.write(
+    `There are no budgets yet. Write them into ${budgetsFile(context.dir)}, for example:\n\n${exampleBudget}\n\n` +
+      'Then "costbook budgets" shows what is spent and what is forecast, and "costbook alert" notifies you.\n',
+  );
+  return exitCodes.done;
+}
+
+const exampleBudget = 'budgets:\n  - name: everything\n    period: monthly\n    amount: 5000 USD';
 
 function notBegun({ name }: CalendarPeriod, completeThrough: Instant | undefined): ScopeForecast['forecast'] {
   const through = completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough);
@@ -387,7 +407,9 @@ function describeAnomalies(
     ],
     events.map((event) => [
       `${dayOf(event.at)}${wasKept(event.at, keptSince) ? '' : ' *'}`,
-      event.what === 'told' ? `${event.kind}${event.kind === 'step' ? (event.isUp ? ' up' : ' down') : ''}` : 'over',
+      event.what === 'first'
+        ? `${event.kind}${event.kind === 'step' ? (event.isUp ? ' up' : ' down') : ''}`
+        : event.what,
       event.severity,
       event.workspace ?? '(none)',
       event.resourceType ?? '(none)',
@@ -399,13 +421,14 @@ function describeAnomalies(
     ]),
     layout,
   );
-  const told = events.filter(({ what }) => what === 'told').length;
+  const found = events.filter(({ what }) => what === 'first').length;
+  const again = events.filter(({ what }) => !['first', 'over', 'usual'].includes(what)).length;
   const months = (now - from) / (30 * dayMs);
   const sentences = [
     `Anomalies over ${formatWindow({ start: from, end: now })}, of at least ${rules.minAmount} USD and ` +
-      `${Math.round(rules.minShare * 100)} % a day: told ${times(told)} of ${scopes} scopes, ` +
-      `${(told / Math.max(months, 1 / 30)).toFixed(1)} in 30 days.`,
-    ...(rules.isOn ? [] : ['They are not enabled: "costbook alert" tells none of them.']),
+      `${Math.round(rules.minShare * 100)} % a day: ${counted(found, 'anomaly', 'anomalies')} in ${scopes} scopes, ` +
+      `${(found / Math.max(months, 1 / 30)).toFixed(1)} in 30 days; reported again ${times(again)}.`,
+    ...(rules.isOn ? [] : ['They are not enabled: "costbook alert" reports none of them.']),
   ];
   if (events.some(({ at }) => !wasKept(at, keptSince))) {
     sentences.push(

@@ -66,6 +66,8 @@ export interface CommandContext {
   readonly run?: RunUnderWay | undefined;
   /** How often the process was answered over HTTP with each status; `none` where no whole answer came. */
   httpAnswers(): ReadonlyMap<string, number>;
+  /** The request that is waited for longest, with its host; undefined where none is. */
+  waitingFor(): string | undefined;
   /** The outside world's HTTP with this many sockets per origin; closed with the process. */
   openHttp(connections: number): HttpSend;
 }

@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { type LocalAccount, type LocalConfig, loadConfig } from '../config.ts';
 import { CostbookError, exitCodeOf, exitCodes, messageOf, UsageError, worstExitCode } from '../errors.ts';
+import { openLanding } from '../fetch/index.ts';
+import { umaskOf } from '../file-mode.ts';
 import { loadJobs } from '../jobs/index.ts';
 import { memoryLimitMb } from '../memory.ts';
 import { budgetsFile, loadBudgets, sinkFault } from '../reports/index.ts';
@@ -12,9 +14,19 @@ import { readToken } from '../secrets.ts';
 import { isStandardSecret, secretsOf } from '../sink-settings.ts';
 import { formatInstant, hourMs, type Instant } from '../time.ts';
 import { nodeVersion, version } from '../version.ts';
-import { completeness, openBooks, snapshotFile, warehouseBytes } from '../warehouse/index.ts';
+import {
+  completeness,
+  findTraces,
+  lastClocks,
+  openBooks,
+  readAllTables,
+  snapshotFile,
+  warehouseBytes,
+  warehouseFault,
+} from '../warehouse/index.ts';
 import { askPlatform } from './ask-platform.ts';
 import type { Command, CommandContext } from './command.ts';
+import { compareWarehouse, faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
 import { openAlerts } from './open-alerts.ts';
 
 export const doctorCommand: Command = {
@@ -60,6 +72,7 @@ export const doctorCommand: Command = {
     }
     await look('disk', () => disk(context));
     await look('memory', memory);
+    await look('files', () => fileModes(config, context));
     await look('books', () => books(config, context));
     await look('alerts', () => alerts(context));
     if (config !== undefined) {
@@ -274,6 +287,25 @@ async function disk({ dir }: CommandContext): Promise<readonly Found[]> {
   return [ok(words)];
 }
 
+/** Whether somebody may read the books who may not by `fileMode`: files from before keep their mode. */
+async function fileModes(config: LocalConfig | undefined, { dir }: CommandContext): Promise<readonly Found[]> {
+  const mode = config?.fileMode ?? 0o600;
+  const folder = join(dir, 'data');
+  const found = await stat(folder).catch(() => undefined);
+  if (found === undefined) return [];
+  const wanted = 0o777 & ~umaskOf(mode);
+  const octal = (bits: number) => `0${(bits & 0o777).toString(8)}`;
+  const words = `${folder} has mode ${octal(found.mode)}`;
+  if ((found.mode & 0o777 & ~wanted) === 0) return [ok(`${words}, as fileMode ${octal(mode)} permits`)];
+  const who = (bits: number) => `${bits & 4 ? 'r' : ''}${bits & 2 ? 'w' : ''}${bits & 4 ? 'X' : ''}`;
+  return [
+    warn(
+      `${words}: more users may read the books than fileMode ${octal(mode)} permits`,
+      `run "chmod -R g=${who(mode >> 3)},o=${who(mode)} ${folder}", or set fileMode`,
+    ),
+  ];
+}
+
 function memory(): readonly Found[] {
   const words = `an ingest may use ${memoryLimitMb(false)} MB in DuckDB, a reader ${memoryLimitMb(true)} MB`;
   return [totalmem() < 0.9 * gib ? warn(words, 'give the machine (or container) a gigabyte of memory') : ok(words)];
@@ -292,11 +324,17 @@ async function books(
   const published = await stat(file).catch(() => undefined);
   if (published === undefined) {
     const isBegun = (await warehouseBytes(dir)) !== undefined;
+    const { newestLanded, hasJournal } = await findTraces(
+      dir,
+      await openLanding(join(dir, 'data', 'landing')).newestLoad(),
+    );
+    const fault = await warehouseFault(dir);
     return [
-      isBegun
-        ? warn(
-            `the warehouse below ${dirname(file)} is there, and no run has published it`,
-            'run "costbook ingest" and see how it ends',
+      isBegun || newestLanded > 0 || hasJournal
+        ? fail(
+            exitCodes.unproven,
+            `${file} is missing${fault === undefined ? '' : `, and data/warehouse.duckdb ${fault}`}`,
+            'run "costbook repair", unless the first "costbook ingest" is under way',
           )
         : warn(`there are none yet in ${dirname(file)}`, 'run "costbook ingest"'),
     ];
@@ -304,7 +342,6 @@ async function books(
   const snapshot = await openBooks(dir, { lockedDown: true, signal });
   const found: Found[] = [];
   try {
-    // Every page of the file's largest table is read: what the disk has lost is seen here.
     const [row] = await snapshot.connection.rows(
       `select count(*) as hours, sum(cost) as cost, sum(usage) as usage, max(series_id) as series, max(load_number) as last,
         (select max(load_number) from ledger.loads) as loads
@@ -315,12 +352,15 @@ async function books(
         ? ok(
             `${join('data', 'costbook.duckdb')} can be read, is of this version and holds ${row?.['hours']} hours of series`,
           )
-        : fail(
-            exitCodes.unproven,
-            'hours are in the books that no load is known of',
-            'run "costbook check"; see "costbook rebuild"',
-          ),
+        : fail(exitCodes.unproven, 'hours are in the books that no load is known of', 'run "costbook repair"'),
     );
+    await readAllTables(snapshot.connection, 'wh');
+    const faults = [...(await faultsOfFiles(dir, snapshot)), ...(await compareWarehouse(dir, snapshot, signal))];
+    for (const { found: words, remedy } of faults) {
+      found.push(fail(exitCodes.unproven, words, remedy));
+    }
+    const unpublished = await unpublishedLoads(dir, snapshot);
+    if (unpublished !== undefined) found.push(warn(unpublished, 'run "costbook ingest" when no run is under way'));
     const now = effects.now();
     const freshnessHours = config?.freshnessHours ?? 26;
     const configured = (config?.accounts ?? []).flatMap(({ id }) => id ?? []);
@@ -337,6 +377,16 @@ async function books(
               'run "costbook ingest"; "costbook status" says what stands in its way',
             )
           : ok(words),
+      );
+    }
+    for (const { account, aheadSeconds, platformAt, localAt } of await lastClocks(snapshot.connection)) {
+      if (aheadSeconds * 1000 <= hourMs) continue;
+      found.push(
+        warn(
+          `when account ${account} was read last, this machine's clock said ${formatInstant(localAt)} and the platform's ` +
+            formatInstant(platformAt),
+          'set the clock (NTP), or leave out --now, and run "costbook ingest": the books are complete by the platform\'s clock',
+        ),
       );
     }
     const [last] = await snapshot.connection.rows(

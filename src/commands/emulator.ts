@@ -1,11 +1,18 @@
-import { type EmulatorOptions, type Fault, faultNames, parseFaults, startEmulator } from '../emulator/index.ts';
+import {
+  type Emulator,
+  type EmulatorOptions,
+  type Fault,
+  faultNames,
+  parseFaults,
+  startEmulator,
+} from '../emulator/index.ts';
 import { messageOf, UsageError } from '../errors.ts';
 import { type Instant, parseInstant } from '../time.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 
 const maxResources = 20_000;
 
-/** Serves an invented platform on this machine until interrupted, and says on one JSON line where and with what tokens. */
+/** Serves an invented platform on this machine until interrupted, and says where and with what tokens: in words on a terminal, as one JSON line elsewhere. */
 export const emulatorCommand: Command = {
   name: 'emulator',
   summary: 'Serve an invented platform on this machine, to try Costbook on or to test against.',
@@ -41,12 +48,26 @@ async function runEmulator(input: CommandInput, context: CommandContext): Promis
     const { url, account, tokens, workspaceTokens } = emulator;
     const { faults, faultSeed } = options;
     const seed = faults?.length ? { faultSeed } : {};
-    await context.write(`${JSON.stringify({ url, account, tokens, workspaceTokens, ...seed })}\n`);
+    const isForPerson = context.isTerminal && !context.json;
+    const facts = { url, account, tokens, workspaceTokens, ...seed };
+    await context.write(isForPerson ? words(emulator) : `${JSON.stringify(facts)}\n`);
     await aborted(context.signal);
   } finally {
     await emulator.close();
   }
   return 0;
+}
+
+/** What a person needs who wants to try something. */
+function words({ url, account, tokens }: Emulator): string {
+  return `An invented platform answers at ${url} until you press Ctrl-C.
+In another terminal:
+  export COSTBOOK_URL=${url}
+  export COSTBOOK_ACCOUNT=${account}
+  export COSTBOOK_TOKEN=${tokens.admin}
+  costbook ingest
+A member of the account, who sees less, has the token ${tokens.member}. With --json all tokens are printed.
+`;
 }
 
 /** The options of a command line. Throws UsageError that lists everything wrong with them. */

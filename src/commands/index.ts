@@ -26,6 +26,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   close: async () => (await import('./close.ts')).closeCommand,
   reopen: async () => (await import('./reopen.ts')).reopenCommand,
   rebuild: async () => (await import('./rebuild.ts')).rebuildCommand,
+  repair: async () => (await import('./repair.ts')).repairCommand,
   plan: async () => (await import('./plan.ts')).planCommand,
   demo: async () => (await import('./demo.ts')).demoCommand,
   emulator: async () => (await import('./emulator.ts')).emulatorCommand,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { type AccountConfig, type Config, loadConfig } from '../config.ts';
 import { counted } from '../counted.ts';
-import { UnprovenError, UsageError, worstExitCode } from '../errors.ts';
+import { PlatformError, UsageError, worstExitCode } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
 import { type AccountSummary, firstError, type IngestProgress, ingest } from '../ingest/index.ts';
 import { type Client, openClient, proxiesOf } from '../platform/index.ts';
@@ -15,6 +15,12 @@ import { optionReader } from './options.ts';
 import { waitOption } from './wait.ts';
 import { writingRun } from './writing-run.ts';
 
+/** How long an ingest may take where nobody says: the plan of each account, and then by the windows that it reads. */
+const minutesOfAccount = 30;
+const minutesOfWindow = 2;
+/** How often the time is looked at. */
+const lookMs = 250;
+
 export const ingestCommand: Command = {
   name: 'ingest',
   summary: 'Fetch what is missing and what is young, prove it, and load it.',
@@ -23,6 +29,10 @@ export const ingestCommand: Command = {
     { flags: '--to <date>', summary: 'look only at hours before this (exclusive)' },
     { flags: '--refetch', summary: 'fetch everything in the range again' },
     { flags: '--accept-sight', summary: 'the token is meant to see less than before, of costs or of resources' },
+    {
+      flags: '--timeout <duration>',
+      summary: `end the ingest after so long, such as 30m or 4h; by default ${minutesOfAccount} minutes an account and ${minutesOfWindow} more for each window that is read`,
+    },
     waitOption,
   ],
   examples: [
@@ -36,30 +46,39 @@ export const ingestCommand: Command = {
     const from = options.hour('from');
     const to = options.hour('to');
     if (from !== undefined && to !== undefined && from >= to) options.problem('--from must be before --to');
+    if (from !== undefined && from > context.effects.now()) {
+      options.problem(`--from: ${formatInstant(from)} is in the future: there is nothing to read yet`);
+    }
     const waitMs = options.duration('wait') ?? 0;
+    const timeoutMs = options.duration('timeout');
+    if (timeoutMs === 0) options.problem('--timeout: expected more than nothing, such as 30m');
     options.check();
-    const { dir, effects, signal } = context;
+    const { dir, effects } = context;
     const config = loadConfig({ dir, env: context.env, now: effects.now() });
     proxiesOf(context.env); // what is wrong there is said before anything begins
     const http = context.openHttp(config.concurrency);
 
     return writingRun('ingest', waitMs, context, async (warehouse, runNumber) => {
       const landing = openLanding(join(dir, 'data', 'landing'));
-      const lastLoad = await warehouse.lastLoadNumber();
-      checkLanding(await landing.newestLoad(), lastLoad);
-      await landing.removeUnfinished(lastLoad);
+      await landing.removeUnfinished(await warehouse.lastLoadNumber());
+      const limit = openLimit(timeoutMs, config.accounts.length, context);
+      const { signal } = limit;
+      const show = progressOf(context);
       const summaries = await ingest(
         { config, from, to, refetch: options.flag('refetch'), acceptSight: options.flag('acceptSight'), runNumber },
         {
           warehouse,
           landing,
-          openClient: (account) => clientFor(account, config, http, context),
+          openClient: (account) => clientFor(account, config, http, { ...context, signal }),
           effects,
           signal,
           redact: context.redact,
-          onProgress: progressOf(context),
+          onProgress: (at) => {
+            limit.allow(at);
+            show(at);
+          },
         },
-      );
+      ).finally(() => limit.end());
       context.progress('');
       if (config.landing.keepDays !== undefined) {
         // Only of loads that are in the books: what was seen so long ago is not on its way any more.
@@ -102,16 +121,6 @@ async function applyAllocation(
   }
 }
 
-/** Loads that the warehouse has never heard of would be overwritten one by one: somebody has put an older file there. */
-function checkLanding(newestLoad: number, lastLoad: number): void {
-  if (newestLoad <= lastLoad + 1) return; // one more is a load that was filed and did not commit
-  throw new UnprovenError(
-    `data/landing holds loads up to ${newestLoad}, and data/warehouse.duckdb knows them up to ${lastLoad}: it is lost or ` +
-      'an older copy. Move it away and make the books anew with "costbook rebuild --into data/warehouse.duckdb"; or, ' +
-      'where they are to begin anew, move data/landing and data/journal away',
-  );
-}
-
 /** A client for one account's platform with the account's own token. */
 function clientFor(
   account: AccountConfig,
@@ -135,6 +144,42 @@ function clientFor(
     http,
     context.effects,
   );
+}
+
+/**
+ * Ends an ingest that takes longer than it was given or, where nobody gave it a time, than its plan explains: a platform
+ * that accepts every request and answers none would keep it for hours. What was loaded stays.
+ */
+function openLimit(
+  givenMs: number | undefined,
+  accounts: number,
+  { signal, waitingFor }: CommandContext,
+): { readonly signal: AbortSignal; allow(progress: IngestProgress): void; end(): void } {
+  const late = new AbortController();
+  const windows = new Map<string, number>();
+  const begun = performance.now(); // real time, which goes on where now is fixed
+  function allowedMs(): number {
+    const planned = [...windows.values()].reduce((sum, count) => sum + count, 0);
+    return givenMs ?? (accounts * minutesOfAccount + planned * minutesOfWindow) * 60_000;
+  }
+  const timer = setInterval(() => {
+    if (performance.now() - begun < allowedMs()) return;
+    const waiting = waitingFor();
+    const minutes = allowedMs() / 60_000;
+    late.abort(
+      new PlatformError(
+        `the ingest took longer than ${minutes < 1 ? `${minutes * 60} s` : `${minutes} min`}` +
+          `${waiting === undefined ? '' : `, waiting for ${waiting}`}; what was loaded stays, and the next ingest goes on ` +
+          'from there; --timeout gives it more time',
+      ),
+    );
+  }, lookMs);
+  timer.unref();
+  return {
+    signal: AbortSignal.any([signal, late.signal]),
+    allow: ({ account, windows: planned }) => void windows.set(account, planned),
+    end: () => clearInterval(timer),
+  };
 }
 
 /** Says how far an ingest is: windows, pages, rows, rate and time left. */

@@ -254,17 +254,26 @@ async function filesOf(settings: Settings): Promise<Record<string, string>> {
   const { token } = settings;
   return {
     ...(token?.pasted === undefined ? {} : { [ownTokenFile]: `${token.pasted}\n` }),
-    'costbook.yaml': configText(settings),
-    'jobs/budgets.yaml': asComment(budgets ?? '', 'jobs/budgets.yaml'),
-    'jobs/allocation.yaml': asComment(allocation ?? '', 'jobs/allocation.yaml'),
+    'costbook.yaml': `${schemaLine('costbook')}${configText(settings)}`,
+    'jobs/budgets.yaml': `${schemaLine('budgets')}${asComment(budgets ?? '', 'jobs/budgets.yaml')}`,
+    'jobs/allocation.yaml': `${schemaLine('allocation')}${asComment(allocation ?? '', 'jobs/allocation.yaml')}`,
     '.env.example': envText(settings),
     '.gitignore': ignoreText(settings),
   };
 }
 
+/** What editors complete and check a file with: the schema that comes with this Costbook, where it is installed. */
+function schemaLine(name: string): string {
+  return `# yaml-language-server: $schema=${join(examples, 'docs', 'schema', `${name}.schema.json`)}\n`;
+}
+
 /** An example in which nothing holds until its comment signs are taken away. */
 function asComment(example: string, name: string): string {
-  const [title = '', ...lines] = example.trimEnd().split('\n');
+  // Its own schema line is relative to where the example is.
+  const [title = '', ...lines] = example
+    .replace(/^# yaml-language-server:.*\n/, '')
+    .trimEnd()
+    .split('\n');
   const head = title.replace(
     /: copy this to .*$/,
     `. Nothing in ${name} holds yet: take\n# the # away from the lines that you need; those that begin with ## are words.`,

@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { exitCodes, UsageError } from '../errors.ts';
-import { prepareDecoding } from '../fetch/index.ts';
-import { rebuildLoads } from '../ingest/index.ts';
-import { openPresentWarehouse, openRebuildingWarehouse, type TableComparison } from '../warehouse/index.ts';
+import { isWarehouse, openPresentWarehouse, snapshotFile, type TableComparison } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
+import { makeWarehouse } from './make-warehouse.ts';
 import { optionReader } from './options.ts';
 import { openWhenFree, waitOption } from './wait.ts';
+import { openProjectWarehouse } from './writing-run.ts';
 
 export const rebuildCommand: Command = {
   name: 'rebuild',
@@ -21,16 +21,21 @@ export const rebuildCommand: Command = {
     options.check();
     const file = resolve(into ?? '');
     await refuseExisting(file);
+    if (file === snapshotFile(context.dir)) {
+      throw new UsageError('--into: this is the place of the snapshot; run "costbook repair" to make that anew');
+    }
 
     const present = await openWhenFree(() => openPresentWarehouse(context.dir, context.signal), waitMs, context);
     try {
       const through = { throughEvent: present?.lastEvent, throughLoad: present?.lastLoadNumber };
-      const loads = await makeWarehouse(file, through, context);
+      const { loads } = await makeWarehouse(file, through, context);
+      const isPublished = isWarehouse(context.dir, file);
+      if (isPublished) await publishAnew(context);
       const tables = await present?.compareWith(file);
       const isIdentical = tables?.every(({ onlyHere, onlyThere }) => onlyHere === 0 && onlyThere === 0);
       const answer = context.json
-        ? JSON.stringify({ file, loads, identical: isIdentical ?? null, tables: tables ?? [] })
-        : describe(file, loads, tables);
+        ? JSON.stringify({ file, loads, published: isPublished, identical: isIdentical ?? null, tables: tables ?? [] })
+        : describe(file, loads, tables, isPublished);
       await context.write(`${context.redact(answer)}\n`);
       return isIdentical === false ? exitCodes.unproven : exitCodes.done;
     } finally {
@@ -50,37 +55,25 @@ async function refuseExisting(file: string): Promise<void> {
   if (isThere) throw new UsageError(`--into: ${file} exists already; name a file that does not, or remove it first`);
 }
 
-/** Makes the file whole or not at all; returns how many loads are in it. */
-async function makeWarehouse(
-  file: string,
-  { throughEvent, throughLoad }: { throughEvent: number | undefined; throughLoad: number | undefined },
-  context: CommandContext,
-): Promise<number> {
-  const { dir, effects, signal, progress } = context;
-  prepareDecoding();
-  const warehouse = await openRebuildingWarehouse(dir, file, { throughEvent, signal });
+/** Publishes a warehouse that was made anew in its own place. */
+async function publishAnew(context: CommandContext): Promise<void> {
+  const warehouse = await openProjectWarehouse(0, context);
   try {
-    const loads = await rebuildLoads({
-      landingRoot: join(dir, 'data', 'landing'),
-      throughLoad,
-      stages: warehouse.stages,
-      log: effects.log,
-      signal,
-      onProgress: (done, of) => progress(`${done}/${of} loads`),
-    });
-    await refuseExisting(file); // somebody else may have made it meanwhile
-    await warehouse.finish();
-    return loads;
-  } catch (error) {
-    await warehouse.discard();
-    throw error;
+    context.progress('publishing the snapshot');
+    await warehouse.publish();
   } finally {
-    progress('comparing');
+    warehouse.close();
   }
 }
 
-function describe(file: string, loads: number, tables: readonly TableComparison[] | undefined): string {
+function describe(
+  file: string,
+  loads: number,
+  tables: readonly TableComparison[] | undefined,
+  isPublished: boolean,
+): string {
   const made = `${file}: ${loads} loads made anew`;
+  if (isPublished) return `${made} and published`;
   if (tables === undefined) return `${made}; there is no present warehouse to compare with`;
   const differing = tables.filter(({ onlyHere, onlyThere }) => onlyHere > 0 || onlyThere > 0);
   if (differing.length === 0) {

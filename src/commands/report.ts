@@ -429,10 +429,13 @@ function listOf(reports: readonly Report[], { width }: TableLayout): string {
   return `${formatTable(columns, rows)}\n`;
 }
 
+/** Reports that had the name of a command, which answers something else. */
+const formerNames: Readonly<Record<string, string>> = { forecast: 'stored_forecasts', restatements: 'restated_days' };
+
 function unknownReport(name: string | undefined, reports: readonly Report[]): string {
   const names = reports.map((candidate) => candidate.name);
   if (name === undefined) return `name a report: ${names.join(', ')}`;
-  const guess = nearest(name, names);
+  const guess = formerNames[name] ?? nearest(name, names);
   return `there is no report "${name}"${guess ? ` (did you mean "${guess}"?)` : ''}: expected one of ${names.join(', ')}`;
 }
 

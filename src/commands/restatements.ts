@@ -1,3 +1,4 @@
+import { UsageError } from '../errors.ts';
 import { completenessOf, describeCompleteness, formatTable, type TableLayout } from '../reports/index.ts';
 import { formatInstant, parseInstant } from '../time.ts';
 import { type Connection, openBooks, type SqlRow } from '../warehouse/index.ts';
@@ -11,6 +12,9 @@ export const restatementsCommand: Command = {
   async run(input, context) {
     const since = input.options['since'];
     const seenFrom = typeof since === 'string' ? parseInstant(since, '--since', context.effects.now()) : 0;
+    if (seenFrom > context.effects.now()) {
+      throw new UsageError(`--since: ${formatInstant(seenFrom)} is in the future: nothing has changed since then`);
+    }
     const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
     try {
       const { connection } = books;

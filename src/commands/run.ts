@@ -14,17 +14,18 @@ import {
 import { formatTable, readReports, sendPing } from '../reports/index.ts';
 import { outcomeOf, runSteps, type StepResult } from '../run.ts';
 import { addCalendarMonths, formatInstant, formatMonth, type Instant, parseInstant } from '../time.ts';
-import { openWarehouse, type Warehouse } from '../warehouse/index.ts';
+import type { Warehouse } from '../warehouse/index.ts';
 import { alertCommand } from './alert.ts';
 import { checkCommand } from './check.ts';
 import { closeCommand } from './close.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { digestCommand } from './digest.ts';
+import { alertFullDisk } from './full-disk.ts';
 import { ingestCommand } from './ingest.ts';
 import { optionReader } from './options.ts';
 import { reportCommand } from './report.ts';
-import { openWhenFree, waitOption } from './wait.ts';
-import { type Outcome, openEnd } from './writing-run.ts';
+import { waitOption } from './wait.ts';
+import { type Outcome, openEnd, openProjectWarehouse } from './writing-run.ts';
 
 /** The command that each step is. */
 const stepCommands: Readonly<Record<Step['name'], Command>> = {
@@ -87,7 +88,7 @@ export const runCommand: Command = {
       .filter(({ name }) => only === undefined || only.includes(name))
       .map((step) => withMonth(step, now));
     if (isDry) return showOnly(job, steps, context);
-    return pinged(job, context, () => runJob({ job, steps, slot, waitMs, context }));
+    return pinged(job, context, () => alertingFullDisk({ job, steps, slot, waitMs, context }));
   },
 };
 
@@ -138,17 +139,31 @@ interface JobRun {
   readonly context: CommandContext;
 }
 
-async function runJob(asked: JobRun): Promise<number> {
+/** Runs a job; where that fails because the disk is full, and the job alerts, the sinks are notified without the books. */
+async function alertingFullDisk(asked: JobRun): Promise<number> {
+  const { job, steps, context } = asked;
+  async function alert(error: string): Promise<void> {
+    if (steps.some(({ name }) => name === 'alert')) await alertFullDisk(`run ${job.name}`, error, context);
+  }
+  try {
+    return await runJob(asked, alert);
+  } catch (error) {
+    await alert(messageOf(error));
+    throw error;
+  }
+}
+
+async function runJob(asked: JobRun, onFailure: (error: string) => Promise<void>): Promise<number> {
   const { job, waitMs, context } = asked;
   const timeout = new AbortController();
   // What a stage or a copy is doing ends with the time of the run as well.
   const signal = AbortSignal.any([context.signal, timeout.signal]);
-  const warehouse = await openWhenFree(() => openWarehouse(context.dir, signal, context.effects.log), waitMs, context);
+  const warehouse = await openProjectWarehouse(waitMs, { ...context, signal });
   // Waiting for somebody else is no part of it.
   const timer =
     job.timeoutMs === undefined ? undefined : setTimeout(() => timeout.abort(tooLong(job)), job.timeoutMs).unref();
   try {
-    return await runUnderLock(asked, warehouse, timeout.signal);
+    return await runUnderLock(asked, warehouse, timeout.signal, onFailure);
   } finally {
     clearTimeout(timer);
     warehouse.close();
@@ -165,6 +180,7 @@ async function runUnderLock(
   { job, steps, slot, context }: JobRun,
   warehouse: Warehouse,
   timeout: AbortSignal,
+  onFailure: (error: string) => Promise<void>,
 ): Promise<number> {
   const { effects } = context;
   if (slot !== undefined && !(await claimSlot(job, slot, warehouse, context))) {
@@ -209,6 +225,7 @@ async function runUnderLock(
     throw error;
   }
   const outcome = outcomeOf(results, context.signal);
+  if (outcome.error !== undefined) await onFailure(outcome.error);
   await end({ ...outcome, spends });
   await answer({ job, slot, runNumber: run.number, ...outcome, results }, context);
   return worstExitCode([outcome.exitCode]);

@@ -1,6 +1,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
+import { expectProject } from '../project-folder.ts';
 import { type Answered, type AnswerFormat, answerFormats, askToFile, askToStream } from '../query/index.ts';
 import { dayMs } from '../time.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
@@ -72,6 +73,7 @@ export const sqlCommand: Command = {
     }
     options.check();
 
+    expectProject(context.dir); // the process that answers could not say it as well
     const sql = await readQuery(input, options.text('file'), context);
     context.progress('waiting for the answer');
     const question = { dir: context.dir, sql, asOf, format, raw: options.flag('raw'), maxRows, layout: context.layout };
@@ -158,10 +160,9 @@ async function snapshot(dir: string): Promise<string> {
 
 /** Prints the line that opens the snapshot elsewhere, for reading only. */
 async function openWith(program: (typeof programs)[number], context: CommandContext): Promise<number> {
-  const file = await snapshot(context.dir);
-  const found = await stat(file).catch(() => undefined);
-  if (!found) throw new UsageError(`${file} does not exist yet: run "costbook ingest" first`);
-  const line = lines[program](file);
+  const { expectBooks } = await import('../warehouse/index.ts');
+  await expectBooks(context.dir);
+  const line = lines[program](await snapshot(context.dir));
   await context.write(context.json ? `${JSON.stringify({ line })}\n` : `${line}\n`);
   return 0;
 }

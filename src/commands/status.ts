@@ -13,6 +13,7 @@ import {
   unprovenWindows,
 } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
+import { type FileFault, faultsOfFiles } from './files-of-books.ts';
 import { type OpenAlert, openAlerts } from './open-alerts.ts';
 
 export const statusCommand: Command = {
@@ -30,7 +31,8 @@ export const statusCommand: Command = {
     const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
     try {
       const configured = config.accounts.flatMap(({ id }) => id ?? []);
-      const status = await readStatus(books.connection, now, config.freshnessHours, configured);
+      const faults = await faultsOfFiles(context.dir, books);
+      const status = withFaults(await readStatus(books.connection, now, config.freshnessHours, configured), faults);
       await context.write(
         context.json ? `${JSON.stringify(status)}\n` : describe(status, now, painter(input, context)),
       );
@@ -226,6 +228,12 @@ async function readStatus(
           },
     lastRun: lastRun === undefined ? null : { ...lastRun, runNumber: Number(lastRun['runNumber']) },
   };
+}
+
+/** The status with what is wrong with the files of the books as further reasons, first of all. */
+function withFaults(status: Status, faults: readonly FileFault[]): Status {
+  const reasons = [...faults.map(({ found, remedy }) => `${found}: ${remedy}`), ...status.reasons];
+  return { ...status, isTrustworthy: reasons.length === 0, reasons };
 }
 
 /** Days back to which a person is told what was restated. */

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { exitCodes, UsageError } from '../errors.ts';
+import { expectProject } from '../project-folder.ts';
 import { findExports, openWitness, readReports, type VerifiedExport, verifyExport } from '../reports/index.ts';
 import { openScratch } from '../warehouse/index.ts';
 import type { Command } from './command.ts';
@@ -22,6 +23,7 @@ export const verifyCommand: Command = {
     );
     const folders = isFolder ? await findExports(root) : [];
     if (folders.length === 0) {
+      if (input.arguments[0] === undefined) expectProject(context.dir);
       throw new UsageError(
         `${root} ${isFolder ? 'holds no export: there is no manifest.json below it' : 'is no folder'}; ` +
           'expected one into which costbook report wrote',

@@ -7,6 +7,10 @@ export const waitOption = {
   summary: 'wait so long for another process that holds the warehouse, such as 90s, 10m or 2h (default: not at all)',
 } as const;
 
+/** A command that only looks (doctor) holds the warehouse for a moment; every writer waits so long for it. */
+const momentMs = 400;
+const lookAgainSoonMs = 100;
+
 /** How often it is looked whether the warehouse is free. */
 const lookAgainMs = 500;
 
@@ -21,6 +25,7 @@ export async function openWhenFree<T>(
 ): Promise<T> {
   // Real time: `--now` stops no waiting.
   const waitUntil = performance.now() + waitMs;
+  const momentUntil = performance.now() + momentMs;
   let isTold = false;
   for (;;) {
     signal.throwIfAborted();
@@ -28,7 +33,12 @@ export async function openWhenFree<T>(
       return await open();
     } catch (error) {
       const leftMs = waitUntil - performance.now();
-      if (!(error instanceof LockedError) || leftMs <= 0) throw error;
+      if (!(error instanceof LockedError)) throw error;
+      if (performance.now() < momentUntil) {
+        await effects.sleep(lookAgainSoonMs, signal);
+        continue;
+      }
+      if (leftMs <= 0) throw error;
       if (!isTold) {
         effects.log.info('waiting for the warehouse', {
           heldBy: error.holder,

@@ -1,7 +1,10 @@
+import { join } from 'node:path';
 import { exitCodeOf, messageOf } from '../errors.ts';
+import { openLanding } from '../fetch/index.ts';
 import type { EndedRun, SpendNow } from '../reports/index.ts';
 import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';
+import { forgetFullDisk } from './full-disk.ts';
 import { writeMetrics } from './metrics-file.ts';
 import { openWhenFree } from './wait.ts';
 
@@ -27,7 +30,7 @@ export async function writingRun(
 ): Promise<number> {
   const { effects, run: underWay } = context;
   if (underWay !== undefined) return stepOf(underWay, context, work);
-  const warehouse = await openWhenFree(() => openWarehouse(context.dir, context.signal, effects.log), waitMs, context);
+  const warehouse = await openProjectWarehouse(waitMs, context);
   try {
     const run = await warehouse.beginRun(command, effects.now());
     const finish = openEnd(run, { command }, warehouse, context);
@@ -47,6 +50,20 @@ export async function writingRun(
   }
 }
 
+/** Opens the project's warehouse when nobody else holds it. Throws what `openWarehouse` throws. */
+export function openProjectWarehouse(waitMs: number, context: CommandContext): Promise<Warehouse> {
+  const { dir, signal, effects } = context;
+  const landing = openLanding(join(dir, 'data', 'landing'));
+  async function newestLanded(): Promise<number> {
+    return landing.newestLoad().catch((error: NodeJS.ErrnoException) => {
+      // What is wrong with the folder is said where pages are written.
+      if (error.code === 'EACCES' || error.code === 'ENOTDIR') return 0;
+      throw error;
+    });
+  }
+  return openWhenFree(() => openWarehouse(dir, signal, effects.log, newestLanded), waitMs, context);
+}
+
 /**
  * From here on every line of the log names the run. Returns what ends it: with its row, the snapshot, and what machines
  * are told.
@@ -63,6 +80,7 @@ export function openEnd(
     await run.end(exitCode, error && context.redact(error), context.effects.now());
     context.progress('publishing the snapshot');
     await warehouse.publish();
+    await forgetFullDisk(context.dir);
     await writeMetrics({ ...what, seconds: (performance.now() - begun) / 1000 }, spends, context);
   };
 }

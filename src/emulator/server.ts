@@ -73,7 +73,7 @@ export async function serve(platform: Platform, faults: FaultPlan, options: Serv
     if (requests.length > maxSeenRequests) requests.splice(0, requests.length - maxSeenRequests);
     if (options.latencyMs > 0) await pause(options.latencyMs);
     if (answer === undefined) request.socket.resetAndDestroy();
-    else await send(request, response, answer, fault);
+    else await send(request, response, answer, { fault, now: options.now() });
   }
 
   function answerWith(
@@ -81,7 +81,7 @@ export async function serve(platform: Platform, faults: FaultPlan, options: Serv
     request: { method: string; target: string; headers: IncomingMessage['headers'] },
   ): Answer {
     try {
-      refuseAs(fault);
+      refuseAs(fault, options.now());
       return { status: 200, body: platform.answer(request, fault === 'expired-cursor'), headers: {} };
     } catch (error) {
       // Anything that is no refusal is a bug of the emulator; its client sees what a broken platform looks like.
@@ -127,13 +127,13 @@ async function listen(server: Server, port: number): Promise<void> {
 }
 
 /** Throws the refusal that a fault pretends. */
-function refuseAs(fault: FaultName | undefined): void {
+function refuseAs(fault: FaultName | undefined, now: Instant): void {
   switch (fault) {
     case '429':
       throw new Refusal(429, 'rate_limited', 'Too many requests', { 'retry-after': String(retryAfterSeconds) });
     case '429-date': {
-      // Waiting takes real time (design, section 6), so this date is the wall clock's and not the story's.
-      const at = new Date(Math.ceil(Date.now() / 1_000 + retryAfterSeconds) * 1_000);
+      // As the answer's own date: clients take the one from the other.
+      const at = new Date((Math.floor(now / 1_000) + retryAfterSeconds) * 1_000);
       throw new Refusal(429, 'rate_limited', 'Too many requests', { 'retry-after': at.toUTCString() });
     }
     case '500':
@@ -148,7 +148,7 @@ async function send(
   request: IncomingMessage,
   response: ServerResponse,
   answer: Answer,
-  fault: FaultName | undefined,
+  { fault, now }: { fault: FaultName | undefined; now: Instant },
 ): Promise<void> {
   const plain = Buffer.from(JSON.stringify(answer.body));
   const isGzip = acceptsGzip(request.headers['accept-encoding']);
@@ -158,6 +158,7 @@ async function send(
     'content-type': 'application/json; charset=utf-8',
     'content-length': body.length,
     vary: 'accept-encoding',
+    date: new Date(now).toUTCString(),
     ...(isGzip ? { 'content-encoding': 'gzip' } : {}),
     ...answer.headers,
   });

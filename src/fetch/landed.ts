@@ -132,13 +132,18 @@ async function readLoad(root: string, place: string): Promise<LandedLoad> {
   if (wrong.length > 0) {
     throw new UnprovenError(`${path}: ${wrong.join(', ')} cannot be read: bring it back from a backup`);
   }
-  const { account, window, pages, claimedEnd, seenAt, askedAt: _, ...record } = said;
+  const { account, window, pages, claimedEnd, seenAt, platformAt, askedAt: _, ...record } = said;
   return {
     place,
     account: String(account),
     window: parseWindow(window),
     pages: pages as LandedPage[],
-    record: { ...record, claimedEnd: instantOf(claimedEnd), seenAt: instantOf(seenAt) } as unknown as LoadRecord,
+    record: {
+      ...record,
+      claimedEnd: instantOf(claimedEnd),
+      seenAt: instantOf(seenAt),
+      platformAt: isText(platformAt) ? instantOf(platformAt) : undefined,
+    } as unknown as LoadRecord,
   };
 }
 
@@ -153,6 +158,8 @@ const loadFields: Readonly<Record<string, (value: unknown) => boolean>> = {
   role: (value) => value === 'admin' || value === 'member',
   claimedEnd: (value) => !Number.isNaN(instantOf(value)),
   seenAt: (value) => !Number.isNaN(instantOf(value)),
+  // Loads of an older Costbook do not say it.
+  platformAt: (value) => (value ?? null) === null || !Number.isNaN(instantOf(value)),
   requests: Number.isSafeInteger,
   pagesRead: Number.isSafeInteger,
   queries: Array.isArray,

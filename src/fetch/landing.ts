@@ -60,6 +60,8 @@ export interface LoadRecord {
   readonly role: Role;
   readonly claimedEnd: Instant;
   readonly seenAt: Instant;
+  /** The platform's clock when the first of its answers was made; undefined where they did not say. */
+  readonly platformAt?: Instant | undefined;
   readonly requests: number;
   readonly pagesRead: number;
   /** In the order in which they were answered. */
@@ -145,6 +147,7 @@ export function openLanding(root: string): {
               ...record,
               claimedEnd: formatInstant(record.claimedEnd),
               seenAt: formatInstant(record.seenAt),
+              platformAt: record.platformAt === undefined ? null : formatInstant(record.platformAt),
               pages,
             },
             undefined,

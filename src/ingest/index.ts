@@ -12,6 +12,7 @@ import { coverWindows, planWindows, type Role } from '../fetch/index.ts';
 import { type Client, discoverAccounts, discoverHistoryStart, metricsLimits } from '../platform/index.ts';
 import { floorHour, floorMonth, formatInstant, formatWindow, hourMs, type Instant, type Window } from '../time.ts';
 import type { TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
+import { correctFalseClaims, reportClock } from './clocks.ts';
 import { type ListingSummary, readInventory } from './inventory.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
 import { openPast, type PastVerification } from './verify.ts';
@@ -98,10 +99,19 @@ async function registerAccounts({ config }: IngestRequest, { warehouse, effects 
 
 async function ingestAccount(
   config: AccountConfig,
-  client: Client,
+  platform: Client,
   request: IngestRequest,
   tools: IngestTools,
 ): Promise<Omit<AccountSummary, 'listings'>> {
+  let hasAnswered = false;
+  const client: Client = {
+    ...platform,
+    async call(...asked) {
+      const answer = await platform.call(...asked);
+      hasAnswered = true;
+      return answer;
+    },
+  };
   const { warehouse, effects } = tools;
   const requests: RequestCounts = { new: 0, settle: 0, verify: 0, repair: 0 };
   const errors: string[] = [];
@@ -111,12 +121,14 @@ async function ingestAccount(
   let role: Role | undefined;
   let id = config.id ?? '';
   let past: PastVerification | undefined;
+  let isPlatformClockWrong = false;
 
   function note(error: CostbookError): void {
     errors.push(error.message);
     codes.push(error.exitCode);
     effects.log.warn('account is not up to date', { account: id, because: error.message });
   }
+  const failing = { note, signal: tools.signal, hasAnswered: () => hasAnswered };
 
   try {
     const counted = countingClient(client, () => (requests.new += 1));
@@ -140,7 +152,8 @@ async function ingestAccount(
     };
     await warehouse.saveAccount({ ...facts, role: before?.role, decimals: known.decimals }, now);
 
-    const covered = await warehouse.coveredPieces(id);
+    let covered = await warehouse.coveredPieces(id);
+    if (await correctFalseClaims(id, covered, counted, request, tools)) covered = await warehouse.coveredPieces(id);
     // A run that is to look at a part of the hours only, or at everything again, has no question about the past.
     const isWhole = request.from === undefined && request.to === undefined && !request.refetch;
     past = isWhole
@@ -155,7 +168,7 @@ async function ingestAccount(
           tools,
         })
       : undefined;
-    const changed = await unlessPlatformFails(() => past?.days(), note);
+    const changed = await unlessPlatformFails(() => past?.days(), failing);
     const planned = planWindows({
       now,
       historyStart,
@@ -170,6 +183,7 @@ async function ingestAccount(
     const result = await ingestWindows({ ...reading, planned, role: undefined });
     role = result.role;
     unproven.push(...result.unproven);
+    isPlatformClockWrong = result.isPlatformClockWrong;
     for (const failure of result.failures) note(failure);
     if (role !== undefined) await warehouse.saveAccount({ ...facts, role, decimals: result.decimals }, now);
 
@@ -181,10 +195,10 @@ async function ingestAccount(
       unproven.push(...repaired.unproven);
       for (const failure of repaired.failures) note(failure);
     };
-    await readAgain(await unlessPlatformFails(() => past?.series(), note));
+    await readAgain(await unlessPlatformFails(() => past?.series(), failing));
     const end = (await warehouse.completeness(id))?.completeThrough ?? historyStart;
-    await readAgain(await unlessPlatformFails(() => past?.months({ start: historyStart, end }), note));
-    await unlessPlatformFails(() => past?.confirm(), note);
+    await readAgain(await unlessPlatformFails(() => past?.months({ start: historyStart, end }), failing));
+    await unlessPlatformFails(() => past?.confirm(), failing);
     if (isWhole) unproven.push(...(await warehouse.contradictions(id)));
   } catch (error) {
     if (!isAccountsOwn(error)) throw error;
@@ -193,6 +207,7 @@ async function ingestAccount(
     past?.close();
   }
 
+  if (id !== '' && !isPlatformClockWrong) await reportClock(id, client.clocks(), request, tools);
   const complete = await warehouse.completeness(id);
   const tooOldBefore = effects.now() - request.config.freshnessHours * hourMs;
   const isTooOld = (complete?.completeThrough ?? 0) < tooOldBefore;
@@ -217,16 +232,27 @@ async function ingestAccount(
  */
 async function unlessPlatformFails<T>(
   verify: () => Promise<T> | undefined,
-  note: (error: CostbookError) => void,
+  { note, signal, hasAnswered }: Failing,
 ): Promise<T | undefined> {
   try {
     return await verify();
   } catch (error) {
+    signal.throwIfAborted(); // the time is over, or a person has ended it
+    // Who has not answered anything so far will keep the next request waiting just as long.
+    const isMute = error instanceof PlatformError && error.code === 'timeout' && !hasAnswered();
     const mayGoOn = error instanceof RefusedAnswerError || (error instanceof PlatformError && !isHopeless(error));
-    if (!mayGoOn) throw error;
+    if (isMute || !mayGoOn) throw error;
     note(error);
     return undefined;
   }
+}
+
+/** What there is to know where the platform fails a request. */
+interface Failing {
+  note(error: CostbookError): void;
+  readonly signal: AbortSignal;
+  /** Whether the platform has answered any request of this account so far. */
+  hasAnswered(): boolean;
 }
 
 /** True for a failure that concerns one account; anything else ends the run. */

@@ -28,6 +28,8 @@ const loadsNamed = 20;
  */
 export async function rebuildLoads(options: {
   landingRoot: string;
+  /** The last load that need not be made, as it is there already; 0 for none. */
+  afterLoad: number;
   /** The last load to make; undefined for all that were landed. */
   throughLoad: number | undefined;
   /** So many windows are on their way at once: some are read while the one before them is compared or written. */
@@ -38,9 +40,10 @@ export async function rebuildLoads(options: {
 }): Promise<number> {
   const { landingRoot, signal } = options;
   const landed = await readLandedLoads(landingRoot);
+  const { afterLoad: first } = options;
   const last = options.throughLoad ?? landed.at(-1)?.record.loadNumber ?? 0;
-  const loads = landed.filter(({ record }) => record.loadNumber <= last);
-  const withAnswers = await findAnswers(landingRoot, loads, last);
+  const loads = landed.filter(({ record }) => record.loadNumber > first && record.loadNumber <= last);
+  const withAnswers = await findAnswers(landingRoot, loads, { first, last });
   const queries = pLimit(queriesAtOnce);
   const written: Promise<void>[] = [];
   try {
@@ -84,11 +87,15 @@ async function settle(work: Promise<void> | undefined): Promise<() => void> {
 }
 
 /** The loads whose answers are all there. Throws UnprovenError naming those that cannot be made without. */
-async function findAnswers(root: string, loads: readonly LandedLoad[], last: number): Promise<Set<LandedLoad>> {
+async function findAnswers(
+  root: string,
+  loads: readonly LandedLoad[],
+  { first, last }: { first: number; last: number },
+): Promise<Set<LandedLoad>> {
   const withAnswers = new Set<LandedLoad>();
   const lacking: { line: string; load: LandedLoad | undefined }[] = [];
   const byNumber = new Map(loads.map((load) => [load.record.loadNumber, load]));
-  for (let number = 1; number <= last; number += 1) {
+  for (let number = first + 1; number <= last; number += 1) {
     const load = byNumber.get(number);
     if (load === undefined) {
       lacking.push({ line: `load ${number}: its folder is missing`, load });
@@ -188,6 +195,18 @@ async function repeatLoad(load: LandedLoad, stage: Stage): Promise<void> {
 }
 
 function factsOf({ record }: LandedLoad): LoadFacts {
-  const { loadNumber, runNumber, reading, reason, requests, pagesRead, queries, claimedEnd, seenAt } = record;
-  return { loadNumber, runNumber, reading, reason, requests, pages: pagesRead, queries, claimedEnd, seenAt };
+  const { loadNumber, runNumber, reading, reason, requests, pagesRead, queries, claimedEnd } = record;
+  const { seenAt, platformAt } = record;
+  return {
+    loadNumber,
+    runNumber,
+    reading,
+    reason,
+    requests,
+    pages: pagesRead,
+    queries,
+    claimedEnd,
+    seenAt,
+    platformAt,
+  };
 }

@@ -56,6 +56,7 @@ export function countingClient(client: Client, count: () => void): Client {
   return {
     counters: client.counters,
     apiVersion: client.apiVersion,
+    clocks: () => client.clocks(),
     call(...asked) {
       count();
       return client.call(...asked);

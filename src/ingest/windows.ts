@@ -2,9 +2,10 @@ import pLimit from 'p-limit';
 import type { Effects } from '../effects.ts';
 import { type CostbookError, PlatformError, RefusedAnswerError, UnprovenError } from '../errors.ts';
 import { askQuery, type DecodedPage, type PlannedWindow, type Role } from '../fetch/index.ts';
-import { answerLimits, billingDimensions, type Client, resourceTypes } from '../platform/index.ts';
-import { dayMs, floorHour, formatWindow, hourMs, type Instant } from '../time.ts';
+import { answerLimits, billingDimensions, type Client, type RawBody, resourceTypes } from '../platform/index.ts';
+import { dayMs, floorHour, formatWindow, type Instant } from '../time.ts';
 import type { LoadResult, Stage, TotalDecimals, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
+import { believedClock, claimedBefore } from './clocks.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
 import { openTurns } from './turns.ts';
 import { readWindow } from './window.ts';
@@ -24,6 +25,8 @@ interface WindowsResult {
   /** What did not prove, also where only young hours are concerned. */
   readonly unproven: readonly UnprovenWindow[];
   readonly failures: readonly CostbookError[];
+  /** Whether the platform told costs of hours that its Date header had not reached: its clock says nothing then. */
+  readonly isPlatformClockWrong: boolean;
 }
 
 /** A window that was read and did not prove. */
@@ -70,7 +73,8 @@ export async function ingestWindows(options: {
   const signal = AbortSignal.any([tools.signal, abort.signal]);
   const lastHour = floorHour(options.now);
   // What was old enough to be claimed stays so, though a clock is set back.
-  const claimedEnd = floorHour(await warehouse.seenAt(options.now)) - config.lagHours * hourMs;
+  const seenNow = await warehouse.seenAt(options.now);
+  const claimedEnd = claimedBefore(seenNow, undefined, config.lagHours);
   const settledEnd = lastHour - config.settleDays * dayMs;
   const unproven: UnprovenWindow[] = [];
   const failures: CostbookError[] = [];
@@ -81,6 +85,7 @@ export async function ingestWindows(options: {
   let { decimals } = options.known;
   let failuresInARow = 0;
   let windowsDone = 0;
+  let isPlatformClockWrong = false;
   let lastPublished = Date.now();
   let publishPauseMs = publishEveryMs;
   const roleLearnt = deferred();
@@ -107,7 +112,19 @@ export async function ingestWindows(options: {
       requests += 1;
       options.requests[reading === 1 ? reason : 'repair'] += 1;
     });
-    const client: Client = { ...counted, call: (...asked) => turns.run(rank, () => counted.call(...asked)) };
+    // What the platform's clock said when it made the oldest of the answers.
+    let answeredAt: Instant | undefined;
+    const client: Client = {
+      ...counted,
+      call: (operation, values, about, read, ...others) =>
+        turns.run(rank, () => {
+          const readAtTime = (body: RawBody) => {
+            answeredAt = Math.min(answeredAt ?? Number.POSITIVE_INFINITY, body.answeredAt ?? Number.POSITIVE_INFINITY);
+            return read(body);
+          };
+          return counted.call(operation, values, about, readAtTime, ...others);
+        }),
+    };
     try {
       const read = await readWindow({
         account,
@@ -158,11 +175,18 @@ export async function ingestWindows(options: {
           cost: Math.max(decimals.cost, stage.decimals().cost),
           usage: Math.max(decimals.usage, stage.decimals().usage),
         };
-        const facts = { loadNumber, runNumber, reading, reason, requests, pages, queries, claimedEnd, seenAt };
+        const toldAt = Number.isFinite(answeredAt) ? answeredAt : undefined;
+        const platformAt = believedClock(toldAt, await stage.lastHour());
+        isPlatformClockWrong ||= platformAt !== toldAt;
+        const claimed = claimedBefore(seenNow, platformAt, config.lagHours);
+        const numbers = { loadNumber, runNumber, reading, reason, requests, queries, seenAt, platformAt };
+        const facts = { ...numbers, pages, claimedEnd: claimed };
         return stage.load(facts, ({ outcome, amounts, restated, cost, pieces, proofs }) =>
           folder.file(
             {
-              ...{ loadNumber, runNumber, reading, reason, role: read.role, claimedEnd, seenAt, requests, queries },
+              ...numbers,
+              role: read.role,
+              claimedEnd: claimed,
               pagesRead: pages,
               known: {
                 decimals: options.known.decimals,
@@ -292,7 +316,7 @@ export async function ingestWindows(options: {
   for (const result of settled) {
     if (result.status === 'rejected' && !(result.reason instanceof PlatformError)) throw result.reason;
   }
-  return { role, decimals, unproven, failures };
+  return { role, decimals, unproven, failures, isPlatformClockWrong };
 }
 
 function isUnproved(result: LoadResult | Unproved): result is Unproved {

@@ -3,10 +3,11 @@ import { gunzip } from 'node:zlib';
 import { jsonExcess } from '../bounded-json.ts';
 import type { Effects, HttpResponse, HttpSend } from '../effects.ts';
 import { excerpt, messageOf, PlatformError } from '../errors.ts';
+import type { Instant } from '../time.ts';
 import { answerLimits } from './limits.ts';
 import { type Operation, requestPath } from './operations.ts';
 import { errorBody } from './responses.ts';
-import { type Attempts, isPutOff, parseRetryAfter, retryDelayMs } from './retry.ts';
+import { type Attempts, isPutOff, parseDate, parseRetryAfter, retryDelayMs } from './retry.ts';
 
 const gunzipAsync = promisify(gunzip);
 
@@ -34,6 +35,15 @@ export interface RawBody {
   readonly gzipped: boolean;
   /** What it may be long, unpacked; as a page of metrics unless told otherwise. */
   readonly maxBodyMib?: number;
+  /** When the platform says that it made the answer; undefined where it says nothing that can be read. */
+  readonly answeredAt?: Instant | undefined;
+}
+
+/** Two clocks at one moment. */
+export interface Clocks {
+  readonly platform: Instant;
+  /** The instant that the books call now. */
+  readonly local: Instant;
 }
 
 /** What the client counted: logical requests and how often one was sent again. */
@@ -46,6 +56,8 @@ export interface Client {
   readonly counters: Readonly<ClientCounters>;
   /** The API version that it asks for, where a call does not ask for another one. */
   readonly apiVersion: string;
+  /** What the platform's clock and ours said at the last answer that told the time; undefined where none did. */
+  clocks(): Clocks | undefined;
   /**
    * Asks one operation and hands the body of a 200 to `read`. Sending, the body and `read` together are tried again
    * while that can help; other failures are thrown as PlatformError whose message begins with what was asked and
@@ -68,6 +80,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
   let pausedUntilMs = 0;
   let nextSlotMs = 0;
   let token: Promise<string> | undefined;
+  let clocks: Clocks | undefined;
   warnAboutPlainHttp(settings.url, effects);
 
   /**
@@ -129,8 +142,12 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
         maxBodyMib,
         signal: AbortSignal.any([signal, limit]),
       });
+      const answeredAt = parseDate(headerOf(response, 'date'));
+      if (answeredAt !== undefined) {
+        clocks = { platform: answeredAt + ageMs(headerOf(response, 'age')), local: effects.now() };
+      }
       if (response.status !== 200) throw await refusal(response);
-      return await read({ bytes: response.body, gzipped: isGzipped(response), maxBodyMib });
+      return await read({ bytes: response.body, gzipped: isGzipped(response), maxBodyMib, answeredAt });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (limit.aborted) {
@@ -145,6 +162,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
   return {
     counters,
     apiVersion: settings.apiVersion,
+    clocks: () => clocks,
     async call(operation, values, about, read, signal, apiVersion = settings.apiVersion) {
       const path = requestPath(operation, values);
       counters.requests += 1;
@@ -269,6 +287,11 @@ function cutShort(length: number, cause: unknown): PlatformError {
 function headerOf(response: HttpResponse, name: string): string | undefined {
   const value = response.headers[name];
   return Array.isArray(value) ? value[0] : value;
+}
+
+/** How long a cache on the way has had an answer (RFC 9111 5.1); nothing where it does not say so in whole seconds. */
+function ageMs(header: string | undefined): number {
+  return header !== undefined && /^\d{1,9}$/.test(header.trim()) ? Number(header.trim()) * 1000 : 0;
 }
 
 function isGzipped(response: HttpResponse): boolean {

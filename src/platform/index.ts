@@ -2,6 +2,7 @@ export { accountIdFault } from './account-id.ts';
 export {
   type Client,
   type ClientSettings,
+  type Clocks,
   openClient,
   parseBody,
   parseBytes,

@@ -67,6 +67,15 @@ export function parseRetryAfter(header: string | undefined, answerDate: string |
   return Math.max(0, until - (Number.isNaN(from) ? Date.now() : from));
 }
 
+/** A clock that says an earlier year was never set. */
+const earliestDate = Date.UTC(2020, 0, 1);
+
+/** The instant of a Date header; undefined where it is absent, malformed, or of a clock that was never set. */
+export function parseDate(header: string | undefined): number | undefined {
+  const told = header === undefined ? Number.NaN : parseHttpDate(header.trim());
+  return told >= earliestDate ? told : undefined;
+}
+
 /** Milliseconds since 1970, or NaN; both forms are UTC. */
 function parseHttpDate(text: string): number {
   if (httpDate.test(text)) return Date.parse(text);

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -41,6 +42,8 @@ export interface AskOptions {
 export async function ask(question: Question, options: AskOptions): Promise<Answered> {
   const { timeoutMs, write, signal, memoryMb = childMemoryMb(), hasKernelLimit = true } = options;
   signal.throwIfAborted();
+  // Known here, so that what the child spills can be removed after it was killed.
+  const reader = randomUUID();
   const child = startChild(memoryMb, hasKernelLimit);
   const closed = once(child, 'close').catch((cause) => {
     throw new MachineError(`no process could be started to answer the query: ${cause.message}`, { cause });
@@ -61,7 +64,7 @@ export async function ask(question: Question, options: AskOptions): Promise<Answ
   });
 
   try {
-    child.stdin.on('error', () => undefined).write(`${JSON.stringify(question)}\n`); // it may have ended already
+    child.stdin.on('error', () => undefined).write(`${JSON.stringify({ ...question, reader })}\n`); // it may have ended already
     const [outcome, said] = await Promise.all([
       text(child.outcome),
       beginningOf(child.stderr),
@@ -93,10 +96,10 @@ export async function ask(question: Question, options: AskOptions): Promise<Answ
     signal.removeEventListener('abort', onAbort);
     await closed.catch(() => undefined);
     clearTimeout(kill);
-    if (child.signalCode !== null && child.pid !== undefined) {
+    if (child.signalCode !== null) {
       // Loaded only here: to load DuckDB takes longer than all else that this process does.
       const { clearAfterReader } = await import('../warehouse/index.ts');
-      await clearAfterReader(question.dir, child.pid);
+      await clearAfterReader(question.dir, reader);
     }
   }
 }

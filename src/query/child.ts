@@ -31,17 +31,23 @@ lines.once('close', () => {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 const [line] = await once(lines, 'line');
-const outcome = await answerInBooks(JSON.parse(line) as Question).then(
+const outcome = await answerInBooks(JSON.parse(line) as Question & { reader: string }).then(
   (answered): Outcome => ({ answered }),
   (error: unknown): Outcome => ({ failure: asFailure(error) }),
 );
 toParent.data.end();
 toParent.outcome.end(JSON.stringify(outcome), () => process.exit());
 
-async function answerInBooks(question: Question): Promise<Answered> {
-  const { dir, asOf: asOfOrNull, file } = question;
+async function answerInBooks(question: Question & { reader: string }): Promise<Answered> {
+  const { dir, asOf: asOfOrNull, file, reader } = question;
   const asOf = asOfOrNull ?? undefined;
-  const books = await openBooks(dir, { lockedDown: true, asOf, writable: file ?? undefined, signal: parent.signal });
+  const books = await openBooks(dir, {
+    lockedDown: true,
+    asOf,
+    writable: file ?? undefined,
+    reader,
+    signal: parent.signal,
+  });
   try {
     const state = await completenessOf(books.connection, asOf);
     return await answer(books.connection, question, state, write);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
@@ -14,7 +15,7 @@ export async function writeWhole<T>(
 ): Promise<{ result: T; bytes: number }> {
   const folder = await realpath(dirname(path));
   const name = basename(path);
-  const part = join(folder, `.${process.pid}-${name}.part`);
+  const part = join(folder, `.${randomUUID()}-${name}.part`);
   try {
     const result = await fill(part);
     const file = await open(part, 'r+');

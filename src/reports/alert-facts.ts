@@ -1,10 +1,12 @@
 import { UsageError } from '../errors.ts';
 import { formatInstant, hourMs, type Instant } from '../time.ts';
 import {
+  type ClockReading,
   type Connection,
   completeness,
   contradictions,
   type KnownAlert,
+  lastClocks,
   type UnprovenWindow,
   unprovenWindows,
 } from '../warehouse/index.ts';
@@ -114,7 +116,7 @@ function factsOfAnomalies(
   if (!rules.isOn) {
     return told.filter(({ isOpen }) => isOpen).map(({ fact }) => ({ ...fact, state: 'withdrawn' }));
   }
-  return anomalyFacts(present, new Map(told.map(({ key, isOpen, fact }) => [key, { isOpen, wasOver: fact.isOver }])), {
+  return anomalyFacts(present, new Map(told.map(({ key, isOpen, fact }) => [key, { isOpen, fact }])), {
     notify: rules.notify,
     completeThroughOf: (account) => accounts.find((row) => row.account === account)?.completeThrough ?? null,
   });
@@ -172,6 +174,7 @@ async function readDataState(
   { now, freshnessHours, configured, overlay, signal, onProgress }: FactsAsked,
 ): Promise<DataState> {
   const accounts: DataState['accounts'][number][] = [];
+  const clocks = await lastClocks(connection);
   for (const { account, completeThrough } of await completeness(connection)) {
     const windows = [...(await unprovenWindows(connection, account)), ...(await contradictions(connection, account))];
     accounts.push({
@@ -179,6 +182,7 @@ async function readDataState(
       isConfigured: configured.length === 0 || configured.includes(account),
       completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
       isTooOld: completeThrough === undefined || completeThrough < now - freshnessHours * hourMs,
+      clock: clockOf(clocks.find((clock) => clock.account === account)),
       // Young hours may still be changing: the next run asks for them.
       unproven: windows.filter(({ isYoung }) => !isYoung).map(toText),
     });
@@ -219,6 +223,13 @@ async function readDataState(
       cost: String(row['cost']),
     })),
   };
+}
+
+/** What the clocks said, where ours was ahead by more than an hour. */
+function clockOf(read: ClockReading | undefined): DataState['accounts'][number]['clock'] {
+  if (read === undefined || read.aheadSeconds * 1000 <= hourMs) return null;
+  const { aheadSeconds, platformAt, localAt } = read;
+  return { aheadSeconds, platformAt: formatInstant(platformAt), localAt: formatInstant(localAt) };
 }
 
 function toText({ window, because }: UnprovenWindow): { start: string; end: string; because: string } {

@@ -167,11 +167,14 @@ export function cardOf({ key, occurrence, transition, since, fact: told }: Alert
   const isOver = transition === 'resolved';
   const fact = withSafeTexts(told);
   const words = isOver ? overWords(fact) : heldWords(fact);
-  const times = occurrence > 1 ? ` (${ordinal(occurrence)} time)` : '';
+  // Each message about an anomaly that goes on is an occurrence of its own.
+  const noun = fact.kind !== 'anomaly' ? 'time' : isOver ? undefined : 'message';
+  const times = occurrence > 1 && noun !== undefined ? ` (${ordinal(occurrence)} ${noun})` : '';
+  const isUsual = isOver && fact.kind === 'anomaly' && fact.isUsual === true;
   const { list } = words;
   return {
-    icon: isOver ? '✅' : icons[fact.severity],
-    title: `${prefixOf(transition, since)}${words.title}`,
+    icon: isOver && !isUsual ? '✅' : icons[isUsual ? 'info' : fact.severity],
+    title: `${isUsual ? '' : prefixOf(transition, since)}${words.title}`,
     share: words.share,
     sentences: words.sentences,
     next: isOver || fact.kind === 'budget' || fact.kind === 'anomaly' ? undefined : nextWords(nextStepOf(fact)),
@@ -240,6 +243,14 @@ function heldWords(fact: AlertFact): Words {
           'Every number since then is missing, which is not the same as 0.',
         ],
       };
+    case 'clock':
+      return {
+        title: `This machine's clock is ${aheadWords(fact.aheadSeconds)} ahead of the platform's`,
+        sentences: [
+          `It said ${fact.localAt} when the platform of ${fact.account} said ${fact.platformAt}. The books are complete by the platform's clock.`,
+          'Set the clock (NTP), or leave out --now, and run "costbook ingest" again. Nothing in the books needs repair.',
+        ],
+      };
     case 'unproven':
       return {
         title: `Costs of ${fact.account} differ from the platform's totals`,
@@ -292,6 +303,11 @@ function heldWords(fact: AlertFact): Words {
   }
 }
 
+/** `31 days`, `2.5 hours` */
+function aheadWords(seconds: number): string {
+  return seconds >= 172_800 ? `${Math.floor(seconds / 86_400)} days` : `${(seconds / 3600).toFixed(1)} hours`;
+}
+
 function overWords(fact: AlertFact): Words {
   switch (fact.kind) {
     case 'budget':
@@ -306,6 +322,8 @@ function overWords(fact: AlertFact): Words {
       return anomalyOverWords(fact);
     case 'stale':
       return { title: `the books of ${fact.account} are up to date again`, sentences: [] };
+    case 'clock':
+      return { title: `this machine's clock agrees with the platform of ${fact.account} again`, sentences: [] };
     case 'unproven':
       return {
         title: `costs of ${fact.account} in ${monthsOf(fact)} match the platform's totals again`,

@@ -28,6 +28,14 @@ export interface StaleFact extends DataFactHead {
   readonly freshnessHours: number;
 }
 
+/** This machine's clock was ahead of the platform's when the account was read last. */
+export interface ClockFact extends DataFactHead {
+  readonly kind: 'clock';
+  readonly aheadSeconds: number;
+  readonly platformAt: string;
+  readonly localAt: string;
+}
+
 /** Hours of an account differ from the platform's own totals: what it says of them contradicts itself. */
 export interface UnprovenFact extends DataFactHead {
   readonly kind: 'unproven';
@@ -92,7 +100,7 @@ export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
   readonly revision?: string | undefined;
 };
 
-export type DataFact = StaleFact | UnprovenFact | CheckFact | RunFact | ClosedMonthFact | DimensionFact;
+export type DataFact = StaleFact | ClockFact | UnprovenFact | CheckFact | RunFact | ClosedMonthFact | DimensionFact;
 export type AlertFact = DataFact | BudgetAlertFact | AnomalyFact;
 export type AlertKind = AlertFact['kind'];
 
@@ -177,6 +185,8 @@ export function transitionsOf(
         continue;
       }
       if (fact.revision !== parseFact(open.fact).revision) {
+        // While it is acknowledged it stays as it was reported, so that its end is reported as well.
+        if (open.acknowledgedUntil !== undefined && open.acknowledgedUntil > now) continue;
         end(open, 'superseded', fact);
         raise(fact, open);
         continue;
@@ -220,6 +230,8 @@ export interface DataState {
     readonly isConfigured: boolean;
     readonly completeThrough: string | null;
     readonly isTooOld: boolean;
+    /** Null where this machine's clock was not ahead of the platform's. */
+    readonly clock: Pick<ClockFact, 'aheadSeconds' | 'platformAt' | 'localAt'> | null;
     /** Newest first. */
     readonly unproven: readonly { readonly start: string; readonly end: string; readonly because: string }[];
   }[];
@@ -314,7 +326,7 @@ function keyOf(...parts: readonly string[]): string {
 }
 
 function accountFacts(
-  { account, isConfigured, isTooOld, completeThrough, unproven }: DataState['accounts'][number],
+  { account, isConfigured, isTooOld, clock, completeThrough, unproven }: DataState['accounts'][number],
   freshnessHours: number,
   open: ReadonlyMap<string, AlertFact>,
 ): DataFact[] {
@@ -332,6 +344,9 @@ function accountFacts(
           },
         ]
       : []),
+    ...(clock === null
+      ? []
+      : [{ ...head, key: keyOf('clock', account), kind: 'clock' as const, severity: 'warning' as const, ...clock }]),
     ...(unproven.length === 0
       ? []
       : [

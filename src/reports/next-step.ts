@@ -24,6 +24,11 @@ export function nextStepOf(fact: DataFact): NextStep {
         words:
           'look whether the nightly run still starts, then run "costbook ingest". "costbook doctor" checks the rest.',
       };
+    case 'clock':
+      return {
+        who: 'Act',
+        words: 'set this machine\'s clock (NTP), or leave out --now, then run "costbook ingest" again.',
+      };
     case 'unproven':
       return unprovenStep;
     case 'check':

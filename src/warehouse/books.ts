@@ -1,10 +1,17 @@
-import { dirname } from 'node:path';
+import { rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DamagedFileError, LockedError, UnprovenError, UsageError } from '../errors.ts';
 import type { Instant } from '../time.ts';
 import { createPast, presentCatalog, setMoment } from './as-of.ts';
-import { type Connection, expectFile, openDatabase } from './connection.ts';
+import { type Connection, type Database, expectFile, type OpenOptions, openDatabase } from './connection.ts';
+import { findTraces, readAllTables } from './intactness.ts';
+import { refuseLogsBeside } from './logs.ts';
 import { checkSchema } from './migrate.ts';
-import { snapshotFile } from './snapshot.ts';
-import { removeReadersSpill } from './spill.ts';
+import { throughPassingName } from './passing-name.ts';
+import type { RebuildingBase } from './rebuilding.ts';
+import { readSeal, type Seal, type SealState } from './seal.ts';
+import { repairsSnapshot, snapshotFile } from './snapshot.ts';
+import { readersSpillName, spillRoom } from './spill.ts';
 
 /** After everything that is ever seen: as of then the books are what they are now. */
 const endOfTime = Date.UTC(9999, 11, 31);
@@ -12,14 +19,18 @@ const endOfTime = Date.UTC(9999, 11, 31);
 /** The published snapshot, as readers see it. */
 export interface Books {
   readonly connection: Connection;
+  /** What Costbook wrote of the snapshot when it published it. */
+  readonly published: Seal;
   close(): void;
 }
 
 /**
  * Opens the snapshot below the project folder for reading; it never waits for the writer. With `asOf` everything asked
  * is answered as it would have been at that instant, and with `draft` as if these allocation rules were in force. With `lockedDown` the connection can reach no file, no network
- * and no setting, but for the `writable` file: for SQL that somebody typed. The signal ends what is asked. Throws
- * UsageError where nothing has been published yet, or by a program of another schema.
+ * and no setting, but for the `writable` file: for SQL that somebody typed. `reader` names this
+ * reader's folder for what does not fit into memory. The signal ends what is asked. Throws UsageError where nothing has been published yet, or by a
+ * program of another schema, UnprovenError where another program changed the snapshot, DamagedFileError where it cannot
+ * be read, LockedError where another program has it open for writing.
  */
 export async function openBooks(
   dir: string,
@@ -28,44 +39,128 @@ export async function openBooks(
     writable,
     asOf,
     draft,
+    reader,
     signal,
   }: {
     lockedDown: boolean;
     writable?: string | undefined;
     asOf?: Instant | undefined;
     draft?: string | undefined;
+    reader?: string | undefined;
     signal?: AbortSignal;
   },
 ): Promise<Books> {
   const moment = asOf ?? (draft === undefined ? undefined : endOfTime);
-  const file = snapshotFile(dir);
   const catalog = moment === undefined ? 'wh' : presentCatalog;
-  const database = await openDatabase(file, {
-    readOnly: true,
+  const { database, published } = await openSealed(snapshotFile(dir), {
     lockedDown,
-    writable,
+    reader,
     catalog,
+    writable,
     async prepare(connection: Connection) {
-      await checkSchema(connection, catalog, file);
       if (moment !== undefined) await createPast(connection, draft);
     },
   });
   try {
     const connection = await database.connect(signal);
     if (moment !== undefined) await setMoment(connection, moment);
-    return { connection, close: () => database.close() };
+    return { connection, published, close: () => database.close() };
   } catch (error) {
     database.close();
     throw error;
   }
 }
 
-/** Throws UsageError where nothing was published yet: a command that writes would make books with nothing in them. */
-export async function expectBooks(dir: string): Promise<void> {
-  await expectFile(snapshotFile(dir));
+/** How often a snapshot that is written to while it is opened is opened again. */
+const maxTries = 5;
+
+/** Opens the snapshot exactly as it was published: its seal is intact, and no log of another program is applied. */
+async function openSealed(
+  file: string,
+  options: Omit<OpenOptions, 'readOnly'> & { catalog: string; prepare: (connection: Connection) => Promise<void> },
+): Promise<{ database: Database; published: Seal }> {
+  for (let tries = 1; ; tries += 1) {
+    await expectPublished(file);
+    let sealed: SealState | undefined;
+    let isSame = false;
+    try {
+      const database = await openDatabase(file, {
+        ...options,
+        readOnly: true,
+        whenDamaged: repairsSnapshot,
+        // DuckDB applies a log that it finds beside the path it is given; beside a new name there is none.
+        attachThrough: (attach) =>
+          throughPassingName(file, async (path) => {
+            if (path === file) await refuseLogsBeside(file);
+            const before = await stat(path);
+            // Before DuckDB opens the file: closing the descriptor would drop DuckDB's lock.
+            sealed = await readSeal(path);
+            if (sealed.state === 'damaged') throw new DamagedFileError(file, sealed.found, repairsSnapshot);
+            await attach(path);
+            if (path === file) await refuseLogsBeside(file);
+            const after = await stat(path);
+            isSame = after.ino === before.ino && after.mtimeMs === before.mtimeMs && after.size === before.size;
+          }),
+        async prepare(connection) {
+          await checkSchema(connection, options.catalog, file);
+          if (sealed?.state === 'changed') throw changed(file);
+          await options.prepare(connection);
+        },
+      });
+      if (isSame && sealed?.state === 'intact') return { database, published: sealed.seal };
+      database.close();
+    } catch (error) {
+      if (error instanceof LockedError)
+        throw new LockedError(file, error.holder, { advice: openForWriting, cause: error });
+      throw error;
+    }
+    if (tries >= maxTries) throw changed(file);
+  }
 }
 
-/** Removes what a process that has ended left behind when it was killed while it read the books. */
-export async function clearAfterReader(dir: string, pid: number): Promise<void> {
-  await removeReadersSpill(dirname(snapshotFile(dir)), pid);
+const openForWriting =
+  'that program opened the snapshot for writing; end it, or run "costbook repair", which publishes a new file. ' +
+  'DuckDB reads it beside Costbook with: duckdb -readonly';
+
+function changed(file: string): UnprovenError {
+  return new UnprovenError(
+    `another program has changed ${file} since Costbook published it, so its numbers are not used: ${repairsSnapshot}. ` +
+      'DuckDB reads it without changing it with: duckdb -readonly',
+  );
+}
+
+/** The snapshot as a base for a new warehouse: as it was published, every row of it readable. Throws as `openBooks`. */
+export async function wholeSnapshot(dir: string, signal?: AbortSignal): Promise<RebuildingBase> {
+  const books = await openBooks(dir, { lockedDown: true, ...(signal === undefined ? {} : { signal }) });
+  try {
+    await readAllTables(books.connection, 'wh');
+    return { file: snapshotFile(dir), bytes: books.published.bytes };
+  } finally {
+    books.close();
+  }
+}
+
+/** Throws UsageError where nothing was published yet: a command that writes would make books with nothing in them. */
+export async function expectBooks(dir: string): Promise<void> {
+  await expectPublished(snapshotFile(dir));
+}
+
+/** Throws UsageError where there is no snapshot, with what to do: to begin, or to publish it again. */
+async function expectPublished(file: string): Promise<void> {
+  const dir = dirname(dirname(file));
+  const isThere = await stat(file).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+  );
+  if (isThere) return;
+  const { hasJournal } = await findTraces(dir, 0);
+  // A first ingest that is under way has published nothing yet.
+  if (hasJournal) throw new UsageError(`${file} is missing: run "costbook repair", which publishes it anew`);
+  await expectFile(file);
+}
+
+/** Removes what a reader that was killed has left in its spill folder. */
+export async function clearAfterReader(dir: string, reader: string): Promise<void> {
+  const folder = await spillRoom(dirname(snapshotFile(dir)));
+  await rm(join(folder, readersSpillName(reader)), { recursive: true, force: true });
 }

@@ -1,8 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { UsageError } from '../errors.ts';
 import { type Connection, openDatabase, type SqlRow } from './connection.ts';
+import { repairs } from './intactness.ts';
 import { lastApplied } from './journal.ts';
 import { foreignMigration } from './migrate.ts';
+import type { SnapshotFacts } from './seal.ts';
+import { factsOf } from './snapshot.ts';
 import { warehouseFile } from './warehouse.ts';
 
 /** The tables that landing folder and journal give back, all of the books. */
@@ -13,6 +16,8 @@ const tables = [
   'restatements',
   'loads',
   'covered',
+  'claims_corrected',
+  'clocks',
   'proofs',
   'unproven',
   'contradictions',
@@ -54,6 +59,7 @@ export interface PresentWarehouse {
   readonly lastLoadNumber: number;
   /** The last event of the journal that is in it. */
   readonly lastEvent: number;
+  facts(): Promise<SnapshotFacts>;
   /** Every table beside that of another warehouse file, as bags of rows. The file must not be open in this process. */
   compareWith(file: string): Promise<TableComparison[]>;
   close(): void;
@@ -73,7 +79,7 @@ export async function openPresentWarehouse(dir: string, signal?: AbortSignal): P
     },
   );
   if (!isThere) return undefined;
-  const database = await openDatabase(file, { readOnly: true });
+  const database = await openDatabase(file, { readOnly: true, whenDamaged: repairs });
   try {
     const connection = await database.connect(signal);
     const foreign = await foreignMigration(connection);
@@ -86,6 +92,7 @@ export async function openPresentWarehouse(dir: string, signal?: AbortSignal): P
     return {
       lastLoadNumber: Number(loads?.['number']),
       lastEvent: await lastApplied(connection),
+      facts: () => factsOf(connection, 'wh'),
       async compareWith(other) {
         await connection.run(`attach '${other.replaceAll("'", "''")}' as rebuilt (read_only)`); // ATTACH takes no parameters
         const compared: TableComparison[] = [];

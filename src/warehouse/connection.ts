@@ -1,6 +1,7 @@
+import { rmSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import {
   DECIMAL,
   type DuckDBAppender,
@@ -14,10 +15,24 @@ import {
   StatementType,
 } from '@duckdb/node-api';
 import duckdb from '@duckdb/node-bindings';
-import { CostbookError, LockedError, MachineError, messageOf, UsageError } from '../errors.ts';
+import {
+  CostbookError,
+  DamagedFileError,
+  LockedError,
+  MachineError,
+  messageOf,
+  NoBooksError,
+  UsageError,
+} from '../errors.ts';
 import { memoryLimitMb } from '../memory.ts';
-import { throughPassingName } from './passing-name.ts';
-import { clearSpill, maxSpillMb, removeDeadReadersSpill, spillFolder } from './spill.ts';
+import {
+  clearWritersSpill,
+  maxSpillMb,
+  readersSpillName,
+  removeOldSpill,
+  spillRoom,
+  writersSpillName,
+} from './spill.ts';
 
 /** What a statement may be given: values are bound, never pasted into the text. */
 export type SqlValue = string | number | bigint | boolean | null;
@@ -121,6 +136,12 @@ export interface OpenOptions {
   readonly prepare?: (connection: Connection) => Promise<void>;
   /** The name under which the file is attached; another than `wh` where `prepare` makes the `wh` that is asked. */
   readonly catalog?: string;
+  /** Has the file attached by a path of its choice; without it the file's own path is used. */
+  readonly attachThrough?: (attach: (path: string) => Promise<void>) => Promise<void>;
+  /** Names this reader's spill folder; a random name unless given. */
+  readonly reader?: string | undefined;
+  /** What to do where the file turns out to be damaged, as the end of a sentence. */
+  readonly whenDamaged?: string;
 }
 
 /** SQL that DuckDB does not take, in DuckDB's words: a bug of ours, or the mistake of whoever wrote it. */
@@ -143,7 +164,7 @@ export async function openDatabase(file: string, options: OpenOptions): Promise<
   if (openFiles.has(file)) throw new Error(`${file} is already open in this process`);
   openFiles.add(file); // before anything is waited for: two that open at once must not both find it free
   try {
-    await mkdir(dirname(file), { recursive: true }).catch(asOurError(file, false));
+    await mkdir(dirname(file), { recursive: true }).catch(asOurError(file, options));
     return await open(file, options, file);
   } catch (error) {
     openFiles.delete(file);
@@ -153,7 +174,7 @@ export async function openDatabase(file: string, options: OpenOptions): Promise<
 
 /** Throws UsageError where a file to be read is not there. */
 export async function expectFile(file: string): Promise<void> {
-  if (!(await exists(file))) throw new UsageError(`${file} does not exist yet: run "costbook ingest" first`);
+  if (!(await exists(file))) throw new NoBooksError(file);
 }
 
 /** Opens a database in memory that holds nothing, to read files of other formats with; what does not fit spills to `folder`. */
@@ -164,15 +185,19 @@ export function openScratch(folder: string): Promise<Database> {
 async function open(file: string, options: OpenOptions, attached: string): Promise<Database> {
   const { readOnly } = options;
   const folder = dirname(file);
-  const fail = asOurError(file, readOnly);
-  await removeDeadReadersSpill(folder);
+  const state = { isOpening: true, path: file };
+  const fail = asOurError(file, options, state);
+  await removeOldSpill(folder);
+  const spill = readOnly
+    ? join(await spillRoom(folder), readersSpillName(options.reader))
+    : join(folder, writersSpillName(basename(file)));
   const instance = await DuckDBInstance.create(':memory:', {
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     memory_limit: `${memoryLimitMb(readOnly)}MB`,
     threads: String(threadsFor(readOnly)),
-    temp_directory: spillFolder(folder, readOnly),
-    max_temp_directory_size: `${await maxSpillMb(folder)}MB`,
+    temp_directory: spill,
+    max_temp_directory_size: `${await maxSpillMb(dirname(spill))}MB`,
     preserve_insertion_order: 'true',
   }).catch(fail);
   const connections = new Set<Pick<Connection, 'close'>>();
@@ -184,6 +209,7 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
   function close(): void {
     for (const connection of [...connections]) connection.close();
     instance.closeSync();
+    rmSync(spill, { recursive: true, force: true });
   }
   try {
     const first = await instance.connect();
@@ -191,12 +217,16 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
     await first.run(`set global TimeZone = 'UTC'`);
     const access = readOnly ? ' (read_only)' : options.unlogged ? ' (recovery_mode no_wal_writes)' : '';
     // What is in memory alone is nobody's to change.
-    const mode = attached === file ? access : '';
+    const mode = attached === ':memory:' ? '' : access;
     // ATTACH takes no parameters.
-    const attach = (path: string) => first.run(`attach ${literal(path)} as ${options.catalog ?? 'wh'}${mode}`);
-    await (readOnly && attached === file ? throughPassingName(file, attach) : attach(attached));
-    // Whoever holds the lock knows that what lies there is of a writer that was killed.
-    if (!readOnly) await clearSpill(folder);
+    async function attach(path: string): Promise<void> {
+      state.path = path;
+      await first.run(`attach ${literal(path)} as ${options.catalog ?? 'wh'}${mode}`);
+    }
+    await (options.attachThrough?.(attach) ?? attach(attached));
+    // Whoever holds the lock knows that every other writer of this file is dead.
+    if (!readOnly) await clearWritersSpill(folder, basename(file), basename(spill));
+    state.isOpening = false;
     await options.prepare?.(kept);
     if (options.lockedDown) {
       if (options.writable !== undefined) await first.run(`set allowed_paths = [${literal(options.writable)}]`);
@@ -659,15 +689,26 @@ const machineFailure =
   /^(IO|FATAL|TransactionContext) Error.*(No space left on device|Read-only file system|Permission denied|Could not (write|read|open|set lock)|Cannot open file)/is;
 const notPermitted = /Permission denied|Read-only file system|^E(ACCES|PERM|ROFS)\b/;
 
+/** DuckDB's own words for a database file that is not as DuckDB wrote it. */
+const damage =
+  /^(IO|FATAL|INTERNAL|Serialization|TransactionContext) Error.*(not a valid DuckDB database file|Corrupt database file|Failure while replaying WAL|Could not read from file .* Is a directory)/is;
+/** Errors that DuckDB meets where it reads nonsense while it opens a file. */
+const nonsense = /^(INTERNAL|FATAL|Serialization) Error/;
+
 /**
- * DuckDB's failures as ours: who holds the lock, what the machine lacks, and SQL that it does not take. What is neither
- * (DuckDB's own bugs) keeps its words.
+ * DuckDB's failures as ours: who holds the lock, what the machine lacks, which file is damaged, and SQL that it does not
+ * take. What is none of these (DuckDB's own bugs) keeps its words.
  */
-function asOurError(file: string, readOnly: boolean): (error: unknown) => never {
+function asOurError(
+  file: string,
+  { readOnly, whenDamaged = 'restore it from a backup, or move it away' }: OpenOptions,
+  state: { readonly isOpening: boolean; readonly path: string } = { isOpening: false, path: file },
+): (error: unknown) => never {
   return (error) => {
     if (error instanceof CostbookError || error instanceof SqlError) throw error;
     const message = messageOf(error)
       .replace(/^Failed to extract statements: /, '')
+      .replaceAll(state.path, file)
       .trim();
     const [firstLine = ''] = message.split('\n');
     const holder = /Conflicting lock is held in (?:(.+?) \(PID (\d+)\))?/.exec(message);
@@ -687,6 +728,10 @@ function asOurError(file: string, readOnly: boolean): (error: unknown) => never 
           `(${firstLine})`,
         { cause: error },
       );
+    }
+    const isCut = message.includes(`Could not read enough bytes from file "${file}"`);
+    if (isCut || damage.test(message) || (state.isOpening && nonsense.test(message))) {
+      throw new DamagedFileError(file, firstLine, whenDamaged, { cause: error });
     }
     const isMachines = machineFailure.test(message);
     if (((isMachines && message.includes(dirname(file))) || isErrno(error)) && notPermitted.test(message)) {

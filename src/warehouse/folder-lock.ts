@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { link, mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
@@ -36,7 +37,7 @@ export async function holdFolder(
 
 /** Made under another name: a process that dies meanwhile must not leave half a file that nobody can open. */
 async function makeLock(folder: string, file: string): Promise<void> {
-  const part = join(folder, `.lock-${process.pid}.part`);
+  const part = join(folder, `.lock-${randomUUID()}.part`);
   try {
     await rm(part, { force: true });
     (await openDatabase(part, { readOnly: false })).close();

@@ -10,7 +10,8 @@ export {
 } from './alerts.ts';
 export type { AnomalyEvaluation, AnomalyRow } from './anomalies.ts';
 export { lastSeen } from './as-of.ts';
-export { type Books, clearAfterReader, expectBooks, openBooks } from './books.ts';
+export { type Books, clearAfterReader, expectBooks, openBooks, wholeSnapshot } from './books.ts';
+export { type ClockReading, lastClocks } from './clocks.ts';
 export {
   type AccountClose,
   type ClosedMonth,
@@ -39,6 +40,7 @@ export {
   forecastKey,
   knownForecasts,
 } from './forecasts.ts';
+export { findTraces, readAllTables, setAside } from './intactness.ts';
 export type {
   InventoryStage,
   ListedResource,
@@ -62,6 +64,7 @@ export type {
   TotalDecimals,
   TotalsKnown,
 } from './load.ts';
+export { logsBeside } from './logs.ts';
 export {
   type CostPartition,
   costPartitions,
@@ -69,8 +72,9 @@ export {
   partitionsChangedSince,
   viewsDigest,
 } from './partitions.ts';
-export { openRebuildingWarehouse, type RebuildingWarehouse } from './rebuilding.ts';
-export { snapshotFile } from './snapshot.ts';
+export { openRebuildingWarehouse, type RebuildingBase, type RebuildingWarehouse } from './rebuilding.ts';
+export { readSeal, type Seal, type SealState, type SnapshotFacts } from './seal.ts';
+export { describeFacts, factsOf, knowledgeOf, snapshotFile } from './snapshot.ts';
 export { readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 export {
   epochDays,

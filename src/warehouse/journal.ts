@@ -15,6 +15,8 @@ export type EventName =
   | 'account_is'
   | 'accounts_forgotten'
   | 'account_run'
+  | 'claims_corrected'
+  | 'clock_read'
   | 'window_read'
   | 'past_asked'
   | 'month_closed'
@@ -160,6 +162,9 @@ export async function openRecorder(connection: Connection, folder: string): Prom
   };
 }
 
+/** What events of an older Costbook do not say. */
+const addedLater: Partial<Record<EventName, JournalEvent['values']>> = { listing_read: { counted: null } };
+
 /** Writes events into the ledger, all in one transaction with the number of the last. */
 export async function eventWriter(
   connection: Connection,
@@ -175,15 +180,17 @@ export async function eventWriter(
       );
     }
     await connection.transaction(async () => {
-      for (const { event, values } of events) await connection.run(files.get(event) ?? '', parametersOf(values));
+      for (const { event, values } of events) {
+        await connection.run(files.get(event) ?? '', parametersOf({ ...addedLater[event], ...values }));
+      }
       await connection.run('update ledger.journal set applied = cast($number as bigint)', { number: last.number });
     });
   };
 }
 
 /** The number of the last event of the journal that the attached warehouse has. */
-export async function lastApplied(connection: Connection): Promise<number> {
-  const [row] = await connection.rows('select applied from ledger.journal');
+export async function lastApplied(connection: Connection, catalog = 'wh'): Promise<number> {
+  const [row] = await connection.rows(`select applied from ${catalog}.ledger.journal`);
   return Number(row?.['applied'] ?? 0);
 }
 

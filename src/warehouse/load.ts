@@ -106,6 +106,8 @@ export interface LoadFacts {
   /** Hours from here on are too young to be claimed. */
   readonly claimedEnd: Instant;
   readonly seenAt: Instant;
+  /** The platform's clock when the window was read; undefined where it did not say. */
+  readonly platformAt?: Instant | undefined;
 }
 
 export interface LoadResult {
@@ -178,6 +180,8 @@ export interface Stage {
   ): Promise<{ proofs: Proof[]; leftOut: boolean; differing: readonly DifferingHours[] }>;
   /** The most decimals that this window's totals carry. */
   decimals(): TotalDecimals;
+  /** The start of the last hour of the window with any cost or usage; undefined where there is none. */
+  lastHour(): Promise<Instant | undefined>;
   /**
    * Replaces the window and writes the ledger, in one transaction. `file` gives the answers their place, which it
    * returns, and is called last before the commit: no load is in the books whose answers are not where it says.
@@ -415,6 +419,14 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
 
     decimals: decimalsSeen,
 
+    async lastHour() {
+      const [row] = await connection.rows(
+        'select max(bucket) as last_bucket from incoming where cost <> 0 or usage <> 0',
+      );
+      const last = row?.['last_bucket'] ?? null;
+      return last === null ? undefined : window.start + Number(last) * hourMs;
+    },
+
     async load(facts, file) {
       const parameters = windowParameters(window);
       const [before] = await connection.rows(sql('before_loading'), parameters);
@@ -431,11 +443,11 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
       if (shared !== null) throw new Error(`two different series share the id ${shared}: nothing was written`);
       const [changed] =
         coveredHours > 0
-          ? await connection.rows('select count(*) as restated from changes where was_covered')
-          : [{ restated: 0 }];
+          ? await connection.rows('select count(*) as changed, count(*) filter (was_covered) as restated from changes')
+          : [{ changed: 0, restated: 0 }];
       const restated = Number(changed?.['restated']);
       const isWhollyCovered = coveredHours * hourMs === window.end - window.start;
-      const outcome = isWhollyCovered && restated === 0 ? 'unchanged' : 'loaded';
+      const outcome = isWhollyCovered && Number(changed?.['changed']) === 0 ? 'unchanged' : 'loaded';
       const written: LoadWritten = {
         outcome,
         amounts: Number(counts?.['amounts']),
@@ -531,6 +543,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
       claimed_end: formatInstant(facts.claimedEnd),
       seen_at: formatInstant(facts.seenAt),
       landing: place ?? null,
+      platform_at: facts.platformAt === undefined ? null : formatInstant(facts.platformAt),
     });
     if (wasCovered) await connection.run(sql('give_way'), parameters);
     for (const piece of written.pieces) {

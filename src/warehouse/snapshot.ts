@@ -1,16 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, rm } from 'node:fs/promises';
+import { chmod, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { MachineError } from '../errors.ts';
-import type { Connection } from './connection.ts';
+import type { Log } from '../effects.ts';
+import { MachineError, messageOf, UnprovenError } from '../errors.ts';
+import { type Connection, openDatabase } from './connection.ts';
+import { lastApplied } from './journal.ts';
+import { logsBeside } from './logs.ts';
+import { readSeal, type SealState, type SnapshotFacts, sealFile } from './seal.ts';
 
 /**
  * Runs in a child process: in the process that holds the warehouse any other descriptor of its file, once closed,
- * would drop DuckDB's lock. Clones where the file system can, syncs, then renames, so that readers find the old
- * snapshot or the new one and never a part. Its stdin ends when the writer wants no copy any more or is dead; then
- * nothing is published, as the next writer may be writing what is being copied. Signals are the writer's to answer:
- * a terminal sends them to both.
+ * would drop DuckDB's lock. Clones where the file system can, and syncs. Its stdin ends when the writer wants no copy
+ * any more or is dead; then it leaves nothing. Signals are the writer's to answer: a terminal sends them to both.
  */
 const copyScript = `
 const fs = require('node:fs');
@@ -28,7 +30,6 @@ process.stdin.on('end', giveUp).on('error', giveUp).resume();
   await file.sync();
   await file.close();
   if (process.ppid !== Number(writer)) return giveUp();
-  fs.renameSync(part, to);
   process.exit();
 })().catch((error) => {
   fs.rmSync(part, { force: true });
@@ -38,23 +39,135 @@ process.stdin.on('end', giveUp).on('error', giveUp).resume();
 /** No disk that is fit for the purpose takes longer; one that hangs must not hold the warehouse for ever. */
 const copyLimitMs = 30 * 60_000;
 
+/** What to do where the snapshot is not as it was published. */
+export const repairsSnapshot = 'run "costbook repair", which publishes it anew';
+
 /** The snapshot that readers open, below the project folder. */
 export function snapshotFile(dir: string): string {
   return join(dir, 'data', 'costbook.duckdb');
 }
 
 /**
- * Publishes the warehouse's committed state as the snapshot; called by the process that holds the warehouse. A signal
- * that is aborted meanwhile gives it up and is thrown; one that was aborted before is no reason not to publish.
- * Throws MachineError where the copy fails.
+ * Publishes the warehouse's committed state as the snapshot; called by the process that holds the warehouse. The copy is
+ * sealed, made read-only and compared with the warehouse before it takes the snapshot's place, so readers find the old
+ * snapshot or the new one, whole. A write-ahead log beside the old one is another program's and is removed first: DuckDB
+ * would apply it to the new one. A signal that is aborted meanwhile gives it up and is thrown; one that was aborted
+ * before is no reason not to publish. Throws MachineError where the copy fails, UnprovenError where the present snapshot
+ * knows more than the warehouse.
  */
 export async function publishSnapshot(
   connection: Connection,
   warehouse: string,
   snapshot: string,
-  signal?: AbortSignal,
+  { signal: given, log }: { signal?: AbortSignal | undefined; log?: Log | undefined } = {},
 ): Promise<void> {
-  await copyWarehouse(connection, warehouse, snapshot, `the snapshot ${snapshot} could not be published`, signal);
+  const signal = given?.aborted ? undefined : given;
+  const failure = `the snapshot ${snapshot} could not be published`;
+  const facts = await factsOf(connection, 'wh');
+  const before = await readSeal(snapshot).catch((error: NodeJS.ErrnoException): SealState | undefined => {
+    if (error.code === 'ENOENT' || error.code === 'EISDIR') return undefined;
+    throw new MachineError(`${failure}: ${messageOf(error)}`, { cause: error });
+  });
+  refuseToForget(snapshot, await knowledgeOf(snapshot, before), facts, warehouse);
+  const part = await copyWarehouse(connection, warehouse, snapshot, failure, signal);
+  try {
+    await sealFile(part, facts, new Date());
+    await chmod(part, (await newFileMode(snapshot)) & 0o444);
+    await expectFacts(part, facts, failure);
+    const logs = await removeLogs(snapshot);
+    await rename(part, snapshot);
+    // A program that still has the old file open may have made a new log in between.
+    logs.push(...(await removeLogs(snapshot)));
+    await syncFolder(dirname(snapshot));
+    if (logs.length > 0 || before?.state === 'changed') {
+      log?.warn('another program had changed the snapshot; it is published anew without its changes', {
+        snapshot,
+        removedLogs: logs.map((name) => basename(name)),
+        advice: 'open it with duckdb -readonly',
+      });
+    }
+  } catch (error) {
+    await rm(part, { force: true });
+    if (error instanceof MachineError) throw error;
+    throw new MachineError(`${failure}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** What an attached warehouse or snapshot holds. */
+export async function factsOf(connection: Connection, catalog: string): Promise<SnapshotFacts> {
+  const [row] = await connection.rows(
+    `select
+      (select coalesce(max(load_number), 0) from ${catalog}.ledger.loads) as load_number,
+      count(*) as amounts,
+      cast(coalesce(sum(cost), 0) as varchar) as cost
+    from ${catalog}.ledger.amounts`,
+  );
+  return {
+    loadNumber: Number(row?.['load_number']),
+    lastEvent: await lastApplied(connection, catalog),
+    amounts: Number(row?.['amounts']),
+    cost: String(row?.['cost']),
+  };
+}
+
+/** Facts in words: `load 12, journal event 96, 657775 rows, 56072.10 USD`. */
+export function describeFacts({ loadNumber, lastEvent, amounts, cost }: SnapshotFacts): string {
+  return `load ${loadNumber}, journal event ${lastEvent}, ${amounts} rows, ${cost} USD`;
+}
+
+/**
+ * What a file in the place of the snapshot knows: as its seal says, or, where another program has written over that, as
+ * its tables say; undefined where neither can be read.
+ */
+export async function knowledgeOf(snapshot: string, state: SealState | undefined): Promise<SnapshotFacts | undefined> {
+  if (state === undefined || state.state === 'damaged') return undefined;
+  if (state.seal !== undefined) return state.seal;
+  try {
+    const database = await openDatabase(snapshot, { readOnly: true });
+    try {
+      return await factsOf(await database.connect(), 'wh');
+    } finally {
+      database.close();
+    }
+  } catch {
+    return undefined; // whatever it is, it is no snapshot of ours
+  }
+}
+
+/** Throws UnprovenError where a snapshot has loads or events that the warehouse has not: an older copy, or a new file. */
+function refuseToForget(
+  snapshot: string,
+  before: SnapshotFacts | undefined,
+  now: SnapshotFacts,
+  warehouse: string,
+): void {
+  if (before === undefined || (before.loadNumber <= now.loadNumber && before.lastEvent <= now.lastEvent)) return;
+  throw new UnprovenError(
+    `${snapshot} is not replaced, because it knows more than ${warehouse}: ` +
+      `the snapshot has ${describeFacts(before)}; the warehouse has ${describeFacts(now)}. Run "costbook repair"`,
+  );
+}
+
+/** Throws MachineError where a copy does not hold what the warehouse holds. */
+async function expectFacts(part: string, expected: SnapshotFacts, failure: string): Promise<void> {
+  const database = await openDatabase(part, { readOnly: true });
+  try {
+    const found = await factsOf(await database.connect(), 'wh');
+    const isSame = Object.entries(expected).every(([name, value]) => found[name as keyof SnapshotFacts] === value);
+    if (!isSame) {
+      throw new MachineError(
+        `${failure}: the copy has ${describeFacts(found)}, the warehouse ${describeFacts(expected)}; check this disk`,
+      );
+    }
+  } finally {
+    database.close();
+  }
+}
+
+async function removeLogs(file: string): Promise<string[]> {
+  const logs = await logsBeside(file);
+  for (const log of logs) await rm(log, { force: true });
+  return logs;
 }
 
 /**
@@ -70,7 +183,9 @@ export async function copyBeforeMigrating(
   const number = /^\d+/.exec(migration)?.[0] ?? migration;
   const copy = join(dirname(warehouse), `${copyPrefix(warehouse)}${number}.duckdb`);
   const failure = `${warehouse} is left as it was: before migration ${migration} it is copied to ${copy}, which could not be done`;
-  await copyWarehouse(connection, warehouse, copy, failure, signal);
+  const part = await copyWarehouse(connection, warehouse, copy, failure, signal?.aborted ? undefined : signal);
+  await removeLogs(copy);
+  await rename(part, copy);
   return copy;
 }
 
@@ -89,15 +204,16 @@ function copyPrefix(warehouse: string): string {
   return `${basename(warehouse, '.duckdb')}.before-`;
 }
 
-/** Copies the warehouse's committed state to a file that is there whole or not at all. */
+/** Copies the warehouse's committed state beside a path; returns where the copy is. Where it fails, nothing is left. */
 async function copyWarehouse(
   connection: Connection,
   warehouse: string,
   copy: string,
   failure: string,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<string> {
   await connection.checkpoint();
+  signal?.throwIfAborted();
   await removeParts(copy);
   const child = spawn(process.execPath, ['-e', copyScript, warehouse, copy, String(process.pid)], {
     env: {},
@@ -114,10 +230,10 @@ async function copyWarehouse(
     isLate = true;
     giveUp();
   }, copyLimitMs);
-  if (!signal?.aborted) signal?.addEventListener('abort', giveUp, { once: true });
+  signal?.addEventListener('abort', giveUp, { once: true });
   try {
     const [exitCode] = await once(child, 'close');
-    if (exitCode === 0) return;
+    if (exitCode === 0) return `${copy}.${child.pid}.part`;
   } catch (error) {
     said.push(Buffer.from(String(error)));
   } finally {
@@ -136,5 +252,25 @@ async function removeParts(copy: string): Promise<void> {
     if (name.startsWith(`${basename(copy)}.`) && name.endsWith('.part')) {
       await rm(join(folder, name), { force: true });
     }
+  }
+}
+
+/** The mode that this process gives to new files beside a file. */
+export async function newFileMode(file: string): Promise<number> {
+  const probe = `${file}.mode.part`;
+  try {
+    await (await open(probe, 'w')).close();
+    return (await stat(probe)).mode & 0o777;
+  } finally {
+    await rm(probe, { force: true });
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }

@@ -1,16 +1,26 @@
-import { readdir, rm, stat, statfs } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { access, constants, readdir, rm, stat, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { kill } from 'node:process';
 
-/** Where DuckDB puts what does not fit into memory: one folder of the writer's, one of each reader's. */
-export function spillFolder(folder: string, readOnly: boolean): string {
-  return join(folder, readOnly ? `${readersPrefix}${process.pid}` : writersName);
-}
-
-const writersName = '.spill';
-const readersPrefix = '.spill-';
+/** Folders with what did not fit into DuckDB's memory, beside the database; older versions named them by process. */
+const prefix = '.spill';
 const maxMb = 20_000;
 const quietMs = 3_600_000;
+
+/** A reader's folder. Its name is random: process ids repeat between containers that share a folder. */
+export function readersSpillName(reader: string = randomUUID()): string {
+  return `${prefix}-${reader}`;
+}
+
+/** A new name for the folder of whoever writes a database file. */
+export function writersSpillName(database: string): string {
+  return `${writersPrefix(database)}${randomUUID()}`;
+}
+
+function writersPrefix(database: string): string {
+  return `${prefix}-${database}-`;
+}
 
 /**
  * What may be spilled, in MB: half of what is free on the disk, at most 20 GB. A query that runs away then ends with an
@@ -21,37 +31,37 @@ export async function maxSpillMb(folder: string): Promise<number> {
   return Math.max(1, Math.min(maxMb, Math.floor((bavail * bsize) / 2 / 1024 / 1024)));
 }
 
-/** Removes what a writer that was killed had spilled; only whoever holds the lock may. */
-export async function clearSpill(folder: string): Promise<void> {
-  await rm(join(folder, writersName), { recursive: true, force: true });
+/** Where a reader spills: beside the database, or in the system's temporary folder where it may not write there. */
+export async function spillRoom(folder: string): Promise<string> {
+  return access(folder, constants.W_OK).then(
+    () => folder,
+    () => tmpdir(),
+  );
 }
 
-/** Removes what a reader had spilled that is known to have ended. */
-export async function removeReadersSpill(folder: string, pid: number): Promise<void> {
-  await rm(join(folder, `${readersPrefix}${pid}`), { recursive: true, force: true });
+/** Removes what killed writers of a database file have spilled; only whoever holds the file's lock may. */
+export async function clearWritersSpill(folder: string, database: string, own: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const isWriters = name === prefix || name.startsWith(writersPrefix(database));
+    if (isWriters && name !== own) await rm(join(folder, name), { recursive: true, force: true });
+  }
 }
 
-/**
- * Removes what readers that were killed had spilled. A reader in another container has a number that means nothing
- * here, so a folder also has to have been left alone for an hour.
- */
-export async function removeDeadReadersSpill(folder: string): Promise<void> {
+/** Removes every spill folder in which nothing has changed for an hour: whoever made it was killed. */
+export async function removeOldSpill(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names) {
-    const pid = name.startsWith(readersPrefix) ? Number(name.slice(readersPrefix.length)) : Number.NaN;
-    if (!Number.isInteger(pid) || isAlive(pid)) continue;
+    if (name !== prefix && !name.startsWith(`${prefix}-`)) continue;
     const path = join(folder, name);
-    // Where it cannot be removed (a reader may have no right to), the writer will.
-    const found = await stat(path).catch(() => undefined);
-    if (found && Date.now() - found.mtimeMs > quietMs) await rm(path, { recursive: true, force: true }).catch(() => {});
+    const changedAt = await lastChange(path).catch(() => undefined); // somebody else has removed it meanwhile
+    if (changedAt === undefined || Date.now() - changedAt <= quietMs) continue;
+    // Where this reader may not remove it, the writer will.
+    await rm(path, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
-  }
+/** When a folder or a file in it was last written. */
+async function lastChange(path: string): Promise<number> {
+  const paths = [path, ...(await readdir(path)).map((name) => join(path, name))];
+  return Math.max(...(await Promise.all(paths.map(async (each) => (await stat(each)).mtimeMs))));
 }

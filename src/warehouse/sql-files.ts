@@ -9,6 +9,7 @@ export type SqlFolder =
   | 'load'
   | 'inventory'
   | 'journal'
+  | 'clocks'
   | 'verify'
   | 'as_of'
   | 'alerts'

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log } from '../effects.ts';
+import { DamagedFileError } from '../errors.ts';
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import {
   type DeliveryEnd,
@@ -18,9 +19,27 @@ import {
   sinksOfDigest,
 } from './alerts.ts';
 import { type AnomalyEvaluation, recordAnomalies } from './anomalies.ts';
+import {
+  type ClockReading,
+  correctClaims,
+  type FalseClaim,
+  falseClaims,
+  lastClocks,
+  monthsClosedTooSoon,
+  recordClock,
+} from './clocks.ts';
 import { type ClosedMonth, closedMonths, closeMonth, type MonthClose, reopenMonth } from './closes.ts';
 import { type Connection, openDatabase, type SqlRow } from './connection.ts';
 import { type ForecastsMade, recordForecasts } from './forecasts.ts';
+import {
+  damagedWarehouse,
+  findTraces,
+  readAllTables,
+  refuseMissing,
+  refuseOlder,
+  repairs,
+  setAside,
+} from './intactness.ts';
 import {
   type InventoryStage,
   type ListingFacts,
@@ -42,6 +61,7 @@ import {
 import { journalFolder, openRecorder, type Recorder } from './journal.ts';
 import { allRowsMeet, type LoadedQuery, openStage, type Stage, type TotalDecimals, type TotalsKnown } from './load.ts';
 import { migrate, rememberPublished } from './migrate.ts';
+import { readSeal } from './seal.ts';
 import { copyBeforeMigrating, publishSnapshot, removeOldCopies, snapshotFile } from './snapshot.ts';
 import { openVerification, type Verification } from './verify.ts';
 
@@ -168,6 +188,13 @@ export interface Warehouse {
   deliveryBegan(number: number, runNumber: number, now: Instant): Promise<void>;
   /** Writes a sink's receipt, or why there is none. */
   deliveryEnded(delivery: DeliveryEnd, now: Instant): Promise<void>;
+  /** Loads that were read under a clock more than an hour ahead of the platform's present one. */
+  falseClaims(account: string, platformAt: Instant): Promise<readonly FalseClaim[]>;
+  correctClaims(facts: Parameters<typeof correctClaims>[1]): Promise<void>;
+  /** The months (`2026-10`) that are closed on hours which a fast clock claimed. */
+  monthsClosedTooSoon(account: string): Promise<string[]>;
+  lastClocks(): Promise<ClockReading[]>;
+  recordClock(reading: ClockReading, runNumber: number): Promise<void>;
   openStage(): Promise<Stage>;
   openInventory(): Promise<InventoryStage>;
   /** What came of a listing when it was read last; undefined where it never was. */
@@ -175,12 +202,42 @@ export interface Warehouse {
   recordListing(facts: ListingFacts): Promise<void>;
   openVerification(account: string, known: TotalsKnown): Promise<Verification>;
   publish(): Promise<void>;
+  /** Reads every row of every table. Throws DamagedFileError where the disk does not give one back. */
+  readAll(): Promise<void>;
   close(): void;
 }
 
 /** The writer's file, below the project folder. */
 export function warehouseFile(dir: string): string {
   return join(dir, 'data', 'warehouse.duckdb');
+}
+
+/**
+ * What is seen from outside to be wrong with the writer's file: `is missing`, `is damaged (it is empty)`; undefined where
+ * nothing is. Not for the process that holds it, whose lock would be dropped.
+ */
+export async function warehouseFault(dir: string): Promise<string | undefined> {
+  const file = warehouseFile(dir);
+  try {
+    const seen = await readSeal(file);
+    return seen.state === 'damaged' ? `is damaged (${seen.found})` : undefined;
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return 'is missing';
+    if (code === 'EISDIR') return 'is a folder';
+    if (code === 'EACCES') return undefined; // whoever reads need not be allowed to
+    throw error;
+  }
+}
+
+/** Whether a path is the writer's file. */
+export function isWarehouse(dir: string, path: string): boolean {
+  return path === warehouseFile(dir);
+}
+
+/** Moves the writer's file aside, with its log; returns its new path, or undefined where there was none. */
+export function setWarehouseAside(dir: string, at: Instant): Promise<string | undefined> {
+  return setAside(warehouseFile(dir), at);
 }
 
 /** How large the writer's file is; undefined where there is none. */
@@ -193,14 +250,26 @@ export async function warehouseBytes(dir: string): Promise<number | undefined> {
 
 /**
  * Opens the writer's file below the project folder and brings it to this program's schema; where that changes a file in
- * use, it is copied aside before. The signal ends what a stage is doing and a copy under way; the ledger can still be
- * written and published afterwards. Throws LockedError, and UsageError where a newer program wrote the file.
+ * use, it is copied aside before. `newestLanded` says which load in the landing folder is the last. The signal ends what
+ * a stage is doing and a copy under way; the ledger can still be written and published afterwards. Throws LockedError,
+ * UsageError where a newer program wrote the file, DamagedFileError where it cannot be read, and UnprovenError where it
+ * is missing or knows less than snapshot, landing folder and journal.
  */
-export async function openWarehouse(dir: string, signal?: AbortSignal, log?: Log): Promise<Warehouse> {
+export async function openWarehouse(
+  dir: string,
+  signal?: AbortSignal,
+  log?: Log,
+  newestLanded: () => Promise<number> = async () => 0,
+): Promise<Warehouse> {
   const file = warehouseFile(dir);
-  const database = await openDatabase(file, { readOnly: false });
+  await refuseMissing(file, await findTraces(dir, await newestLanded()));
+  const database = await openDatabase(file, { readOnly: false, whenDamaged: repairs }).catch(async (error: unknown) => {
+    if (!(error instanceof DamagedFileError)) throw error;
+    throw damagedWarehouse(error, await findTraces(dir, await newestLanded()));
+  });
   try {
     const connection = await database.connect();
+    await refuseOlder(connection, file, await findTraces(dir, await newestLanded()));
     const { schema, isPublished } = await migrate(connection, async (migrations) => {
       log?.info('the warehouse is of an older Costbook and is copied before it is changed', { migrations });
       const copy = await copyBeforeMigrating(connection, file, migrations[0] ?? '', signal);
@@ -229,7 +298,7 @@ export async function openWarehouse(dir: string, signal?: AbortSignal, log?: Log
     }
     if (!isPublished) {
       // What this command reads of the snapshot, and whoever else reads it, is of this schema from here on.
-      await publishSnapshot(connection, file, snapshotFile(dir), signal);
+      await publishSnapshot(connection, file, snapshotFile(dir), { signal, log });
       await rememberPublished(connection, schema);
     }
     return {
@@ -311,13 +380,19 @@ export async function openWarehouse(dir: string, signal?: AbortSignal, log?: Log
       deliveryBegan: async (number, runNumber, now) =>
         recordDeliveryBegan(recorder, { number, runNumber, at: await seenAt(now) }),
       deliveryEnded: async (delivery, now) => recordDeliveryEnd(recorder, delivery, await seenAt(now)),
+      falseClaims: (account, platformAt) => falseClaims(connection, account, platformAt),
+      correctClaims: (facts) => correctClaims(recorder, facts),
+      monthsClosedTooSoon: (account) => monthsClosedTooSoon(connection, account),
+      lastClocks: () => lastClocks(connection),
+      recordClock: (reading, runNumber) => recordClock(recorder, reading, runNumber),
       openStage: async () => openStage(await database.connect(signal), recorder),
       openInventory: async () => openInventoryStage(await database.connect(signal), recorder),
       lastListingOutcome: (key) => lastListingOutcome(connection, key),
       recordListing: (facts) => recordListing(recorder, facts),
       openVerification: async (account, known) =>
         openVerification(await database.connect(signal), recorder, account, known),
-      publish: () => publishSnapshot(connection, file, snapshotFile(dir), signal),
+      readAll: () => readAllTables(connection, 'wh'),
+      publish: () => publishSnapshot(connection, file, snapshotFile(dir), { signal, log }),
       close: () => database.close(),
     };
   } catch (error) {

@@ -47,3 +47,9 @@ await connection.checkpoint();
 const [row] = await connection.rows('select count(*) as rows from flat');
 process.stdout.write(`${row.rows}\n`);
 database.close();
+const { sealFile } = await import(join(dist, 'warehouse', 'seal.js'));
+await sealFile(
+  join(dir, 'data', 'costbook.duckdb'),
+  { loadNumber: 0, lastEvent: 0, amounts: 0, cost: '0' },
+  new Date(),
+);

@@ -6,6 +6,7 @@ import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet';
 import { expect, test } from 'vitest';
 import { askSnapshot, type Ended, ingest, newProject, runCli } from '../support/project.ts';
 import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { seal } from '../support/seal.ts';
 import { sumOf } from '../support/second-readers.ts';
 
 const box = {
@@ -79,6 +80,7 @@ async function changeSnapshot(dir: string, sql: string): Promise<void> {
   await connection.run(sql);
   connection.closeSync();
   instance.closeSync();
+  seal(join(dir, 'data', 'costbook.duckdb')); // without it nobody would read what was changed
 }
 
 const billedByMonth = `select strftime(billing_month, '%Y-%m') as billed, charge_class, sum(cost) as cost

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { costsIn, ingest, ingestCommandLine, newProject, runCli, startCli } from '../support/project.ts';
 import { expectedCosts, type Fact, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { startSink } from '../support/sink-server.ts';
 import { type TwoNights, twoNights } from '../support/two-nights.ts';
 
 const volume = { workspace: 'north', type: 'volume', name: 'data', uuid: null, dimension: 'volume_storage_gbs' };
@@ -126,6 +127,41 @@ describe.skipIf(!mayMount)(`a disk that is full${skipped}`, () => {
       await rm(dir, { recursive: true });
     },
   );
+
+  test('is reported to the sinks once, by a job and by alert, and again when it is full another time', async () => {
+    const dir = join(disk, 'alert');
+    await mkdir(dir);
+    await cp(loaded, dir, { recursive: true });
+    const sink = await startSink();
+    await writeFile(
+      join(dir, 'costbook.yaml'),
+      `sinks: { hook: { type: webhook, url: "${sink.url}", secret: a-long-secret-of-a-test, allowPrivateNetwork: true } }\n`,
+    );
+    const platform = await startScriptedPlatform(facts);
+    const [, env] = ingestCommandLine(dir, platform, { now });
+    const run = () => startCli(['run', 'nightly', '--dir', dir, '--now', now], env).ended;
+    const ballast = join(disk, 'ballast');
+    async function fill(): Promise<void> {
+      const { bavail, bsize } = await statfs(disk);
+      await writeFile(ballast, Buffer.alloc(bavail * bsize, 1));
+    }
+    await fill();
+    expect((await run()).exitCode).toBe(7);
+    expect((await run()).exitCode).toBe(7);
+    expect((await runCli(['alert', '--dir', dir, '--now', now])).exitCode).toBe(7);
+    const aboutDisk = () => sink.told.filter(({ body }) => body.alerts.some(({ key }) => key === 'run/disk'));
+    expect(aboutDisk()).toHaveLength(1);
+    expect(aboutDisk()[0]?.body).toMatchObject({ mayBeRepeat: true, text: expect.stringContaining('is full') });
+    await rm(ballast);
+    const healthy = await run();
+    expect(healthy.exitCode, healthy.stderr).not.toBe(7);
+    await fill();
+    expect((await run()).exitCode).toBe(7);
+    expect(aboutDisk()).toHaveLength(2);
+    await rm(ballast);
+    await sink.close();
+    await rm(dir, { recursive: true });
+  });
 
   test('and a query that needs more than memory ends with 7 and leaves nothing on it', async () => {
     const dir = join(disk, 'query');

@@ -363,3 +363,53 @@ describe.concurrent('exit 7', () => {
     await chmod(empty, 0o755);
   });
 });
+
+describe('a folder that is no project', () => {
+  test.each(['status', 'budgets', 'alerts', 'check', 'sql', 'forecast', 'restatements', 'verify'])(
+    'is named by %s, with the project that is near',
+    async (command) => {
+      const dir = await newProject();
+      await mkdir(join(dir, 'books'));
+      await writeFile(join(dir, 'books', 'costbook.yaml'), '');
+      const args = command === 'sql' ? [command, 'select 1'] : [command];
+      const { exitCode, stdout, stderr } = await runCli([...args, '--dir', dir]);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+      expect(stderr).toContain(`${dir} is no Costbook project`);
+      expect(stderr).toContain(`there is one in ${join(dir, 'books')}`);
+    },
+  );
+});
+
+test.each([
+  [
+    'an ingest from the future',
+    ['ingest', '--from', '2099-01-01'],
+    {},
+    '--from: 2099-01-01T00:00:00Z is in the future',
+  ],
+  [
+    'restatements since the future',
+    ['restatements', '--since', '2099-01-01'],
+    {},
+    '--since: 2099-01-01T00:00:00Z is in',
+  ],
+  ['COSTBOOK_JSON=yes', ['status'], { COSTBOOK_JSON: 'yes' }, 'COSTBOOK_JSON: found "yes", expected 1 or true'],
+  ['help for a command that does not exist', ['help', 'ingset'], {}, 'no command "ingset" (did you mean "ingest"?)'],
+])('%s is a usage error', async (_, args, env, words) => {
+  const { exitCode, stdout, stderr } = await runCli(
+    [...args, '--dir', await newProject()].slice(0, args[0] === 'help' ? 2 : undefined),
+    env,
+  );
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+  expect(stderr).toContain(words);
+});
+
+test('budgets of a new project say how to begin, which is no failure', async () => {
+  const dir = await newProject();
+  expect((await runCli(['init', dir])).exitCode).toBe(0);
+  const { exitCode, stdout, stderr } = await runCli(['budgets', '--dir', dir]);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect(stdout).toContain(join(dir, 'jobs', 'budgets.yaml'));
+  expect(stdout).toContain('amount: 5000 USD');
+  expect(JSON.parse((await runCli(['budgets', '--dir', dir, '--json'])).stdout)).toMatchObject({ budgets: [] });
+});

@@ -89,6 +89,7 @@ async function ingestFrom({ story, days, as, faults, faultSeed, concurrency }: R
     write: async (data) => void said.push(String(data)),
     isTerminal: false,
     layout: {},
+    waitingFor: () => undefined,
     readInput: async () => '',
     ask: undefined,
     tell: (text) => void said.push(text),

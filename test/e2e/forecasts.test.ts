@@ -221,7 +221,7 @@ describe('to the byte what was agreed:', () => {
     await rename(file, snapshotFile(books));
   });
 
-  test.each(['forecast', 'forecast_accuracy', 'forecast_accuracy_summary'])('%s', async (report) => {
+  test.each(['stored_forecasts', 'forecast_accuracy', 'forecast_accuracy_summary'])('%s', async (report) => {
     const out = await newProject();
     const ended = await runCli(['report', report, '--dir', books, '--out', out, '--format', 'csv,parquet,arrow']);
     expect(ended.exitCode, ended.stderr).toBe(0);

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newProject, runCli } from '../support/project.ts';
+import { askSnapshot, newProject, runCli } from '../support/project.ts';
+import { runOnTerminal } from '../support/terminal.ts';
 
 const now = '2026-09-05T12:30:00Z';
 
@@ -107,5 +110,29 @@ describe('a platform that means us no good', () => {
     expect(exitCode).toBe(4);
     expect(stdout).toContain('meta.nextCursor has 10000000 characters, expected at most 8192');
     expect(stdout.length + stderr.length).toBeLessThan(10_000);
+  });
+
+  test('that accepts requests and never answers is named with the request, and keeps an ingest no longer than it may', async () => {
+    const mute = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => socket.destroy());
+    });
+    mute.listen(0, '127.0.0.1');
+    await once(mute, 'listening');
+    const address = mute.address();
+    const host = `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+    const dir = await newProject();
+    await writeFile(
+      join(dir, 'costbook.yaml'),
+      `url: http://${host}\ntoken: tok-1\naccount: acc_one\nsince: 2026-09-01\n`,
+    );
+    const args = ['ingest', '--now', now, '--dir', dir, '--timeout', '8s'];
+    const { exitCode, stdout, terminal } = await runOnTerminal(args);
+    mute.close();
+    expect(exitCode).toBe(3);
+    expect(terminal).toContain(`waiting for ${host} for 6 s: GET /v0/accounts/acc_one/metrics`);
+    expect(stdout).toMatch(new RegExp(`took longer than 8 s, waiting for ${host} for \\d s: GET /v0/accounts/acc_one`));
+    const runs = await askSnapshot(dir, 'select outcome, exit_code from runs');
+    expect(runs).toEqual([{ outcome: 'failed', exit_code: 3 }]);
   });
 });

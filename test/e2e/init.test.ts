@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadAllocation } from '../../src/allocation/index.ts';
 import { parseConfig } from '../../src/config.ts';
@@ -116,6 +116,16 @@ describe('costbook init', () => {
     expect(await readFile(join(dir, 'jobs', 'budgets.yaml'), 'utf8')).toBe('# mine\n');
     const again = await init(dir, []);
     expect(again.stdout).not.toContain('wrote');
+  });
+
+  test('names schemas for editors that are there', async () => {
+    const dir = await newProject();
+    expect((await init(dir, [])).exitCode).toBe(0);
+    for (const name of ['costbook.yaml', 'jobs/budgets.yaml', 'jobs/allocation.yaml']) {
+      const [, path = ''] =
+        /^# yaml-language-server: \$schema=(.*)$/m.exec(await readFile(join(dir, name), 'utf8')) ?? [];
+      expect(JSON.parse(await readFile(resolve(dir, name, '..', path), 'utf8')), name).toHaveProperty('$schema');
+    }
   });
 
   test('without a terminal and without an address writes what is to be filled in, and says so', async () => {

@@ -180,6 +180,7 @@ describe('while the warehouse is held', () => {
     reopen: ['2026-09', '--reason', 'a late invoice'],
     allocation: ['apply'],
     rebuild: ['--into', 'rebuilt.duckdb'],
+    repair: [],
     plan: [],
     run: ['nightly'],
     schedule: ['--list'],
@@ -221,7 +222,7 @@ describe('while the warehouse is held', () => {
       });
       expect({ status, stderr }).toEqual({
         status: 5,
-        stderr: `costbook: ${join(dir, 'data', 'warehouse.duckdb')} is held by a process that cannot be seen from here: wait until it ends, then run this again\n`,
+        stderr: `costbook: ${join(dir, 'data', 'warehouse.duckdb')} is held by a process that cannot be seen from here: wait until it ends, then run this again, or let it wait with --wait 10m\n`,
       });
     },
   );

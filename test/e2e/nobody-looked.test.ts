@@ -41,7 +41,7 @@ describe('what only "costbook alert" finds out', () => {
     const anomalies = await report('anomalies', '--month', '2026-09');
     expect(anomalies).toMatchObject({ exitCode: 0, warnings: [never] });
     expect(anomalies.lines).toContain('not looked at by "costbook alert" yet');
-    for (const name of ['forecast', 'forecast_accuracy', 'forecast_accuracy_summary']) {
+    for (const name of ['stored_forecasts', 'forecast_accuracy', 'forecast_accuracy_summary']) {
       const forecasts = await report(name);
       expect(forecasts, name).toMatchObject({
         exitCode: 0,
@@ -76,7 +76,7 @@ describe('what only "costbook alert" finds out', () => {
       ],
     });
     expect(anomalies.lines).toContain('looked at by "costbook alert" through 2026-10-03T00:00:00Z');
-    const forecasts = await report('forecast');
+    const forecasts = await report('stored_forecasts');
     expect(forecasts.warnings).toEqual([]);
     expect(forecasts.lines).toContain(
       'forecast by "costbook alert" from what was complete through 2026-10-03T00:00:00Z',
@@ -94,7 +94,7 @@ describe('what only "costbook alert" finds out', () => {
       'warning: anomalies of acc_one were looked for through 2026-10-03T00:00:00Z only: "costbook alert" looks at the days since',
     );
     expect((await report('anomalies', '--month', '2026-09')).warnings).toHaveLength(1);
-    expect((await report('forecast')).warnings).toEqual([
+    expect((await report('stored_forecasts')).warnings).toEqual([
       'warning: the forecasts are of what was complete through 2026-10-03T00:00:00Z: "costbook alert" makes newer ones',
     ]);
   });

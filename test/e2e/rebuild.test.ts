@@ -399,19 +399,35 @@ describe.concurrent('rebuild', () => {
   });
 });
 
-test.concurrent('an ingest into a warehouse that is lost overwrites no load: it says how to make it anew', async () => {
+test.concurrent('an ingest without the warehouse changes nothing and says how to make it anew; that works as printed', async () => {
   const dir = await newProject();
   const platform = await startScriptedPlatform(facts);
   await ingest(dir, platform, { now: '2026-09-20T00:30:00Z' });
   const warehouse = join(dir, 'data', 'warehouse.duckdb');
+  const published = await readFile(join(dir, 'data', 'costbook.duckdb'));
   await rm(warehouse);
   const lost = await ingest(dir, platform, { now: '2026-09-20T01:30:00Z' });
   expect(lost.exitCode).toBe(4);
-  expect(lost.stderr).toMatch(/data\/landing holds loads up to 3, and data\/warehouse\.duckdb knows them up to 0/);
-  await rm(warehouse);
+  expect(lost.stderr).toMatch(
+    /warehouse\.duckdb is missing.*the snapshot data\/costbook\.duckdb \(load 3, .*loads up to 3/,
+  );
+  expect(lost.stderr).toContain('Run "costbook repair"');
+  expect(published.equals(await readFile(join(dir, 'data', 'costbook.duckdb')))).toBe(true);
   expect((await runCli(['rebuild', '--dir', dir, '--into', warehouse])).exitCode).toBe(0);
   expect((await ingest(dir, platform, { now: '2026-09-20T01:30:00Z' })).exitCode).toBe(0);
   expect((await rebuild(dir)).answer?.identical).toBe(true);
+});
+
+test.concurrent('a rebuild that was killed leaves a part, which the next one into the same file removes', async () => {
+  const dir = await copyOfStory();
+  const file = join(await newProject(), 'rebuilt.duckdb');
+  const killed = startCli(['rebuild', '--dir', dir, '--into', file]);
+  while (!(await exists(`${file}.part`))) await nextTurn();
+  const second = await runCli(['rebuild', '--dir', dir, '--into', file]);
+  killed.process.kill('SIGKILL');
+  if ((await killed.ended).exitCode === 137) expect(second.exitCode).toBe(5);
+  expect((await runCli(['rebuild', '--dir', dir, '--into', file])).exitCode).toBe(0);
+  expect(await readdir(join(file, '..'))).toEqual(['rebuilt.duckdb']);
 });
 
 describe.concurrent('the landing folder', () => {

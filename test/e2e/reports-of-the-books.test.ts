@@ -92,8 +92,8 @@ describe('to the byte what was agreed:', () => {
     expect(lines[1]).toContain(',1.750000000000,1.750000000000,0.000000000000,true');
   });
 
-  test('restatements of the hours of a month are those of all here', async () => {
-    expect(await csvOf('restatements', ...september)).toBe(await csvOf('restatements'));
+  test('restated_days of the hours of a month are those of all here', async () => {
+    expect(await csvOf('restated_days', ...september)).toBe(await csvOf('restated_days'));
   });
 });
 

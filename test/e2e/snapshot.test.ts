@@ -1,12 +1,13 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, readdir, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { InterruptedError } from '../../src/errors.ts';
 import { openDatabase } from '../../src/warehouse/connection.ts';
 import { openWarehouse } from '../../src/warehouse/index.ts';
+import { migrate } from '../../src/warehouse/migrate.ts';
 import { publishSnapshot } from '../../src/warehouse/snapshot.ts';
 import { askFile, askSnapshot, cli, costsIn, ingest, newProject, runCli } from '../support/project.ts';
 import { expectedCosts, series, startScriptedPlatform } from '../support/scripted-platform.ts';
@@ -100,6 +101,30 @@ describe('the snapshot', () => {
   });
 });
 
+describe('files of the books', () => {
+  test.each([
+    ['', '0700', '0600', '0400'],
+    ['fileMode: 0640\n', '0750', '0640', '0440'],
+  ])('with "%s" in costbook.yaml are made with folders %s, files %s and a snapshot %s', async (config, ...modes) => {
+    const folder = await newProject();
+    await writeFile(join(folder, 'costbook.yaml'), config);
+    await ingest(folder, await startScriptedPlatform(facts), { now: '2026-09-05T12:30:00Z' });
+    const report = ['report', 'cost_by_workspace', '--month', '2026-09', '--dir', folder];
+    expect((await runCli(report)).exitCode).toBe(0);
+    const found: Record<string, Set<string>> = { folder: new Set(), file: new Set(), snapshot: new Set() };
+    for (const top of ['data', 'exports']) {
+      for (const name of ['', ...(await readdir(join(folder, top), { recursive: true }))]) {
+        if (name === 'metrics.prom') continue; // whoever collects it may be another user
+        const { mode } = await stat(join(folder, top, name));
+        const isFolder = (mode & 0o170000) === 0o040000;
+        const kind = isFolder ? 'folder' : name === 'costbook.duckdb' ? 'snapshot' : 'file';
+        found[kind]?.add(`0${(mode & 0o777).toString(8)}`);
+      }
+    }
+    expect(Object.values(found).map((kinds) => [...kinds])).toEqual(modes.map((mode) => [mode]));
+  });
+});
+
 describe('a copy that is under way', () => {
   /** A pipe in the place of the warehouse: whoever copies it waits until it is written to. */
   async function unreadyWarehouse(): Promise<{ folder: string; pipe: string; snapshot: string }> {
@@ -114,13 +139,14 @@ describe('a copy that is under way', () => {
     const database = await openDatabase(join(folder, 'any.duckdb'), { readOnly: false });
     try {
       const connection = await database.connect();
+      await migrate(connection);
       const abort = new AbortController();
       const ended = new InterruptedError('SIGTERM');
-      const publishing = publishSnapshot(connection, pipe, snapshot, abort.signal);
+      const publishing = publishSnapshot(connection, pipe, snapshot, { signal: abort.signal });
       setTimeout(() => abort.abort(ended), 200);
       await expect(publishing).rejects.toBe(ended);
       expect((await readdir(folder)).sort()).toEqual(['any.duckdb', 'warehouse.pipe']);
-      await publishSnapshot(connection, database.file, snapshot, abort.signal);
+      await publishSnapshot(connection, database.file, snapshot, { signal: abort.signal });
       expect(await askFile(snapshot, 'select 1 as one')).toEqual([{ one: 1 }]);
     } finally {
       database.close();
@@ -133,8 +159,11 @@ describe('a copy that is under way', () => {
     const script = `
       const { openDatabase } = await import('${dist}/warehouse/connection.js');
       const { publishSnapshot } = await import('${dist}/warehouse/snapshot.js');
+      const { migrate } = await import('${dist}/warehouse/migrate.js');
       const database = await openDatabase('${join(folder, 'any.duckdb')}', { readOnly: false });
-      await publishSnapshot(await database.connect(), '${pipe}', '${snapshot}');`;
+      const connection = await database.connect();
+      await migrate(connection);
+      await publishSnapshot(connection, '${pipe}', '${snapshot}');`;
     const writer = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
     let copier = 0;
     while (copier === 0) copier = childOf(writer.pid);

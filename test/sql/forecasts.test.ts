@@ -410,7 +410,7 @@ describe('forecast_accuracy', () => {
   });
 });
 
-test('the report forecast has the last of each scope whose period is not over, also where there is none', async () => {
+test('the report stored_forecasts has the last of each scope whose period is not over, also where there is none', async () => {
   const given: Given = {
     forecasts: [
       { complete_through: '2026-09-10' },
@@ -426,11 +426,11 @@ test('the report forecast has the last of each scope whose period is not over, a
       { complete_through: '2026-08-20', period: '2026-08', period_start: '2026-08-01', period_end: '2026-09-01' },
     ],
   };
-  expect(await reported('forecast', given)).toMatchObject([
+  expect(await reported('stored_forecasts', given)).toMatchObject([
     { budget: 'everything', period: '2026-09', forecast: '11.000000000000', reason: null },
     { budget: 'new', forecast: null, reason: 'too little history' },
   ]);
-  expect(await reported('forecast', given, { month: '2026-08' })).toMatchObject([{ period: '2026-08' }]);
+  expect(await reported('stored_forecasts', given, { month: '2026-08' })).toMatchObject([{ period: '2026-08' }]);
 });
 
 test('the view forecasts has every one that was made', async () => {

@@ -395,7 +395,7 @@ describe('reconciliation_summary', () => {
   });
 });
 
-describe('restatements', () => {
+describe('restated_days', () => {
   const loads = [
     { load_number: 1, window_start: '2026-09-01', window_end: '2026-09-08', seen_at: '2026-09-08 01:00:00' },
     { load_number: 2, window_start: '2026-09-04', window_end: '2026-09-09', seen_at: '2026-09-09 01:00:00' },
@@ -471,23 +471,23 @@ describe('restatements', () => {
   };
 
   test('has a row for each day, workspace, dimension and time at which changes were seen', async () => {
-    const rows = await reported('restatements', given);
+    const rows = await reported('restated_days', given);
     expect(rows).toMatchObject([first, second, third, { account: 'acc_two', first_told_at: null }]);
   });
 
   test('can be asked by the month of the hours, and by when the change was seen', async () => {
-    expect(await reported('restatements', given, { month: '2026-09' })).toMatchObject([first, second, third]);
-    expect(await reported('restatements', given, { from: '2026-10-01', to: '2026-11-01' })).toMatchObject([
+    expect(await reported('restated_days', given, { month: '2026-09' })).toMatchObject([first, second, third]);
+    expect(await reported('restated_days', given, { from: '2026-10-01', to: '2026-11-01' })).toMatchObject([
       second,
       third,
     ]);
-    expect(await reported('restatements', given, { month: '2026-08', from: '2026-10-01', to: '2026-11-01' })).toEqual(
+    expect(await reported('restated_days', given, { month: '2026-08', from: '2026-10-01', to: '2026-11-01' })).toEqual(
       [],
     );
   });
 
   test('adds up to the view', async () => {
-    const report = await builtInReport('restatements');
+    const report = await builtInReport('restated_days');
     const { connection, close } = await givenBooks(given);
     try {
       const parameters = await bind(report, connection, {});

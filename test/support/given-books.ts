@@ -3,6 +3,7 @@ import { parseAllocation } from '../../src/allocation/index.ts';
 import { type Connection, openDatabase } from '../../src/warehouse/connection.ts';
 import { migrate } from '../../src/warehouse/migrate.ts';
 import { newProject } from './project.ts';
+import { seal } from './seal.ts';
 
 type Cell = string | number | boolean | null;
 
@@ -320,7 +321,10 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
   },
 };
 
-/** A warehouse of this program's own schema with these rows in it, in a file where one is named; the caller closes it. */
+/**
+ * A warehouse of this program's own schema with these rows in it; the caller closes it. Where a file is named it is
+ * sealed then, so that it can be read as a snapshot.
+ */
 export async function givenBooks(given: Given, file?: string): Promise<{ connection: Connection; close(): void }> {
   const database = await openDatabase(file ?? join(await newProject(), 'given.duckdb'), { readOnly: false });
   const connection = await database.connect();
@@ -386,7 +390,13 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
       definition: JSON.stringify(definition),
     });
   }
-  return { connection, close: () => database.close() };
+  return {
+    connection,
+    close() {
+      database.close();
+      if (file !== undefined) seal(file);
+    },
+  };
 }
 
 /** The rows of a view or query over given books. */

@@ -78,6 +78,8 @@ export interface ScriptedPlatform {
   onRequest: (request: Seen) => unknown;
   /** The text of an answer as it goes out, made from the one that would be right. */
   edit: (request: Seen, body: string) => string;
+  /** What the header Date of every answer says; undefined where there is none. */
+  date: string | undefined;
   /** Called when half of an answer is on its way; the other half follows when this resolves. */
   onHalf: ((request: Seen) => unknown) | undefined;
   close(): Promise<void>;
@@ -122,6 +124,9 @@ afterAll(async () => {
 export async function startScriptedPlatform(facts: readonly Fact[] = []): Promise<ScriptedPlatform> {
   const server = createServer((request, response) => {
     response.on('error', () => undefined);
+    // The clock of this machine is none of a scripted platform.
+    response.sendDate = false;
+    if (platform.date !== undefined) response.setHeader('date', platform.date);
     void handle(request, response);
   });
   server.listen(0, '127.0.0.1');
@@ -147,6 +152,7 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
     onRequest: () => undefined,
     edit: (_, body) => body,
     onHalf: undefined,
+    date: undefined,
     async close() {
       if (!server.listening) return;
       const closed = once(server, 'close');

@@ -61,6 +61,49 @@ export async function runOnTerminal(
   return { ...(JSON.parse(Buffer.concat(pieces).toString()) as Omit<OnTerminal, 'terminal'>), terminal };
 }
 
+const wholeScript = `
+import fcntl, os, pty, signal, struct, subprocess, sys, termios
+master, slave = pty.openpty()
+signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 40, int(sys.argv[1]), 0, 0))
+child = subprocess.Popen(sys.argv[2:], stdin=slave, stdout=slave, stderr=slave, start_new_session=True)
+os.close(slave)
+while True:
+    try:
+        piece = os.read(master, 65536)
+    except OSError:
+        break
+    if not piece:
+        break
+    os.write(1, piece)
+sys.exit(child.wait())
+`;
+
+/** Runs the program with a terminal of so many columns and nothing else, and returns what that shows in the end. */
+export async function lookOnTerminal(
+  args: readonly string[],
+  { columns = 80, env = {}, seen = () => undefined }: LookOptions = {},
+): Promise<{ readonly exitCode: number; readonly screen: string; readonly bytes: string }> {
+  const child = spawn('python3', ['-c', wholeScript, String(columns), process.execPath, cli, ...args], {
+    env: { PATH: process.env['PATH'] ?? '', TZ: 'America/St_Johns', TERM: 'xterm-256color', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let bytes = '';
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    bytes += piece;
+    seen(bytes, child.pid ?? 0);
+  });
+  const [exitCode] = await once(child, 'close');
+  return { exitCode: Number(exitCode), screen: screenOf(bytes), bytes };
+}
+
+interface LookOptions {
+  readonly columns?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Is told all that the terminal was sent so far. */
+  readonly seen?: (bytes: string, pid: number) => void;
+}
+
 /** What a terminal's lines show in the end, after all that took something away. */
 export function screenOf(terminal: string): string {
   return terminal

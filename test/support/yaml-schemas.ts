@@ -380,6 +380,10 @@ function configSchema(): Schema {
         apiVersion: text('a version of the platform such as 2026-04-16'),
         authorizationHeader: text('the header of the token'),
         versionHeader: text('the header of the version'),
+        fileMode: {
+          type: ['number', 'string'],
+          description: 'the mode of new files such as 0640, 0600 without it; folders get x wherever files get r',
+        },
         proof: mapping(configKeys.proof, {
           tolerance: { type: ['number', 'string'], description: 'USD by which sums may differ' },
         }),

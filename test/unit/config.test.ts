@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} is what the file itself may say
+
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -6,6 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Config, type ConfigInput, configVariables, loadConfig, parseConfig } from '../../src/config.ts';
 import { UsageError } from '../../src/errors.ts';
+import { umaskOf } from '../../src/file-mode.ts';
 
 const now = Date.parse('2026-11-05T10:30:00Z');
 const file = '/books/costbook.yaml';
@@ -63,6 +65,7 @@ describe('parseConfig: what is resolved', () => {
       apiVersion: '2026-04-16',
       authorizationHeader: 'Authorization',
       versionHeader: 'Service-Version',
+      fileMode: 0o600,
     });
   });
 
@@ -92,6 +95,7 @@ describe('parseConfig: what is resolved', () => {
         COSTBOOK_API_VERSION: '2026-04-28.preview',
         COSTBOOK_AUTHORIZATION_HEADER: 'X-Service-Authorization',
         COSTBOOK_VERSION_HEADER: 'X-Version',
+        COSTBOOK_FILE_MODE: '0640',
       }),
     ).toEqual({
       accounts: [
@@ -120,7 +124,30 @@ describe('parseConfig: what is resolved', () => {
       apiVersion: '2026-04-28.preview',
       authorizationHeader: 'X-Service-Authorization',
       versionHeader: 'X-Version',
+      fileMode: 0o640,
     });
+  });
+
+  test.each([
+    ['0600', 0o600],
+    ['640', 0o640],
+    ['"0644"', 0o644],
+    ['0666', 0o666],
+  ])('fileMode: %s is a mode', (text, mode) => {
+    expect(parse(`url: http://127.0.0.1\ntoken: tok-1234\nfileMode: ${text}\n`).fileMode).toBe(mode);
+  });
+
+  test.each(['0777', '0400', '0o640', 'rw', '0650', '1600'])('fileMode: %s is none', (text) => {
+    expect(problems(`fileMode: ${text}\n`)).toContain('expected a file mode such as 0600, 0640 or 0644');
+  });
+
+  test.each([
+    [0o600, 0o077],
+    [0o640, 0o027],
+    [0o660, 0o007],
+    [0o644, 0o022],
+  ])('files of mode %o are made under a umask that gives folders x wherever files get r', (mode, umask) => {
+    expect(umaskOf(mode)).toBe(umask);
   });
 
   test('the variables are named after their keys', () => {
@@ -136,6 +163,7 @@ describe('parseConfig: what is resolved', () => {
         "COSTBOOK_CLOSE_AFTER_DAYS": "closeAfterDays",
         "COSTBOOK_CONCURRENCY": "concurrency",
         "COSTBOOK_DEEP_VERIFY_PAGES": "deepVerifyPages",
+        "COSTBOOK_FILE_MODE": "fileMode",
         "COSTBOOK_FOCUS_ACCOUNT_NAME": "focus.accountName",
         "COSTBOOK_FOCUS_PROVIDER": "focus.provider",
         "COSTBOOK_FRESHNESS": "freshness",
@@ -472,7 +500,7 @@ accounts: everybody
       "costbook.yaml:1:1: unknown key "token_file"; did you mean tokenFile? rename or remove it
       costbook.yaml:2:1: unknown key "lag-hours"; did you mean lagHours? rename or remove it
       costbook.yaml:3:1: unknown key "tokne"; did you mean token? rename or remove it
-      costbook.yaml:4:1: unknown key "colour"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, proof or 4 more
+      costbook.yaml:4:1: unknown key "colour"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 5 more
       costbook.yaml:5:1: unknown key "id"; it belongs to an entry of accounts; move it there
       costbook.yaml:6:14: unknown key "lagHours"; it belongs to the top level; move it there"
     `);
@@ -549,7 +577,7 @@ accounts: everybody
       return `  l${level}: &l${level} [${Array(9).fill(inner).join(', ')}]`;
     });
     expect(problems(`x:\n${levels.join('\n')}\naccounts: *l7\n`, reach)).toMatchInlineSnapshot(`
-      "costbook.yaml:1:1: unknown key "x"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, proof or 4 more
+      "costbook.yaml:1:1: unknown key "x"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 5 more
       costbook.yaml:10:11: accounts: found an alias of a list, expected a value or an alias of a single one; write it out"
     `);
   });
@@ -588,7 +616,7 @@ accounts: everybody
       problems('__proto__: { url: x }\nconstructor: x\naccounts: [{ toString: x }]\n', reach),
     ).toMatchInlineSnapshot(`
       "costbook.yaml:1:1: unknown key "__proto__"; did you mean proof? rename or remove it
-      costbook.yaml:2:1: unknown key "constructor"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, proof or 4 more
+      costbook.yaml:2:1: unknown key "constructor"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 5 more
       costbook.yaml:3:14: unknown key "toString"; expected one of id, name, inventory, url, token, tokenFile, tokenCommand or since"
     `);
     expect(problems('account: ${__proto__}\nsince: ${constructor}\n', reach)).toMatchInlineSnapshot(`
@@ -712,7 +740,7 @@ landing:
 
   test('a key that is no name is told', () => {
     expect(problems('5: 1\n', reach)).toMatchInlineSnapshot(
-      `"costbook.yaml:1:1: found a number as a key, expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, proof or 4 more"`,
+      `"costbook.yaml:1:1: found a number as a key, expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 5 more"`,
     );
     expect(problems('? [tok-1234]\n: 1\n', reach)).toContain('1:3: found a list as a key, expected one of accounts,');
   });
@@ -779,7 +807,7 @@ landing:
     expect(text).toMatchInlineSnapshot(`
       "costbook.yaml:2:8: since: found "***", expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)
       costbook.yaml:3:13: apiVersion: found "see ***", expected a version such as 2026-04-16 or 2026-04-28.preview
-      costbook.yaml:4:1: unknown key "***"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, proof or 4 more
+      costbook.yaml:4:1: unknown key "***"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 5 more
       costbook.yaml: found no url, expected the platform's address; write url in costbook.yaml, or set COSTBOOK_URL
       COSTBOOK_LAG_HOURS: found "***", expected a whole number from 0 to 72"
     `);

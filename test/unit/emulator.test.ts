@@ -44,6 +44,7 @@ describe('costbook emulator', () => {
       write,
       isTerminal: false,
       layout: {},
+      waitingFor: () => undefined,
       readInput: async () => '',
       ask: undefined,
       tell() {},

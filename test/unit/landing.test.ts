@@ -116,6 +116,7 @@ describe('a landing folder', () => {
       askedAt: '2026-10-21T03:30:00Z',
       claimedEnd: '2026-10-01T02:00:00Z',
       seenAt: '2026-10-21T03:31:05Z',
+      platformAt: null,
       pages: [
         { file: 'control-0001.json', sha256, purpose: 'control', query: 'control', number: 1, request: control1 },
         { file: 'detail-0001.json', sha256, purpose: 'detail', query: 'detail', number: 1, request: detailRequest },

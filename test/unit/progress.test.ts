@@ -5,7 +5,7 @@ import { openProgress } from '../../src/progress.ts';
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => void vi.useRealTimers());
 
-function shown(kind: 'terminal' | 'log') {
+function shown(kind: 'terminal' | 'log', waitingFor: () => string | undefined = () => undefined) {
   const lines: string[] = [];
   let saidAt = 0;
   const say = (line: string) => {
@@ -16,6 +16,7 @@ function shown(kind: 'terminal' | 'log') {
     command: 'check',
     draw: kind === 'terminal' ? (line) => void (lines.at(-1) !== line && lines.push(line)) : undefined,
     log: { info: (event, fields) => say(`${event} ${JSON.stringify(fields)}`), warn: say },
+    waitingFor,
     saidAt: () => saidAt,
     elapsed: Date.now,
   });
@@ -44,6 +45,15 @@ describe('on a terminal', () => {
     expect(lines.slice(-2)).toEqual(['check · 1 min 5 s', '']);
   });
 
+  test('a request that is waited for is named with its host, before everything else', () => {
+    const { lines, progress } = shown('terminal', () => 'api.example.com:443 for 7 s: GET /v0/accounts');
+    vi.advanceTimersByTime(3000);
+    progress.show('window 1 of 2');
+    vi.advanceTimersByTime(1000);
+    progress.end();
+    expect(lines).toContain('check · 4 s · waiting for api.example.com:443 for 7 s: GET /v0/accounts · window 1 of 2');
+  });
+
   test('who computes without a pause shows it at each step', () => {
     const { lines, progress } = shown('terminal');
     vi.setSystemTime(1_005_000); // no timer has come
@@ -65,6 +75,15 @@ describe('on a terminal', () => {
 });
 
 describe('without a terminal', () => {
+  test('the log names the host and the request that is waited for', () => {
+    const { lines, progress } = shown('log', () => 'api.example.com:443 for 7 s: GET /v0/accounts');
+    vi.advanceTimersByTime(10_000);
+    progress.end();
+    expect(lines).toEqual([
+      'still at work {"waitingFor":"api.example.com:443 for 7 s: GET /v0/accounts","seconds":10}',
+    ]);
+  });
+
   test('the log says it every ten seconds, where nothing else was said', () => {
     const { lines, progress, say } = shown('log');
     progress.show('check 1 of 2');

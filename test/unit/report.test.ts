@@ -1,7 +1,9 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { allCommands } from '../../src/commands/index.ts';
 import { MachineError, UsageError } from '../../src/errors.ts';
-import { blamingReport, orderedQuery, readReports } from '../../src/reports/index.ts';
+import { blamingReport, checkReport, orderedQuery, readReports } from '../../src/reports/index.ts';
 import { givenBooks } from '../support/given-books.ts';
 import { newProject } from '../support/project.ts';
 
@@ -36,6 +38,34 @@ test('rows that the grain does not tell apart come in one order, however they ca
       orders.push(await connection.rows(`select md5(string_agg(b, ',')) as h from (${orderedQuery(grained)})`));
     }
     expect(orders[0]).toEqual(orders[1]);
+  } finally {
+    close();
+  }
+});
+
+test('no report has the name of a command, which would answer something else', async () => {
+  const reports = (await readReports(join(await newProject(), 'sql'))).map(({ name }) => name);
+  const commands = (await allCommands()).map(({ name }) => name);
+  expect(reports.filter((name) => commands.includes(name))).toEqual([]);
+});
+
+test('what a header says of the screen names columns of the report', async () => {
+  const dir = await newProject();
+  await mkdir(join(dir, 'sql', 'reports'), { recursive: true });
+  await writeFile(
+    join(dir, 'sql', 'reports', 'mine.sql'),
+    '--! about: Mine?\n--! grain: day\n--! top: csot\n--! important: dya\n--! sparkline: cost over month\nselect 1 as day, 2 as cost\n',
+  );
+  const mine = (await readReports(join(dir, 'sql'))).find(({ name }) => name === 'mine');
+  if (mine === undefined) throw new Error('there is no report');
+  const { connection, close } = await givenBooks({});
+  try {
+    const refused = await checkReport(connection, mine, {}).catch((error: Error) => error.message.split('\n'));
+    expect(refused).toEqual([
+      expect.stringContaining('mine.sql:3:1: "--! top:" names "csot" (did you mean "cost"?)'),
+      expect.stringContaining('mine.sql:4:1: "--! important:" names "dya"'),
+      expect.stringContaining('mine.sql:5:1: "--! sparkline:" names "month"'),
+    ]);
   } finally {
     close();
   }

@@ -5,7 +5,7 @@ import { type AlertFact, type OutgoingMessage, plainText, readInSlack, slackMess
 import { mailOf } from '../../src/reports/sinks/email.ts';
 import { maxWebhookBytes, webhookBody } from '../../src/reports/sinks/webhook.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
-import { entryOf, exampleFacts, exampleForecast, messageOf } from '../support/example-alerts.ts';
+import { entryOf, exampleFacts, exampleForecast, exampleRunaway, messageOf } from '../support/example-alerts.ts';
 
 const folder = new URL('../golden/slack/', import.meta.url);
 
@@ -47,6 +47,8 @@ const examples: Readonly<Record<string, OutgoingMessage>> = {
   budget_of_missing_hours: messageOf(
     entryOf({ ...budget, lacking: ['acc_main is complete through 2026-10-20T00:00:00Z only'] }, 'reminded', 2),
   ),
+  anomaly_continues: messageOf(entryOf(exampleRunaway, 'raised', 3)),
+  anomaly_usual: messageOf(entryOf({ ...exampleRunaway, isOver: true, isUsual: true }, 'resolved', 3)),
   forecast: messageOf(entryOf(exampleForecast)),
   forecast_resolved: messageOf(entryOf({ ...exampleForecast, state: 'resolved' }, 'resolved')),
   forecast_ended: messageOf(entryOf({ ...exampleForecast, state: 'resolved', forecast: null }, 'resolved')),
@@ -67,6 +69,7 @@ test('there is an example of every kind', () => {
   expect(facts.map(({ kind }) => kind)).toEqual([
     'budget',
     'stale',
+    'clock',
     'unproven',
     'check',
     'run',
@@ -218,7 +221,7 @@ function mailText(message: OutgoingMessage): string {
 
 /** The fact with this in the place of every text that is neither a number, an instant nor a word of our own. */
 function withTexts(value: unknown, text: string, key = ''): unknown {
-  const own = ['kind', 'severity', 'state', 'anomaly', 'moved', 'outcome', 'of', 'step'];
+  const own = ['kind', 'severity', 'state', 'anomaly', 'moved', 'outcome', 'of', 'step', 'notice'];
   if (typeof value === 'string') return own.includes(key) || /^-?\d/.test(value) ? value : text;
   if (Array.isArray(value)) return value.map((item) => withTexts(item, text));
   if (typeof value !== 'object' || value === null) return value;

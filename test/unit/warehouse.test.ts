@@ -205,19 +205,40 @@ describe('what does not fit into memory', () => {
     expect(await connection.rows('select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  test('does not stay when its process was killed: the next to come removes it', async () => {
+  test('of two readers that have the same process id in two containers goes into two folders', async () => {
+    const dir = await newProject();
+    (await openWarehouse(dir)).close();
+    const warehouse = await openWarehouse(dir);
+    await warehouse.publish();
+    warehouse.close();
+    const readers = await Promise.all([openBooks(dir, { lockedDown: false }), openBooks(dir, { lockedDown: false })]);
+    const folders = await Promise.all(
+      readers.map(({ connection }) => connection.rows(`select current_setting('temp_directory') as folder`)),
+    );
+    for (const { close } of readers) close();
+    expect(new Set(folders.map(([row]) => row?.['folder'])).size).toBe(2);
+    expect((await readdir(join(dir, 'data'))).filter((name) => name.startsWith('.spill'))).toEqual([]);
+  });
+
+  test('does not stay when its process was killed: whoever finds it old removes it, and the next writer its own', async () => {
     const dir = await newProject();
     const data = join(dir, 'data');
-    const dead = spawnSync(process.execPath, ['-e', '']).pid;
     const longAgo = new Date('2026-01-01T00:00:00Z');
-    for (const name of [`.spill-${dead}`, `.spill-${process.pid}`, '.spill']) {
+    const [old, young, writers, others] = [
+      '.spill-5e8c0f5e',
+      '.spill-77aa0b1c',
+      '.spill-warehouse.duckdb-0a1b2c3d',
+      '.spill-rebuilt.duckdb-0a1b2c3d',
+    ];
+    for (const name of [old, young, writers, others]) {
       await mkdir(join(data, name), { recursive: true });
       await writeFile(join(data, name, 'duckdb_temp_storage-0.tmp'), 'spilled');
-      await utimes(join(data, name), longAgo, longAgo);
     }
+    await utimes(join(data, old, 'duckdb_temp_storage-0.tmp'), longAgo, longAgo);
+    await utimes(join(data, old), longAgo, longAgo);
     const warehouse = await openWarehouse(dir);
     warehouse.close();
-    expect((await readdir(data)).sort()).toEqual([`.spill-${process.pid}`, 'warehouse.duckdb']);
+    expect((await readdir(data)).sort()).toEqual([others, young, 'warehouse.duckdb'].sort());
   });
 });
 

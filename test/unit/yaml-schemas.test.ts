@@ -53,13 +53,18 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
         deepVerifyPages: 2,
         inventory: { tokens: { north: 'abcdefgh', south: { tokenFile: 'south' } } },
       },
-      ...{ apiVersion: '2026-04-16', authorizationHeader: 'Authorization', versionHeader: 'Service-Version' },
+      ...{
+        apiVersion: '2026-04-16',
+        authorizationHeader: 'Authorization',
+        versionHeader: 'Service-Version',
+        fileMode: '0640',
+      },
       ...{ proof: { tolerance: '0.01' }, landing: { keep: 'all', keepDays: 30 } },
       focus: { provider: 'Platform', accountName: 'Main' },
       alerts: {
         ...{ notify: ['finops', 'mail'], giveUpDays: 7, project: 'acme' },
         severity: {
-          ...{ stale: 'critical', unproven: 'warning', check: 'info' },
+          ...{ stale: 'critical', clock: 'info', unproven: 'warning', check: 'info' },
           ...{ run: 'critical', closed_month: 'warning', dimension: 'info' },
         },
       },

@@ -1,4 +1,4 @@
---! about: What will budgets, and resource types of workspaces, come to by the end of the period, as it was last forecast?
+--! about: What will budgets, and resource types of workspaces, come to by the end of the period, as "alert" last stored it?
 --! grain: scope_kind, budget, account, workspace, resource_type, period_kind, period
 --! params: month month = none, account text = *, budget text = *, workspace text = *
 --! formats: csv, parquet

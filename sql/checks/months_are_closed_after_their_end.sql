@@ -1,0 +1,15 @@
+--! about: No closed month rests on hours that were claimed under a fast clock: open it with costbook reopen and close it again.
+--! severity: warn
+select
+  closes.account,
+  closes.billing_month,
+  closes.closed_at,
+  min(corrected.claimed_end) as complete_through_then
+from ledger.closes as closes
+join ledger.claims_corrected as corrected using (account)
+join ledger.loads as loads on loads.load_number = corrected.load_number
+where closes.reopened_at is null
+  and closes.load_number >= corrected.load_number
+  and loads.window_end > cast(closes.billing_month as timestamp)
+  and corrected.claimed_end < cast(closes.billing_month as timestamp) + interval 1 month
+group by closes.account, closes.billing_month, closes.closed_at

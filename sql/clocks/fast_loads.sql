@@ -1,0 +1,47 @@
+--! about: The loads that speak for hours of an account, were read under a clock that was ahead of $platform_at by more than
+--! about: an hour, and do not say what the platform's clock was; each with the hour from which on it may claim nothing.
+with speaking as (
+  select distinct load_number
+  from ledger.covered
+  where account = $account and replaced_by is null
+),
+fast as (
+  select loads.load_number, loads.window_start, loads.window_end
+  from ledger.loads as loads
+  join speaking using (load_number)
+  where loads.account = $account
+    and loads.platform_at is null
+    and loads.seen_at > cast($platform_at as timestamp) + interval 1 hour
+    and loads.load_number not in (select load_number from ledger.claims_corrected where account = $account)
+),
+-- Such a load was read after all that was read before under a right clock, and after the last hour that it shows costs of.
+trusted as (
+  select max(loads.seen_at) as seen_at
+  from ledger.loads as loads
+  where loads.account = $account
+    and loads.seen_at <= cast($platform_at as timestamp)
+    and loads.load_number < (select min(load_number) from fast)
+),
+last_hours as (
+  select amounts.load_number, max(amounts.bucket_start) as last_hour
+  from ledger.amounts as amounts
+  where amounts.load_number in (select load_number from fast)
+    and amounts.bucket_start < cast($platform_at as timestamp)
+  group by amounts.load_number
+)
+select
+  fast.load_number,
+  strftime(
+    date_trunc(
+      'hour',
+      least(
+        cast($platform_at as timestamp),
+        coalesce(greatest(trusted.seen_at, last_hours.last_hour), fast.window_start)
+      )
+    ),
+    '%Y-%m-%dT%H:%M:%SZ'
+  ) as claimed_end
+from fast
+cross join trusted
+left join last_hours using (load_number)
+order by fast.load_number;

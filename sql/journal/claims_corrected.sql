@@ -1,0 +1,7 @@
+--! about: Loads that were read under a fast clock, each with the hour from which on it claims nothing.
+insert into ledger.claims_corrected
+select
+  $account, load_number, cast(claimed_end as timestamp), cast($run_number as bigint), cast($recorded_at as timestamp)
+from (
+  select unnest(from_json($claims, '[{"load_number": "BIGINT", "claimed_end": "VARCHAR"}]'), recursive := true)
+);

@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import { prepareDecoding } from '../fetch/index.ts';
+import { rebuildLoads } from '../ingest/index.ts';
+import { openRebuildingWarehouse, type RebuildingBase, type SnapshotFacts } from '../warehouse/index.ts';
+import type { CommandContext } from './command.ts';
+
+export interface WarehouseAsked {
+  /** The last journal event and the last load to take; undefined for all. */
+  readonly throughEvent?: number | undefined;
+  readonly throughLoad?: number | undefined;
+  /** A snapshot to begin with; undefined for landing folder and journal alone. */
+  readonly base?: RebuildingBase | undefined;
+  /** Looks at what the new file knows before it gets its name; where this throws, the file is discarded. */
+  readonly beforeFinish?: (knows: Pick<SnapshotFacts, 'loadNumber' | 'lastEvent'>) => Promise<void>;
+}
+
+/**
+ * Makes a warehouse from landing folder and journal, whole or not at all; returns how many loads were read for it.
+ * Throws UnprovenError where answers are missing or do not prove, UsageError where the file exists.
+ */
+export async function makeWarehouse(
+  file: string,
+  { throughEvent, throughLoad, base, beforeFinish }: WarehouseAsked,
+  { dir, effects, signal, progress }: CommandContext,
+): Promise<{ loads: number }> {
+  prepareDecoding();
+  const warehouse = await openRebuildingWarehouse(dir, file, { throughEvent, base, signal });
+  try {
+    const loads = await rebuildLoads({
+      landingRoot: join(dir, 'data', 'landing'),
+      afterLoad: (await warehouse.knows()).loadNumber,
+      throughLoad,
+      stages: warehouse.stages,
+      log: effects.log,
+      signal,
+      onProgress: (done, of) => progress(`${done}/${of} loads`),
+    });
+    await beforeFinish?.(await warehouse.knows());
+    await warehouse.finish();
+    return { loads };
+  } catch (error) {
+    await warehouse.discard();
+    throw error;
+  } finally {
+    progress('comparing');
+  }
+}

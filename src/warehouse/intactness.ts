@@ -1,0 +1,126 @@
+import { readdir, rename, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { DamagedFileError, UnprovenError } from '../errors.ts';
+import { formatSecond, type Instant } from '../time.ts';
+import { type Connection, SqlError } from './connection.ts';
+import { journalFolder } from './journal.ts';
+import { readSeal, type Seal } from './seal.ts';
+import { describeFacts, snapshotFile } from './snapshot.ts';
+
+/** What lies beside the warehouse and could give it back. */
+export interface Traces {
+  readonly dir: string;
+  /** The seal of the snapshot, as far as it can be read. */
+  readonly seal: Seal | undefined;
+  readonly isSnapshotIntact: boolean;
+  /** The largest number of a load in the landing folder; 0 where there is none. */
+  readonly newestLanded: number;
+  readonly hasJournal: boolean;
+}
+
+/** Looks for what could give the warehouse back. */
+export async function findTraces(dir: string, newestLanded: number): Promise<Traces> {
+  const found = await readSeal(snapshotFile(dir)).catch(() => undefined);
+  const journal = await readdir(journalFolder(dir)).catch(() => []);
+  return {
+    dir,
+    seal: found === undefined || found.state === 'damaged' ? undefined : found.seal,
+    isSnapshotIntact: found?.state === 'intact',
+    newestLanded,
+    hasJournal: journal.some((name) => name.endsWith('.ndjson')),
+  };
+}
+
+/** The one command that heals every state of the files below `data`. */
+export const repairs = 'Run "costbook repair"';
+
+/** Throws UnprovenError where the warehouse's file is missing and something shows that there were books. */
+export async function refuseMissing(warehouse: string, traces: Traces): Promise<void> {
+  if (await isThere(warehouse)) return;
+  if (traces.seal === undefined && traces.newestLanded === 0 && !traces.hasJournal) return;
+  throw new UnprovenError(
+    `${warehouse} is missing, and there were books: ${describeTraces(traces)}. Nothing was changed. ${repairs}, which ` +
+      `makes the warehouse anew from these; to begin without them, move ${join(traces.dir, 'data')} away`,
+  );
+}
+
+/** Throws UnprovenError where a warehouse knows less than what lies beside it: it is an older copy, or another's. */
+export async function refuseOlder(connection: Connection, warehouse: string, traces: Traces): Promise<void> {
+  const [row] = await connection
+    .rows('select count(*) as loads, coalesce(max(load_number), 0) as last from wh.ledger.loads')
+    .catch((error: unknown) => {
+      if (error instanceof SqlError) return [{ loads: 0, last: 0 }]; // a new file has no table yet
+      throw error;
+    });
+  const [loads, last] = [Number(row?.['loads']), Number(row?.['last'])];
+  const isHollow = loads !== last;
+  // One load more is one that was landed and did not commit.
+  if (!isHollow && traces.newestLanded <= last + 1 && (traces.seal?.loadNumber ?? 0) <= last) return;
+  const knows = isHollow ? `${loads} of the loads up to ${last}` : `loads up to ${last}`;
+  throw new UnprovenError(
+    `${warehouse} has ${knows}, and there were more: ${describeTraces(traces)}. It is an older copy. Nothing was ` +
+      `changed. ${repairs}, which moves it aside and makes the warehouse anew from these`,
+  );
+}
+
+/** A damaged warehouse as an error that says what is whole. */
+export function damagedWarehouse({ file, found, cause }: DamagedFileError, traces: Traces): DamagedFileError {
+  const whole = describeTraces(traces);
+  return new DamagedFileError(file, found, `${whole === '' ? '' : `whole are ${whole}. `}${repairs}`, { cause });
+}
+
+function describeTraces({ dir, seal, isSnapshotIntact, newestLanded, hasJournal }: Traces): string {
+  const snapshot = basename(snapshotFile(dir));
+  return [
+    ...(seal !== undefined && isSnapshotIntact ? [`the snapshot data/${snapshot} (${describeFacts(seal)})`] : []),
+    ...(seal !== undefined && !isSnapshotIntact
+      ? [`the snapshot data/${snapshot} (changed since it was published)`]
+      : []),
+    ...(newestLanded > 0 ? [`data/landing with loads up to ${newestLanded}`] : []),
+    ...(hasJournal ? ['data/journal'] : []),
+  ].join(', ');
+}
+
+/** Reads every row of every table of an attached catalog, so that DuckDB compares the checksum of each block. */
+export async function readAllTables(connection: Connection, catalog: string): Promise<void> {
+  const tables = await connection.rows(
+    `select schema_name, table_name from duckdb_tables() where database_name = $catalog and not internal`,
+    { catalog },
+  );
+  for (const { schema_name, table_name } of tables) {
+    // A hash of whole rows, as a count or a maximum may be answered from statistics.
+    await connection.rows(`select bit_xor(hash(t)) as hash from ${catalog}."${schema_name}"."${table_name}" as t`);
+  }
+}
+
+/**
+ * Renames a DuckDB file that is of no use to `<name>.damaged-20261122T031500Z.duckdb`, and its write-ahead log with it;
+ * returns the new path, or undefined where there was no such file.
+ */
+export async function setAside(file: string, at: Instant): Promise<string | undefined> {
+  const stamp = formatSecond(at).replaceAll(/[-:]/g, '');
+  const aside = file.replace(/\.duckdb$/, `.damaged-${stamp}.duckdb`);
+  const isMoved = await renameIfThere(file, aside);
+  await renameIfThere(`${file}.wal`, `${aside}.wal`);
+  return isMoved ? aside : undefined;
+}
+
+async function renameIfThere(from: string, to: string): Promise<boolean> {
+  return rename(from, to).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return false;
+      throw error;
+    },
+  );
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return false;
+      throw error;
+    },
+  );
+}

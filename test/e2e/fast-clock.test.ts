@@ -1,0 +1,124 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { askSnapshot, costsIn, ingest, newProject, runCli } from '../support/project.ts';
+import { expectedCosts, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+
+const box = {
+  workspace: 'north',
+  type: 'sandbox',
+  name: 'box',
+  uuid: 'sbx-1',
+  dimension: 'sandbox_compute_runtime_gbs',
+} as const;
+const facts = series(
+  box,
+  '2026-09-01T00',
+  Array.from({ length: 24 * 20 }, (_, hour) => 1 + (hour % 5) / 4),
+);
+const httpDate = (instant: string) => new Date(instant).toUTCString();
+
+/** A platform at this instant: it knows of no later hour, and its answers say when they were made. */
+async function platformAt(instant: string, date: string | undefined = httpDate(instant)) {
+  const platform = await startScriptedPlatform();
+  at(instant, date);
+  return { platform, at };
+  function at(now: string, told: string | undefined = httpDate(now)) {
+    platform.facts = facts.filter(({ hour }) => Date.parse(`${hour}:00:00Z`) + 3_600_000 <= Date.parse(now));
+    platform.date = told;
+  }
+}
+
+async function alertsOf(dir: string, now: string): Promise<unknown[]> {
+  await runCli(['alert', '--dir', dir, '--now', now]);
+  return askSnapshot(dir, `select alert_key, severity, ending from alerts where kind = 'clock' order by occurrence`);
+}
+
+describe.concurrent('a clock that is a month ahead', () => {
+  test('completes nothing that the platform has not reached, is named, and the nights after it are right', async () => {
+    const dir = await newProject();
+    const { platform, at } = await platformAt('2026-09-10T03:30:00Z');
+    const fast = await ingest(dir, platform, { now: '2026-10-10T03:30:00Z' });
+    expect(fast.account.completeThrough).toBe('2026-09-10T01:00:00Z');
+    expect(fast.stderr).toContain("this clock is ahead of the platform's");
+    expect(fast.stderr).toContain('"ahead":"30 days"');
+    expect(await alertsOf(dir, '2026-10-10T03:31:00Z')).toEqual([
+      { alert_key: 'clock/acc_one', severity: 'warning', ending: null },
+    ]);
+    const doctor = await runCli(['doctor', '--offline', '--dir', dir, '--now', '2026-10-10T03:31:00Z']);
+    expect(doctor.stdout).toMatch(/clock said 2026-10-10T03:30:00Z and the platform's 2026-09-10T03:30:00Z/);
+
+    at('2026-09-11T03:30:00Z');
+    const right = await ingest(dir, platform, { now: '2026-09-11T03:30:00Z' });
+    expect({
+      exitCode: right.exitCode,
+      through: right.account.completeThrough,
+      restated: right.account.restated,
+    }).toEqual({
+      exitCode: 0,
+      through: '2026-09-11T01:00:00Z',
+      restated: 0,
+    });
+    expect(right.stderr).not.toContain('ahead');
+    expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
+    expect(await alertsOf(dir, '2026-09-11T03:31:00Z')).toEqual([
+      { alert_key: 'clock/acc_one', severity: 'warning', ending: 'resolved' },
+    ]);
+    const late = await runCli(['status', '--dir', dir, '--now', '2026-09-14T03:30:00Z', '--exit-code']);
+    expect(late.exitCode).toBe(4);
+    const rebuilt = await runCli(['rebuild', '--dir', dir, '--into', join(await newProject(), 'rebuilt.duckdb')]);
+    expect(rebuilt.stdout).toContain('identical');
+  });
+
+  test('that the platform does not contradict leaves claims, which the next answer with a time takes back', async () => {
+    const dir = await newProject();
+    const { platform, at } = await platformAt('2026-09-09T03:30:00Z');
+    await ingest(dir, platform, { now: '2026-09-09T03:30:00Z' });
+    // As an older Costbook read it: without a word of the platform's clock.
+    at('2026-09-10T03:30:00Z', undefined);
+    platform.date = undefined;
+    const fast = await ingest(dir, platform, { now: '2026-10-20T03:30:00Z' });
+    expect(fast.account.completeThrough).toBe('2026-10-20T01:00:00Z');
+    const closed = await runCli(['close', '2026-09', '--dir', dir, '--now', '2026-10-20T03:31:00Z']);
+    expect(closed.exitCode, closed.stderr).toBe(0);
+
+    at('2026-09-11T03:30:00Z');
+    const { account, stderr } = await ingest(dir, platform, { now: '2026-09-11T03:30:00Z' });
+    expect(account.completeThrough).toBe('2026-09-11T01:00:00Z');
+    expect(stderr).toContain('hours were claimed by a clock that was fast');
+    expect(stderr).toContain('"months":["2026-09"]');
+    expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
+    const { stdout } = await runCli(['check', '--dir', dir]);
+    expect(stdout).toMatch(/warn {2}months_are_closed_after_their_end: 1 offender/);
+    const rebuilt = await runCli(['rebuild', '--dir', dir, '--into', join(await newProject(), 'rebuilt.duckdb')]);
+    expect(rebuilt.stdout).toContain('identical');
+  });
+});
+
+describe.concurrent('no clock is blamed', () => {
+  test('where the machine was off for weeks, or now lies in the past', async () => {
+    const dir = await newProject();
+    const { platform, at } = await platformAt('2026-09-03T03:30:00Z');
+    await ingest(dir, platform, { now: '2026-09-03T03:30:00Z' });
+    at('2026-09-20T03:30:00Z');
+    const back = await ingest(dir, platform, { now: '2026-09-20T03:30:00Z' });
+    expect(back.account.completeThrough).toBe('2026-09-20T01:00:00Z');
+    const past = await ingest(dir, platform, { now: '2026-09-12T03:30:00Z' });
+    expect(past.account.completeThrough).toBe('2026-09-20T01:00:00Z');
+    expect(back.stderr + past.stderr).not.toContain('clock');
+    expect(await askSnapshot(dir, 'select * from ledger.clocks')).toEqual([]);
+  });
+
+  test.each([
+    ['no Date', undefined],
+    ['a Date that cannot be read', 'yesterday'],
+    ['the Date of a clock that was never set', 'Thu, 01 Jan 1970 00:00:10 GMT'],
+    ['a Date before the costs that it tells', httpDate('2026-09-02T00:00:00Z')],
+  ])('where the platform sends %s', async (_, date) => {
+    const dir = await newProject();
+    const { platform } = await platformAt('2026-09-05T03:30:00Z');
+    platform.date = date;
+    const { exitCode, account, stderr } = await ingest(dir, platform, { now: '2026-09-05T03:30:00Z' });
+    expect({ exitCode, through: account.completeThrough }).toEqual({ exitCode: 0, through: '2026-09-05T01:00:00Z' });
+    expect(stderr).not.toContain('clock');
+  });
+});
