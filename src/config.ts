@@ -5,7 +5,14 @@ import { parseFileMode } from './file-mode.ts';
 import { accountIdFault, earliestVersion } from './platform/index.ts';
 import { expand, variableValue } from './references.ts';
 import { type TokenSource, tokenFault } from './secrets.ts';
-import { readSinkNames, readSinks, type Sink, secretKeys } from './sink-settings.ts';
+import {
+  type AlertSeverities,
+  readSeverities,
+  readSinkNames,
+  readSinks,
+  type Sink,
+  secretKeys,
+} from './sink-settings.ts';
 import { floorHour, formatInstant, hourMs, type Instant, parseDuration, parseInstant, parseRfc3339 } from './time.ts';
 import {
   endOf,
@@ -85,7 +92,14 @@ export interface LocalConfig {
   /** Where alerts are told, by name. */
   readonly sinks: readonly Sink[];
   /** Who is told where nobody else is named, and after how many days a message that no sink takes is given up. */
-  readonly alerts: { readonly notify: readonly string[]; readonly giveUpDays: number }; // all sinks; 7
+  readonly alerts: {
+    readonly notify: readonly string[];
+    readonly giveUpDays: number;
+    /** How severe alerts about the data are, by kind, where it is not as usual. */
+    readonly severity: AlertSeverities;
+    /** What the project is called in messages; undefined where nobody said: as its folder. */
+    readonly project: string | undefined;
+  }; // all sinks; 7; as usual
   readonly apiVersion: string; // the earliest version, as the platform itself has it
   readonly authorizationHeader: string; // Authorization
   readonly versionHeader: string; // Service-Version
@@ -140,7 +154,7 @@ const groups = [
   { name: 'focus', keys: ['provider', 'accountName'], expected: 'a key such as provider: …; write one or remove it' },
   {
     name: 'alerts',
-    keys: ['notify', 'giveUpDays'],
+    keys: ['notify', 'giveUpDays', 'severity', 'project'],
     expected: 'a key such as notify: [finops]; write one or remove it',
   },
 ] as const;
@@ -152,6 +166,8 @@ const groupedSettings = [
   'focus.accountName',
   'alerts.notify',
   'alerts.giveUpDays',
+  'alerts.severity',
+  'alerts.project',
 ] as const;
 const settingKeys = [...plainSettings, ...groupedSettings];
 const topKeys = ['accounts', 'account', ...sharedKeys, ...plainSettings, ...groups.map(({ name }) => name), 'sinks'];
@@ -384,6 +400,8 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalCon
     alerts: {
       notify: readSinkNames(layer.get('alerts.notify'), sinks, reading.problems) ?? sinks.map(({ name }) => name),
       giveUpDays: setting('alerts.giveUpDays', integerParser(1, 365)) ?? 7,
+      severity: readSeverities(layer.get('alerts.severity'), reading.problems),
+      project: setting('alerts.project', parseName),
     },
     apiVersion: setting('apiVersion', parseApiVersion) ?? earliestVersion,
     authorizationHeader,

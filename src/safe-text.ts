@@ -37,6 +37,7 @@ const unseen = new RegExp(`(${ordinary})|(${dispensable})|(?:(?!${ordinary}|${di
 // Marks that are stacked higher than any script stacks them cover the lines above; a first one would mark our own text.
 const stackedMarks = /(\p{M}{6})\p{M}+/gu;
 const firstMark = /^\p{M}/u;
+const plain = /^[\x20-\x7e]*$/;
 
 /**
  * A text from outside on one line: without line breaks, control characters, lone surrogates and invisible characters
@@ -45,7 +46,8 @@ const firstMark = /^\p{M}/u;
  */
 export function oneLine(text: string, maxLength = Number.POSITIVE_INFINITY): string {
   // Whoever names something with a megabyte does not have all of it looked at.
-  const some = text.length > 16 * maxLength ? text.slice(0, 16 * maxLength) : text;
+  const some = text.length > 4 * maxLength ? text.slice(0, 4 * maxLength) : text;
+  if (plain.test(some)) return shorten(some, maxLength);
   const safe = some
     .replace(breaks, ' ')
     .replace(spaces, ' ')

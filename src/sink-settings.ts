@@ -32,7 +32,7 @@ export interface WebhookSettings extends Target {
   readonly type: 'webhook';
   /** May hold a secret. */
   readonly url: string;
-  /** The key of the signature. */
+  /** Of the signature: `whsec_` and the base64 of its key, or the key itself. */
   readonly secret: string;
 }
 
@@ -64,6 +64,18 @@ export function secretsOf(settings: SinkSettings): readonly string[] {
   if (settings.type === 'slack') return urlSecrets(settings.url);
   if (settings.type === 'webhook') return [settings.secret, ...urlSecrets(settings.url)];
   return settings.type === 'email' && settings.password !== undefined ? [settings.password] : [];
+}
+
+const secretPrefix = 'whsec_';
+
+/** Whether libraries for Standard Webhooks verify signatures by this secret as it is written: they decode base64. */
+export function isStandardSecret(secret: string): boolean {
+  return secret.startsWith(secretPrefix);
+}
+
+/** The bytes that sign: after `whsec_` they are base64, otherwise they are the text itself. */
+export function signatureKey(secret: string): Buffer {
+  return isStandardSecret(secret) ? Buffer.from(secret.slice(secretPrefix.length), 'base64') : Buffer.from(secret);
 }
 
 /** An address, and what of it comes after the host: either opens the door. */
@@ -207,6 +219,12 @@ export const parseTargetUrl: Parse<string> = (value) => {
 const parseSecret: Parse<string> = (value) => {
   const text = parseText(value, 1024);
   if (text.length < 16) throw new UsageError('found fewer than 16 characters, expected a secret that nobody can guess');
+  const isBase64 = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text);
+  if (isStandardSecret(text) && (!isBase64 || signatureKey(text).length < 24)) {
+    throw new UsageError(
+      `found whsec_ without the base64 of at least 24 bytes after it, expected what "openssl rand -base64 32" prints after whsec_`,
+    );
+  }
   return text;
 };
 
@@ -281,4 +299,32 @@ export function readSinkNames(
     problems.report(item, `found ${quoted(name)}, which is no sink; ${which}`);
     return [];
   });
+}
+
+/** Kinds of alerts about the data; a budget's threshold has a severity of its own, and an anomaly one by its size. */
+export const severityKinds = ['stale', 'clock', 'unproven', 'check', 'run', 'closed_month', 'dimension'] as const;
+export const alertSeverities = ['info', 'warning', 'critical'] as const;
+export type AlertSeverities = Readonly<
+  Partial<Record<(typeof severityKinds)[number], (typeof alertSeverities)[number]>>
+>;
+
+/** How severe alerts are by kind: a mapping, or `unproven=warning,run=info` as it comes from the environment. */
+export function readSeverities(given: Given | undefined, problems: Problems): AlertSeverities {
+  if (given === undefined) return {};
+  const pairs: readonly (readonly [string, Given])[] =
+    typeof given.value === 'string'
+      ? given.value.split(',').map((pair) => {
+          const [kind = '', severity = ''] = pair.split('=').map((part) => part.trim());
+          return [kind, { ...given, value: severity }];
+        })
+      : [...(entriesOf(given, 'severities by kind, such as unproven: warning', problems) ?? [])];
+  const read = pairs.flatMap(([name, severity]) => {
+    const kind = severityKinds.find((known) => known === name);
+    if (kind === undefined) {
+      problems.report(severity, `found the kind ${quoted(name)}, expected ${oneOf(severityKinds)}`);
+    }
+    const value = readValue(severity, choiceParser(alertSeverities), problems);
+    return kind === undefined || value === undefined ? [] : [[kind, value] as const];
+  });
+  return Object.fromEntries(read);
 }

@@ -12,11 +12,14 @@ from (
 ) as ended
 where alerts.alert_key = ended.alert_key and alerts.occurrence = ended.occurrence;
 
--- Raised while its key was acknowledged, and told now.
+-- Raised earlier, and a sink is notified only now: the alert was acknowledged, or the sink did not exist yet. Events of
+-- older versions have no sinks here.
 update ledger.alerts
-set is_told = true
+set is_told = true, sinks = coalesce(told.sinks, alerts.sinks)
 from (
-  select unnest(from_json($told, '[{"alert_key": "VARCHAR", "occurrence": "INTEGER"}]'), recursive := true)
+  select unnest(
+    from_json($told, '[{"alert_key": "VARCHAR", "occurrence": "INTEGER", "sinks": "VARCHAR"}]'), recursive := true
+  )
 ) as told
 where alerts.alert_key = told.alert_key and alerts.occurrence = told.occurrence;
 

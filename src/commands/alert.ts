@@ -1,5 +1,7 @@
+import { counted } from '../counted.ts';
 import { exitCodes, messageOf, worstExitCode } from '../errors.ts';
 import {
+  cardOf,
   completenessOf,
   type Delivery,
   describeCompleteness,
@@ -14,12 +16,13 @@ import {
   type Transitions,
   transitionsOf,
 } from '../reports/index.ts';
+import { forTerminal } from '../safe-text.ts';
 import { formatSecond } from '../time.ts';
-import { expectBooks, knownAlerts, type NewMessage, openBooks } from '../warehouse/index.ts';
+import { expectBooks, type KnownAlert, knownAlerts, type NewMessage, openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { alertFullDisk } from './full-disk.ts';
 import { optionReader } from './options.ts';
-import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig } from './telling.ts';
+import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig, originOf } from './telling.ts';
 import { waitOption } from './wait.ts';
 import { type Outcome, writingRun } from './writing-run.ts';
 
@@ -34,8 +37,9 @@ export const alertCommand: Command = {
     options.check();
     if (options.flag('dryRun')) return showOnly(context);
     const config = loadTellingConfig(context);
+    const origin = originOf(config, context);
     const { problem, ...asked } = factsAsked(config, context);
-    await expectBooks(context.dir); // nothing published: nothing to tell, no file to make
+    await expectBooks(context.dir); // nothing published: nothing to report, no file to make
     let problems = problem === undefined ? [] : [problem];
     const evaluate = () =>
       writingRun('alert', waitMs, context, async (warehouse, runNumber) => {
@@ -60,7 +64,7 @@ export const alertCommand: Command = {
           // Kept first: what is told of them follows from what is kept, also after a kill between the two.
           await warehouse.recordAnomalies({ runNumber, at, ...anomalies });
           transitions = transitionsOf(known, facts, { now: at, everybody: config.alerts.notify });
-          messages = messagesOf(transitions.entries, { ...state, at: formatSecond(at) });
+          messages = messagesOf(transitions.entries, { ...state, at: formatSecond(at), origin });
           // Before what is told of them, so that nobody is told of a forecast that is not kept.
           await warehouse.recordForecasts({
             runNumber,
@@ -73,8 +77,12 @@ export const alertCommand: Command = {
         } finally {
           books.close();
         }
-        if (config.sinks.length === 0 && transitions.entries.length > 0) {
-          context.tell('warning: costbook.yaml has no sinks: alerts are kept (costbook alerts), and nobody is told');
+        const open = openAfter(known, transitions);
+        if (config.sinks.length === 0 && open > 0) {
+          context.tell(
+            `warning: ${counted(open, 'alert')} ${open === 1 ? 'is' : 'are'} open and nobody is notified, as costbook.yaml has no sinks: ` +
+              'the first sink gets all that is open ("costbook alerts --open")',
+          );
         }
         const deliveries = await deliverAll(warehouse, runNumber, config, context);
         context.count?.({
@@ -97,6 +105,14 @@ export const alertCommand: Command = {
     return exitCode;
   },
 };
+
+/** How many alerts are open after an evaluation. */
+function openAfter(known: readonly KnownAlert[], { raised, ended }: Transitions): number {
+  const keys = new Set(known.flatMap(({ isOpen, key }) => (isOpen ? [key] : [])));
+  for (const { key } of ended) keys.delete(key);
+  for (const { key } of raised) keys.add(key);
+  return keys.size;
+}
 
 function failureOf(deliveries: readonly Delivery[], problems: readonly Error[]): string {
   const failed = deliveries.filter(({ outcome }) => outcome !== 'delivered');
@@ -136,12 +152,15 @@ async function answer(
     await context.write(`${JSON.stringify(value)}\n`);
     return;
   }
-  const lines = entries.map(
-    ({ entry: { key, transition }, sinks }) =>
-      `${transition}  ${key}${sinks.length === 0 ? '' : `  → ${sinks.join(', ')}`}`,
-  );
+  const lines = entries.flatMap(({ entry, sinks }) => {
+    const { icon, title } = cardOf(entry);
+    return [
+      `${icon} ${title}`,
+      `   ${entry.transition}  ${forTerminal(entry.key)}${sinks.length === 0 ? '' : `  → ${sinks.join(', ')}`}`,
+    ];
+  });
   const delivered = deliveries.filter(({ outcome }) => outcome === 'delivered').length;
-  const unsent = entries.length === 0 ? 'Nothing to tell.' : 'Nobody was told.';
+  const unsent = entries.length === 0 ? 'Nothing new.' : 'Nobody was notified.';
   const summary =
     deliveries.length === 0
       ? unsent
@@ -168,7 +187,7 @@ async function showOnly(context: CommandContext): Promise<number> {
   if (context.json) await context.write(`${JSON.stringify(shown)}\n`);
   else {
     const texts = shown.map(({ sink, slack }) => `to ${sink}:\n${slack === undefined ? '' : readInSlack(slack)}`);
-    await context.write(texts.length === 0 ? 'Nothing to tell.\n' : `${texts.join('\n\n')}\n`);
+    await context.write(texts.length === 0 ? 'Nothing new.\n' : `${texts.join('\n\n')}\n`);
   }
   return exitCodes.done;
 }
@@ -185,7 +204,7 @@ async function readOnly(context: CommandContext) {
     const everybody = config.sinks.length === 0 ? ['(no sink yet)'] : config.alerts.notify;
     const { entries } = transitionsOf(known, read.facts, { now: asked.now, everybody });
     const state = await completenessOf(books.connection);
-    const messages = messagesOf(entries, { ...state, at: formatSecond(asked.now) });
+    const messages = messagesOf(entries, { ...state, at: formatSecond(asked.now), origin: originOf(config, context) });
     if (read.bug !== undefined) throw read.bug;
     return { messages, problem: problem ?? read.problem };
   } finally {

@@ -6,7 +6,6 @@ import {
   describeCompleteness,
   evaluateBudgets,
   type FactsAsked,
-  formatTable,
   isForecastAsked,
   type Message,
   newMessage,
@@ -15,14 +14,15 @@ import {
   readDigest,
   readForecasts,
   readSpends,
-  type TableLayout,
   withForecasts,
 } from '../reports/index.ts';
+import { forTerminal } from '../safe-text.ts';
 import { formatInstant, formatSecond, parseInstant } from '../time.ts';
 import { type Connection, expectBooks, openBooks, type SqlRow } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
+import { alertWords } from './open-alerts.ts';
 import { optionReader } from './options.ts';
-import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig } from './telling.ts';
+import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig, originOf } from './telling.ts';
 import { waitOption } from './wait.ts';
 import { writingRun } from './writing-run.ts';
 
@@ -89,7 +89,10 @@ async function list(input: CommandInput, context: CommandContext): Promise<numbe
         sinks, fact
       from alerts
       ${isOpenOnly ? 'where is_open' : ''}
-      order by alerts.raised_at desc, alert_key, occurrence desc
+      order by
+        is_open desc,
+        case when is_open then case severity when 'critical' then 0 when 'warning' then 1 else 2 end end,
+        coalesce(alerts.ended_at, alerts.raised_at) desc, alert_key, occurrence desc
     `);
     const state = await completenessOf(books.connection);
     if (context.json) {
@@ -97,7 +100,7 @@ async function list(input: CommandInput, context: CommandContext): Promise<numbe
       await context.write(`${JSON.stringify({ completeThrough, settledThrough, alerts: rows.map(toJson) })}\n`);
     } else {
       await context.write(
-        `${rows.length === 0 ? await noneWords(books.connection, isOpenOnly) : describe(rows, context.layout)}\n${describeCompleteness(state)}\n`,
+        `${rows.length === 0 ? await noneWords(books.connection, isOpenOnly) : describe(rows)}\n${describeCompleteness(state)}\n`,
       );
     }
     return exitCodes.done;
@@ -130,33 +133,44 @@ function toJson(row: SqlRow): Record<string, unknown> {
     lastDeliveredAt: row['last_delivered_at'],
     pendingMessages: row['pending_messages'],
     deadMessages: row['dead_messages'],
+    title: alertWords({ key: String(row['alert_key']), fact: String(row['fact']) }).title,
     sinks: JSON.parse(String(row['sinks'])),
     fact: JSON.parse(String(row['fact'])),
   };
 }
 
-function describe(rows: readonly SqlRow[], layout: TableLayout): string {
-  const names = ['raised', 'severity', 'state', 'told', 'key'];
-  const columns = names.map((name) => ({ name, type: 'VARCHAR' }));
-  // A key is there to be given to ack and resend, so that none is shortened.
-  return formatTable(
-    columns,
-    rows.map((row) => [
-      String(row['raised_at']),
-      String(row['severity']),
-      row['is_open'] !== true
-        ? `${row['ending']} ${row['ended_at']}`
-        : row['acknowledged_until'] === null
-          ? 'open'
-          : `open, quiet until ${row['acknowledged_until']}`,
-      toldWords(row),
-      `${row['alert_key']}${Number(row['occurrence']) > 1 ? ` (${row['occurrence']})` : ''}`,
-    ]),
-    layout,
-  );
+/** Alerts that are over and shown; --json has all. */
+const endedShown = 10;
+
+function describe(rows: readonly SqlRow[]): string {
+  const open = rows.filter((row) => row['is_open'] === true);
+  const ended = rows.filter((row) => row['is_open'] !== true);
+  const parts = [
+    ...open.map(describeOpen),
+    ...(ended.length === 0 ? [] : [['Over:', ...ended.slice(0, endedShown).map(describeEnded)].join('\n')]),
+    ...(ended.length > endedShown ? [`and ${ended.length - endedShown} more that are over (--json)`] : []),
+  ];
+  return parts.join('\n\n');
 }
 
-function toldWords(row: SqlRow): string {
+function describeOpen(row: SqlRow): string {
+  const { icon, title, detail, next } = alertWords({ key: String(row['alert_key']), fact: String(row['fact']) });
+  const times = Number(row['occurrence']) > 1 ? `, ${row['occurrence']} times` : '';
+  const quiet = row['acknowledged_until'] === null ? '' : `, quiet until ${row['acknowledged_until']}`;
+  return [
+    forTerminal(`${icon} ${row['severity']}  ${title}`),
+    ...[detail, next].flatMap((line) => (line === undefined ? [] : [`   ${forTerminal(line)}`])),
+    `   open since ${row['raised_at']}${times}${quiet}; notified: ${notifiedWords(row)}`,
+    `   ${forTerminal(String(row['alert_key']))}`, // whole: it is there to be given to ack and resend
+  ].join('\n');
+}
+
+function describeEnded(row: SqlRow): string {
+  const { title } = alertWords({ key: String(row['alert_key']), fact: String(row['fact']) });
+  return forTerminal(`  ${row['ended_at']}  ${row['ending']}  ${title}  ${row['alert_key']}`);
+}
+
+function notifiedWords(row: SqlRow): string {
   const [pending, dead] = [Number(row['pending_messages']), Number(row['dead_messages'])];
   const words = [
     ...(row['last_delivered_at'] === null ? [] : [String(row['last_delivered_at'])]),
@@ -213,7 +227,7 @@ async function resend(key: string, waitMs: number, context: CommandContext): Pro
       throw new UsageError(
         alert === undefined
           ? noSuchKey(key, false, known)
-          : `nobody was told of alert ${key}: there is nothing to tell again`,
+          : `nobody was notified of alert ${key}: there is nothing to send again`,
       );
     }
     const at = await warehouse.seenAt(context.effects.now());
@@ -221,7 +235,7 @@ async function resend(key: string, waitMs: number, context: CommandContext): Pro
       const told = JSON.parse(message) as Message;
       // Only what is asked for, whatever it was told together with.
       const entries = told.entries.filter((entry) => entry.key === key);
-      return newMessage(sink, { ...told, entries, at: formatSecond(at) }, undefined);
+      return newMessage(sink, { ...told, entries, at: formatSecond(at), origin: originOf(config, context) }, undefined);
     });
     await warehouse.recordEvaluation({ runNumber, at, raised: [], ended: [], told: [], acknowledged: [], messages });
     const deliveries = await deliverAll(warehouse, runNumber, config, context);
@@ -253,7 +267,7 @@ async function tryOut(name: string, context: CommandContext): Promise<number> {
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   let message: OutgoingMessage;
   try {
-    message = await testMessage(books.connection, asked);
+    message = { ...(await testMessage(books.connection, asked)), origin: originOf(config, context) };
   } finally {
     books.close();
   }

@@ -13,7 +13,7 @@ import { formatSecond } from '../time.ts';
 import { type Connection, expectBooks, openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
-import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig } from './telling.ts';
+import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig, originOf } from './telling.ts';
 import { waitOption } from './wait.ts';
 import { writingRun } from './writing-run.ts';
 
@@ -45,7 +45,14 @@ export const digestCommand: Command = {
     const message = async (connection: Connection): Promise<Message> => {
       const state = await completenessOf(connection);
       const digest = await readDigest(connection, period, { ...asked, budgets: asked.budgets ?? [] });
-      return { kind: 'digest', at: formatSecond(asked.now), ...state, entries: [], digest };
+      return {
+        kind: 'digest',
+        at: formatSecond(asked.now),
+        ...state,
+        entries: [],
+        digest,
+        origin: originOf(config, context),
+      };
     };
     if (isDry) return show(message, context);
     await expectBooks(context.dir);

@@ -3,14 +3,15 @@ import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { type LocalAccount, type LocalConfig, loadConfig } from '../config.ts';
-import { exitCodeOf, exitCodes, messageOf, UsageError, worstExitCode } from '../errors.ts';
+import { CostbookError, exitCodeOf, exitCodes, messageOf, UsageError, worstExitCode } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
 import { umaskOf } from '../file-mode.ts';
 import { loadJobs } from '../jobs/index.ts';
 import { memoryLimitMb } from '../memory.ts';
 import { budgetsFile, loadBudgets, sinkFault } from '../reports/index.ts';
+import { forTerminal } from '../safe-text.ts';
 import { readToken } from '../secrets.ts';
-import { secretsOf } from '../sink-settings.ts';
+import { isStandardSecret, secretsOf } from '../sink-settings.ts';
 import { formatInstant, hourMs, type Instant } from '../time.ts';
 import { nodeVersion, version } from '../version.ts';
 import {
@@ -26,6 +27,7 @@ import {
 import { askPlatform } from './ask-platform.ts';
 import type { Command, CommandContext } from './command.ts';
 import { compareWarehouse, faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
+import { openAlerts } from './open-alerts.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',
@@ -72,13 +74,25 @@ export const doctorCommand: Command = {
     await look('memory', memory);
     await look('files', () => fileModes(config, context));
     await look('books', () => books(config, context));
+    await look('alerts', () => alerts(context));
     if (config !== undefined) {
       if (config.sinks.length === 0) {
         await look('sinks', () => [
-          warn('there are none: alerts are kept, and nobody is told', 'name one under sinks in costbook.yaml'),
+          warn(
+            'there are none: nobody is notified of alerts',
+            'name one under sinks in costbook.yaml; it gets what is open',
+          ),
         ]);
       }
       for (const sink of config.sinks) {
+        if (sink.settings?.type === 'webhook' && !isStandardSecret(sink.settings.secret)) {
+          await look(`sink ${sink.name}`, () => [
+            warn(
+              'its secret does not begin with whsec_: libraries for Standard Webhooks cannot verify the signature',
+              'make one with: echo "whsec_$(openssl rand -base64 32)"',
+            ),
+          ]);
+        }
         await look(`sink ${sink.name}`, async () => {
           const { settings } = sink;
           if (settings === undefined) {
@@ -394,10 +408,38 @@ async function books(
   return found;
 }
 
+const alertsShown = 5;
+
+/** What is wrong by the alerts of the last night; nothing where there are no books. */
+async function alerts({ dir, signal }: CommandContext): Promise<readonly Found[]> {
+  if ((await stat(snapshotFile(dir)).catch(() => undefined)) === undefined) return [];
+  const snapshot = await openBooks(dir, { lockedDown: true, signal }).catch((error: unknown) => {
+    if (error instanceof CostbookError) return undefined; // the books' own finding says why
+    throw error;
+  });
+  if (snapshot === undefined) return [];
+  try {
+    const open = await openAlerts(snapshot.connection);
+    if (open.length === 0) return [ok('none is open')];
+    const all = 'see "costbook alerts --open"';
+    return [
+      ...open
+        .slice(0, alertsShown)
+        .map(({ title, detail, next }) => warn(detail === undefined ? title : `${title}. ${detail}`, next ?? all)),
+      ...(open.length > alertsShown ? [warn(`${open.length - alertsShown} more are open`, all)] : []),
+    ];
+  } finally {
+    snapshot.close();
+  }
+}
+
 const words = { ok: 'OK  ', warn: 'WARN', fail: 'FAIL' } as const;
 
 function describe({ subject, state, found, remedy }: Finding): string {
-  const lines = [`${words[state]}  ${subject}: ${found}`, ...(remedy === null ? [] : [`      → ${remedy}`])];
+  const lines = [
+    `${words[state]}  ${subject}: ${forTerminal(found)}`,
+    ...(remedy === null ? [] : [`      → ${forTerminal(remedy)}`]),
+  ];
   return `${lines.join('\n')}\n`;
 }
 

@@ -4,7 +4,7 @@ import { exitCodes, isDiskFull, messageOf } from '../errors.ts';
 import { type AlertFact, deliver, messagesOf } from '../reports/index.ts';
 import { formatSecond } from '../time.ts';
 import type { CommandContext } from './command.ts';
-import { loadTellingConfig, openSinks } from './telling.ts';
+import { loadTellingConfig, openSinks, originOf } from './telling.ts';
 
 /** An empty file that says that the sinks were notified: it takes a name and no block of a full disk. */
 function markerOf(dir: string): string {
@@ -28,6 +28,7 @@ export async function alertFullDisk(command: string, error: string, context: Com
     const fact: AlertFact = {
       ...{ kind: 'run', key, account: null, severity: 'critical', notify: [], state: 'raised', completeThrough: null },
       ...{ command, runNumber: 0, outcome: 'failed', exitCode: exitCodes.machine, endedAt: formatSecond(now) },
+      outOfDate: [],
       error: context.redact(
         `the disk with ${dir} is full, and nothing can be loaded or stored until there is room on it. ${error}`,
       ),
@@ -37,6 +38,7 @@ export async function alertFullDisk(command: string, error: string, context: Com
       at: formatSecond(now),
       completeThrough: null,
       settledThrough: null,
+      origin: originOf(config, context),
     });
     const sinks = openSinks(config, context);
     const deliveries = await deliver({

@@ -331,7 +331,8 @@ function envText({ token }: Settings): string {
 # A shell takes it with "set -a; . ./.env; set +a", systemd with EnvironmentFile=, a container with --env-file.
 ${variable === undefined ? `#COSTBOOK_TOKEN=` : `${variable}=`}
 #SLACK_WEBHOOK_URL=
-#PAGER_SECRET=
+# The key of a webhook's signature; make one with: echo "whsec_$(openssl rand -base64 32)"
+#PAGER_SECRET=whsec_
 `;
 }
 

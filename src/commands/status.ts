@@ -1,6 +1,8 @@
 import { styleText } from 'node:util';
 import { loadConfig } from '../config.ts';
 import { exitCodes } from '../errors.ts';
+import { alertRows, nextWords, stepAfterRun, unprovenStep } from '../reports/index.ts';
+import { forTerminal } from '../safe-text.ts';
 import { dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
 import {
   type Connection,
@@ -12,6 +14,7 @@ import {
 } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { type FileFault, faultsOfFiles } from './files-of-books.ts';
+import { type OpenAlert, openAlerts } from './open-alerts.ts';
 
 export const statusCommand: Command = {
   name: 'status',
@@ -83,7 +86,19 @@ interface Status {
   readonly moved: readonly MovedMonth[];
   /** What was told otherwise in the last seven days than it had been told before. */
   readonly restated: { readonly hours: number; readonly cost: string };
-  readonly alerts: { readonly open: number; readonly critical: number; readonly messagesWaiting: number };
+  readonly alerts: {
+    readonly open: number;
+    readonly critical: number;
+    readonly messagesWaiting: number;
+    /** The most severe first. */
+    readonly list: readonly OpenAlert[];
+  };
+  /** The last ingest, where it failed: the books may be older than the headline sounds. */
+  readonly failedIngest: {
+    readonly exitCode: number | null;
+    readonly error: string | null;
+    readonly at: string | null;
+  } | null;
   readonly lastRun: Readonly<Record<string, unknown>> | null;
 }
 
@@ -178,13 +193,12 @@ async function readStatus(
     accounts.length === 0
       ? ['the books have no account yet']
       : accounts.flatMap((each) => reasonsOf(each, now, freshnessHours));
-  const [alerts = {}] = await connection.rows(`
-    select
-      count(*) filter (is_open) as open,
-      count(*) filter (is_open and severity = 'critical') as critical,
-      (select count(*) from messages where outcome = 'pending') as waiting
-    from alerts
-  `);
+  const open = await openAlerts(connection);
+  const [waiting] = await connection.rows(`select count(*) as messages from messages where outcome = 'pending'`);
+  // By itself or as a step of a job; what a run was missing is no failure of it.
+  const [failedIngest] = (await alertRows(connection, 'last_runs')).filter(
+    (row) => row['command'] === 'ingest' && row['outcome'] !== 'done',
+  );
   const [restated = {}] = await connection.rows(
     `select count(*) as hours, cast(coalesce(sum(coalesce(new_cost, 0) - coalesce(old_cost, 0)), 0) as varchar) as cost
     from ledger.restatements where seen_at > cast($since as timestamp) and seen_at <= cast($now as timestamp)`,
@@ -199,10 +213,19 @@ async function readStatus(
     moved: await movedMonths(connection),
     restated: { hours: Number(restated['hours']), cost: String(restated['cost']) },
     alerts: {
-      open: Number(alerts['open']),
-      critical: Number(alerts['critical']),
-      messagesWaiting: Number(alerts['waiting']),
+      open: open.length,
+      critical: open.filter(({ severity }) => severity === 'critical').length,
+      messagesWaiting: Number(waiting?.['messages']),
+      list: open,
     },
+    failedIngest:
+      failedIngest === undefined
+        ? null
+        : {
+            exitCode: failedIngest['exit_code'] === null ? null : Number(failedIngest['exit_code']),
+            error: textOrNull(failedIngest['error']),
+            at: textOrNull(failedIngest['ended_at']),
+          },
     lastRun: lastRun === undefined ? null : { ...lastRun, runNumber: Number(lastRun['runNumber']) },
   };
 }
@@ -283,6 +306,43 @@ function painter(input: CommandInput, { env, isTerminal }: CommandContext): Pain
   return (colour, text) => (hasColours ? styleText(colour, text, { validateStream: false }) : text);
 }
 
+/** That the last ingest failed, and what to do, where no reason above says so. */
+function failureLines({ failedIngest }: Status, paint: Paint): string[] {
+  if (failedIngest === null) return [];
+  const { exitCode, error, at } = failedIngest;
+  const when = at === null ? '' : ` at ${at}`;
+  const next = stepAfterRun({ command: 'ingest', outcome: 'failed', exitCode, error });
+  return [
+    paint(
+      'red',
+      `  - but the last ingest failed${when}${exitCode === null ? '' : `, exit ${exitCode}`}: ${firstLine(error)}`,
+    ),
+    `    ${nextWords(next)}`,
+  ];
+}
+
+const alertsShown = 5;
+
+/** What is wrong by the alerts, the most severe first. */
+function alertLines({ open, critical, messagesWaiting, list }: Status['alerts'], paint: Paint): string[] {
+  const waiting = messagesWaiting === 0 ? '' : `; messages that no sink took yet: ${messagesWaiting}`;
+  if (open === 0) return waiting === '' ? [] : ['', paint('yellow', `no open alert${waiting}`)];
+  const head = `${open} open alert${open === 1 ? '' : 's'}, ${critical} critical${waiting} ("costbook alerts --open"):`;
+  return [
+    '',
+    paint(critical > 0 || messagesWaiting > 0 ? 'yellow' : 'dim', head),
+    ...list
+      .slice(0, alertsShown)
+      .map(({ icon, title, detail }) => forTerminal(`  ${icon} ${title}${detail === undefined ? '' : `. ${detail}`}`)),
+    ...(open > alertsShown ? [`  and ${open - alertsShown} more`] : []),
+  ];
+}
+
+/** An error's first line; the others stand in the run's row. */
+function firstLine(error: string | null): string {
+  return forTerminal(error?.split('\n')[0] ?? 'no reason was stored', 300);
+}
+
 /** How many of an account's windows are shown; --json has them all. */
 const maxShown = 5;
 
@@ -293,10 +353,12 @@ function describe(status: Status, now: Instant, paint: Paint): string {
       ? paint('green', paint('bold', 'YES: everything in the books is proven and fresh.'))
       : paint('red', paint('bold', 'NO: not everything in the books is proven and fresh.')),
     ...reasons.map((reason) => paint('red', `  - ${reason}`)),
+    ...failureLines(status, paint),
+    ...alertLines(alerts, paint),
   ];
   function windows(shown: readonly UnprovenStatus[], word: string, colour: 'red' | 'yellow'): string[] {
     const some = shown.slice(0, maxShown).map(({ start, end, because }) => {
-      return `  ${paint(colour, word.padEnd(18))} ${start}/${end}: ${because}`;
+      return `  ${paint(colour, word.padEnd(18))} ${start}/${end}: ${forTerminal(because)}`;
     });
     return shown.length > maxShown
       ? [...some, `  ${''.padEnd(18)} and ${shown.length - maxShown} more (--json)`]
@@ -307,7 +369,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
     const tooOld = account.isTooOld && account.isConfigured;
     lines.push(
       '',
-      paint('bold', `${account.account}${account.name === null ? '' : ` (${account.name})`}`),
+      paint('bold', forTerminal(`${account.account}${account.name === null ? '' : ` (${account.name})`}`)),
       `  complete through   ${completeThrough ?? 'nothing yet'}` +
         `${completeThrough === null ? '' : paint('dim', `  ${age(completeThrough, now)} ago`)}` +
         `${tooOld ? paint('red', `  TOO OLD: more than ${freshnessHours} h ago, see the last run`) : ''}` +
@@ -325,14 +387,12 @@ function describe(status: Status, now: Instant, paint: Paint): string {
     lines.push(...windows(account.postponed, 'not yet proven', 'yellow'));
     if (account.lastRun !== null && account.lastRun.exitCode !== 0) {
       const { exitCode, error } = account.lastRun;
-      lines.push(`  last run           ${paint('red', 'FAILED')}, exit ${exitCode}: ${error ?? 'no reason kept'}`);
+      lines.push(`  last run           ${paint('red', 'FAILED')}, exit ${exitCode}: ${firstLine(error)}`);
     }
   }
   lines.push('');
   if (accounts.some(({ unproven }) => unproven.length > 0)) {
-    lines.push(
-      'What is unproven stands as it was last proven. The next "costbook ingest" asks again; "costbook sql" on the view proofs shows each comparison.',
-    );
+    lines.push(nextWords(unprovenStep));
   }
   if (closed !== null) lines.push(`closed through ${closed.month}, the last one at ${closed.closedAt}`);
   for (const { month, cost, corrections, deliveredIn } of moved) {
@@ -343,12 +403,8 @@ function describe(status: Status, now: Instant, paint: Paint): string {
     const hours = `${restated.hours} hour${restated.hours === 1 ? '' : 's'} of series`;
     lines.push(`restated in the last ${restatedDays} days: ${hours}, ${restated.cost} USD ("costbook restatements")`);
   }
-  if (alerts.open > 0 || alerts.messagesWaiting > 0) {
-    const words = `${alerts.open} open alert${alerts.open === 1 ? '' : 's'}, ${alerts.critical} critical; messages that wait to be told: ${alerts.messagesWaiting}`;
-    lines.push(paint(alerts.critical > 0 || alerts.messagesWaiting > 0 ? 'yellow' : 'dim', words));
-  }
   if (lastRun !== null) {
-    const failed = lastRun['error'] === null ? '' : `: ${lastRun['error']}`;
+    const failed = lastRun['error'] === null ? '' : `: ${firstLine(String(lastRun['error']))}`;
     const words =
       `last run ${lastRun['runNumber']} (${lastRun['command']}) ${lastRun['outcome']} at ${lastRun['endedAt'] ?? lastRun['startedAt']}` +
       `, exit ${lastRun['exitCode'] ?? 'not yet'}${failed}`;

@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { hostname } from 'node:os';
+import { basename, join } from 'node:path';
 import { type LocalConfig, loadConfig } from '../config.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import {
@@ -10,6 +11,7 @@ import {
   type FactsAsked,
   loadAnomalyRules,
   loadBudgets,
+  type Origin,
   openSink,
   type Tell,
 } from '../reports/index.ts';
@@ -24,6 +26,11 @@ export function loadTellingConfig({ dir, env, effects, keepSecret }: CommandCont
     if (settings !== undefined) for (const secret of secretsOf(settings)) keepSecret(secret);
   }
   return config;
+}
+
+/** Whose books they are and where: what tells the messages of several projects apart. */
+export function originOf(config: LocalConfig, { dir }: CommandContext): Origin {
+  return { project: config.alerts.project ?? (basename(dir) || dir), host: hostname() };
 }
 
 /** What facts are made of besides the books, and what is wrong with the budgets so that they are left out. */
@@ -52,6 +59,7 @@ export function factsAsked(
   return {
     now,
     freshnessHours: config.freshnessHours,
+    severities: config.alerts.severity,
     configured: config.accounts.flatMap(({ id }) => id ?? []),
     budgets,
     anomalyRules,

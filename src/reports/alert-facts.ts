@@ -11,7 +11,15 @@ import {
   unprovenWindows,
 } from '../warehouse/index.ts';
 import { alertRows } from './alert-rows.ts';
-import { type AlertFact, type BudgetAlertFact, type DataState, dataFacts, parseFact, withWithdrawn } from './alerts.ts';
+import {
+  type AlertFact,
+  type BudgetAlertFact,
+  type DataState,
+  dataFacts,
+  parseFact,
+  type Severities,
+  withWithdrawn,
+} from './alerts.ts';
 import {
   type AnomalyFact,
   type AnomalyRules,
@@ -32,6 +40,8 @@ import { readForecasts, type ScopeForecast, withForecasts } from './scope-foreca
 export interface FactsAsked {
   readonly now: Instant;
   readonly freshnessHours: number;
+  /** How severe alerts about the data are, by kind, where it is not as usual. */
+  readonly severities?: Severities;
   /** Accounts of the configuration, where it names any. */
   readonly configured: readonly string[];
   /** Undefined where nothing is known of them: alerts of budgets stay as they are. */
@@ -75,7 +85,10 @@ export async function readFacts(
   if (asked.anomalyRules?.isOn === true) asked.onProgress?.('anomalies');
   const anomalies =
     asked.anomalyRules?.isOn === true ? await evaluateAnomalies(connection, asked.anomalyRules) : nothingFound;
-  const data = [...dataFacts(state, known), ...factsOfAnomalies(anomalies, known, state, asked.anomalyRules)];
+  const data = [
+    ...dataFacts(state, known, asked.severities),
+    ...factsOfAnomalies(anomalies, known, state, asked.anomalyRules),
+  ];
   try {
     const { facts, ...others } = await readBudgetFacts(connection, known, asked);
     return { facts: [...facts, ...data], problem: undefined, ...others, anomalies };

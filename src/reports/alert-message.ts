@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 import { counted } from '../counted.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-text.ts';
 import type { NewMessage } from '../warehouse/index.ts';
-import type { AlertEntry, AlertFact, Transitions } from './alerts.ts';
+import type { AlertEntry, AlertFact, OutOfDate, Transitions, UnprovenFact } from './alerts.ts';
 import { anomalyOverWords, anomalyWords } from './anomalies/index.ts';
 import type { BudgetFact, Driver } from './budgets.ts';
 import type { Digest } from './digest.ts';
 import { aboutDay, ordinal } from './forecast-words.ts';
 import { percentOf, usd } from './money.ts';
+import { type NextStep, nextStepOf } from './next-step.ts';
 
 /** What a message tells, before a sink puts it into its own words. Kept in the outbox as JSON. */
 export interface Message {
@@ -19,8 +21,16 @@ export interface Message {
   /** At least one where it tells alerts; none in a digest. */
   readonly entries: readonly AlertEntry[];
   readonly digest: Digest | null;
+  /** Whose books these are, and where they are. Left out in messages of older versions. */
+  readonly origin?: Origin | undefined;
   /** Anomalies that are not among the entries: in one night there may be hundreds. Left out where there are none. */
   readonly left?: LeftOut | undefined;
+}
+
+/** What tells the messages of several projects apart. */
+export interface Origin {
+  readonly project: string;
+  readonly host: string;
 }
 
 interface LeftOut {
@@ -53,6 +63,8 @@ export interface Card {
   /** What of a whole is used, in percent; undefined where there is no whole. */
   readonly share: number | undefined;
   readonly sentences: readonly string[];
+  /** `Wait: the next run fetches what is missing.` Undefined where a sentence says it. */
+  readonly next: string | undefined;
   readonly fields: readonly { readonly label: string; readonly value: string }[];
   readonly list: { readonly label: string; readonly items: readonly string[] } | undefined;
   /** What it must be taken with: hours that are missing. */
@@ -67,7 +79,7 @@ export interface Card {
  */
 export function messagesOf(
   entries: Transitions['entries'],
-  state: Pick<Message, 'at' | 'completeThrough' | 'settledThrough'>,
+  state: Pick<Message, 'at' | 'completeThrough' | 'settledThrough' | 'origin'>,
 ): NewMessage[] {
   const sinks = [...new Set(entries.flatMap((told) => told.sinks))].sort();
   return sinks.map((sink) => {
@@ -127,8 +139,16 @@ function impactOf(entries: readonly AlertEntry[]): string {
 /** Decimals that sums of the books have. */
 const sumDecimals = 12;
 
-/** What a message says of the anomalies that it does not tell by themselves; undefined where there are none. */
-export function leftWords({ left }: Pick<Message, 'left'>): string | undefined {
+/** What a message says of the alerts that it does not show; undefined where it shows all. */
+export function moreWords(message: OutgoingMessage, shown: number): string | undefined {
+  const hidden = message.digest === null ? message.entries.length - shown : 0;
+  if (hidden === 0) return leftWords(message);
+  const all = hidden + (message.left?.anomalies ?? 0) + (message.left?.resolved ?? 0);
+  return `and ${all} more: costbook alerts --open`;
+}
+
+/** What a message says of the anomalies that are not among its entries; undefined where there are none. */
+function leftWords({ left }: Pick<Message, 'left'>): string | undefined {
   if (left === undefined) return undefined;
   const { anomalies, impact, resolved } = left;
   const parts = [
@@ -142,9 +162,10 @@ export function leftWords({ left }: Pick<Message, 'left'>): string | undefined {
 
 const icons = { critical: '🔴', warning: '🟠', info: '🔵' } as const;
 
-/** An alert in plain words. */
-export function cardOf({ key, occurrence, transition, fact }: AlertEntry): Card {
+/** An alert in plain words, in which no name from outside is longer than its place or writes a line of its own. */
+export function cardOf({ key, occurrence, transition, since, fact: told }: AlertEntry): Card {
   const isOver = transition === 'resolved';
+  const fact = withSafeTexts(told);
   const words = isOver ? overWords(fact) : heldWords(fact);
   // Each message about an anomaly that goes on is an occurrence of its own.
   const noun = fact.kind !== 'anomaly' ? 'time' : isOver ? undefined : 'message';
@@ -153,24 +174,39 @@ export function cardOf({ key, occurrence, transition, fact }: AlertEntry): Card 
   const { list } = words;
   return {
     icon: isOver && !isUsual ? '✅' : icons[isUsual ? 'info' : fact.severity],
-    title: oneLine(
-      `${isOver && !isUsual ? 'Resolved: ' : transition === 'reminded' ? 'Still so: ' : ''}${words.title}`,
-    ),
+    title: `${isUsual ? '' : prefixOf(transition, since)}${words.title}`,
     share: words.share,
-    sentences: words.sentences.map(oneLine),
+    sentences: words.sentences,
+    next: isOver || fact.kind === 'budget' || fact.kind === 'anomaly' ? undefined : nextWords(nextStepOf(fact)),
     fields: words.fields ?? [],
-    list: isOver || list === undefined ? undefined : { label: list.label, items: list.items.map(oneLine) },
-    warnings: fact.kind === 'budget' ? fact.lacking.map((sentence) => oneLine(`Not complete: ${sentence}`)) : [],
-    notes: [throughWords(fact.completeThrough), oneLine(`${key}${times}`)],
+    list: isOver ? undefined : list,
+    warnings: fact.kind === 'budget' ? fact.lacking.map((sentence) => `Not complete: ${sentence}`) : [],
+    notes: [throughWords(fact.completeThrough), `${oneLine(key, maxSentenceLength)}${times}`],
   };
 }
 
-/**
- * A text that stays on its line: whoever names a resource must not be able to write a line of an alert, move a
- * terminal's cursor, or turn around what follows.
- */
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ');
+function prefixOf(transition: AlertEntry['transition'], since: string | undefined): string {
+  if (transition === 'resolved') return 'Resolved: ';
+  if (transition === 'reminded') return 'Still open: ';
+  return transition === 'open' && since !== undefined ? `Open since ${since.slice(0, 10)}: ` : '';
+}
+
+/** `Wait: the next run makes up for it.` */
+export function nextWords({ who, words }: NextStep): string {
+  return `${who}: ${words}`;
+}
+
+/** Texts of a fact that are sentences; all others are names. */
+const sentenceKeys: readonly string[] = ['key', 'error', 'about', 'because', 'lacking'];
+
+/** A fact whose texts from outside have one line and a length, for words about it. */
+function withSafeTexts<T>(value: T, key = ''): T {
+  if (typeof value === 'string') {
+    return oneLine(value, sentenceKeys.includes(key) ? maxSentenceLength : maxNameLength) as T;
+  }
+  if (Array.isArray(value)) return value.map((item) => withSafeTexts(item, key)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withSafeTexts(item, name)])) as T;
 }
 
 /** `complete through 2026-10-01T00:00:00Z`. */
@@ -204,7 +240,7 @@ function heldWords(fact: AlertFact): Words {
         title: `The books of ${fact.account} are out of date`,
         sentences: [
           `They are ${throughWords(fact.completeThrough)}: more than ${fact.freshnessHours} hours ago.`,
-          'Every number since then is missing, which is not the same as 0. "costbook status" says what the last run did.',
+          'Every number since then is missing, which is not the same as 0.',
         ],
       };
     case 'clock':
@@ -217,9 +253,10 @@ function heldWords(fact: AlertFact): Words {
       };
     case 'unproven':
       return {
-        title: `Costs of ${fact.account} in ${fact.month} do not prove`,
+        title: `Costs of ${fact.account} differ from the platform's totals`,
         sentences: [
-          `${counted(fact.count, 'window')} did not add up to the platform's own totals: the last proven state stands, if there is one.`,
+          `${counted(fact.count, 'window')} in ${monthsOf(fact)}: the hours do not add up to what the platform says is their total.`,
+          ...outOfDateWords(fact),
         ],
         list: {
           label: 'Windows',
@@ -236,7 +273,7 @@ function heldWords(fact: AlertFact): Words {
           fact.about,
           fact.offenders === null
             ? `It could not be asked: ${fact.error ?? 'its SQL is wrong'}`
-            : `${counted(fact.offenders, 'row')} found, none expected. "costbook check" shows them.`,
+            : `${counted(fact.offenders, 'row')} found, none expected.`,
         ],
       };
     case 'run':
@@ -245,6 +282,7 @@ function heldWords(fact: AlertFact): Words {
         sentences: [
           `Run ${fact.runNumber}${fact.endedAt === null ? '' : ` ended at ${fact.endedAt}`}${fact.exitCode === null ? '' : ` with exit code ${fact.exitCode}`}.`,
           ...(fact.error === null ? [] : [fact.error]),
+          ...outOfDateWords(fact),
         ],
       };
     case 'closed_month':
@@ -287,7 +325,10 @@ function overWords(fact: AlertFact): Words {
     case 'clock':
       return { title: `this machine's clock agrees with the platform of ${fact.account} again`, sentences: [] };
     case 'unproven':
-      return { title: `costs of ${fact.account} in ${fact.month} prove again`, sentences: [] };
+      return {
+        title: `costs of ${fact.account} in ${monthsOf(fact)} match the platform's totals again`,
+        sentences: [],
+      };
     case 'check':
       return { title: `check ${fact.check} passes again`, sentences: [fact.about] };
     case 'run':
@@ -297,6 +338,19 @@ function overWords(fact: AlertFact): Words {
     case 'dimension':
       return { title: `billing dimension ${fact.dimension} is on the platform's list now`, sentences: [] };
   }
+}
+
+/** Of a fact that an older version wrote the one month that it was about. */
+function monthsOf(fact: UnprovenFact): string {
+  const months = fact.months ?? [(fact as { readonly month?: string }).month];
+  return months.join(', ');
+}
+
+/** Facts of older versions do not say it. */
+function outOfDateWords({ outOfDate = [] }: { readonly outOfDate?: OutOfDate }): string[] {
+  return outOfDate.map(
+    ({ account, completeThrough }) => `The books of ${account} are out of date: ${throughWords(completeThrough)}.`,
+  );
 }
 
 type BudgetWords = Omit<BudgetFact, 'state'>;
@@ -379,7 +433,8 @@ export function bar(share: number): string {
 
 /** One line that says what a message is about. */
 export function subjectOf(message: OutgoingMessage): string {
-  const prefix = message.isTest ? '[test] ' : '';
+  const project = message.origin === undefined ? '' : `[${oneLine(message.origin.project, maxNameLength)}] `;
+  const prefix = `${message.isTest ? '[test] ' : ''}${project}`;
   if (message.digest !== null) return `${prefix}${message.digest.title}`;
   const [first] = message.entries;
   if (first === undefined) return `${prefix}Costbook`;
@@ -398,19 +453,50 @@ export function subjectOf(message: OutgoingMessage): string {
 export function footOf(message: OutgoingMessage): string {
   return [
     `Costbook ${message.at}`,
+    ...(message.origin === undefined ? [] : [originWords(message.origin)]),
     `${throughWords(message.completeThrough)}, settled through ${message.settledThrough ?? 'nothing yet'}`,
     `message ${message.id}`,
-    ...(message.mayBeRepeat ? ['it may have been told before'] : []),
+    ...(message.mayBeRepeat ? ['may have been sent before'] : []),
     ...(message.isTest ? ['a test: nothing happened'] : []),
   ].join(' · ');
 }
 
-/** A message as plain text, for mail, logs and terminals. */
-export function plainText(message: OutgoingMessage): string {
-  const parts =
-    message.digest === null ? message.entries.map((entry) => plainCard(cardOf(entry))) : [message.digest.text];
-  const head = message.entries.length > 1 ? [subjectOf(message)] : [];
-  return `${[...head, ...parts, ...[leftWords(message) ?? []].flat(), footOf(message)].join('\n\n')}\n`;
+function originWords({ project, host }: Origin): string {
+  return `project ${oneLine(project, maxNameLength)} on ${oneLine(host, maxNameLength)}`;
+}
+
+/** Characters of a message in plain text: what nobody reads to its end, and no mail server refuses. */
+export const maxPlainText = 30_000;
+
+/**
+ * A message as plain text of bounded length, for mail and terminals: each line is made safe for its medium. What does
+ * not fit is counted.
+ */
+export function plainText(message: OutgoingMessage, safe: (line: string) => string = forTerminal): string {
+  const all = (
+    message.digest === null ? message.entries.map((entry) => plainCard(cardOf(entry))) : [message.digest.text]
+  ).map((part) =>
+    part
+      .split('\n')
+      .map((line) => safe(line))
+      .join('\n'),
+  );
+  let length = 0;
+  const shown = all.filter((part, index) => {
+    length += part.length + 2;
+    return index === 0 || length <= maxPlainText;
+  });
+  const head = message.entries.length > 1 ? [safe(subjectOf(message))] : [];
+  const more = moreWords(message, shown.length);
+  const parts = [...head, ...shown.map(cutToLines), ...(more === undefined ? [] : [more]), safe(footOf(message))];
+  return `${parts.join('\n\n')}\n`;
+}
+
+/** A text without the lines that are too many. */
+function cutToLines(text: string): string {
+  if (text.length <= maxPlainText) return text;
+  const end = text.lastIndexOf('\n', maxPlainText);
+  return `${text.slice(0, end === -1 ? maxPlainText : end)}\n…`;
 }
 
 function plainCard(card: Card): string {
@@ -418,6 +504,7 @@ function plainCard(card: Card): string {
     `${card.icon} ${card.title}`,
     ...(card.share === undefined ? [] : [bar(card.share)]),
     ...card.sentences,
+    ...(card.next === undefined ? [] : [card.next]),
     ...card.warnings.map((warning) => `⚠ ${warning}`),
     ...card.fields.map(({ label, value }) => `${label}: ${value}`),
     ...(card.list === undefined ? [] : [`${card.list.label}:`, ...card.list.items.map((item) => `  - ${item}`)]),

@@ -4,10 +4,13 @@ export {
   type Message,
   messagesOf,
   newMessage,
+  nextWords,
+  type Origin,
   type OutgoingMessage,
   plainText,
   subjectOf,
 } from './alert-message.ts';
+export { alertRows } from './alert-rows.ts';
 export {
   type AlertEntry,
   type AlertFact,
@@ -95,6 +98,7 @@ export { type Manifest, type ManifestFile, manifestName } from './manifest.ts';
 export { answersMetric, type EndedRun, type MetricsAsked, metricNames, readMetrics } from './metrics.ts';
 export * from './moment.ts';
 export { cents } from './money.ts';
+export { type NextStep, nextStepOf, stepAfterRun, unprovenStep } from './next-step.ts';
 export { ownerBudgets } from './owner-budgets.ts';
 export * from './parameters.ts';
 export {

@@ -8,10 +8,11 @@ export interface KnownAlert {
   /** The how many-th time it was raised. */
   readonly occurrence: number;
   readonly isOpen: boolean;
+  readonly raisedAt: Instant;
   /** False where it was raised while its key was acknowledged, and nobody was told yet. */
   readonly isTold: boolean;
   readonly fact: string;
-  /** Names of the sinks that were told. */
+  /** Names of the sinks that were notified. */
   readonly sinks: readonly string[];
   /** Until when nothing is told of its key; undefined where nobody said so, or that is over. */
   readonly acknowledgedUntil: Instant | undefined;
@@ -55,8 +56,8 @@ export interface Evaluation {
   readonly at: Instant;
   readonly raised: readonly RaisedAlert[];
   readonly ended: readonly EndedAlert[];
-  /** Raised before without telling anybody, and told now. */
-  readonly told: readonly { readonly key: string; readonly occurrence: number }[];
+  /** Raised before, and a sink is notified only now: with all sinks that were notified. */
+  readonly told: readonly { readonly key: string; readonly occurrence: number; readonly sinks: readonly string[] }[];
   /** Keys whose acknowledgement is over. */
   readonly acknowledged: readonly string[];
   readonly messages: readonly NewMessage[];
@@ -86,6 +87,7 @@ export async function knownAlerts(connection: Connection): Promise<KnownAlert[]>
   const rows = await connection.rows(`
     select
       alerts.alert_key, alerts.occurrence, alerts.ended_at is null as is_open, alerts.is_told, alerts.fact, alerts.sinks,
+      epoch_ms(alerts.raised_at) as raised_at,
       epoch_ms(acknowledgements.until_at) as acknowledged_until
     from ledger.alerts as alerts
     left join ledger.acknowledgements as acknowledgements
@@ -97,6 +99,7 @@ export async function knownAlerts(connection: Connection): Promise<KnownAlert[]>
     key: String(row['alert_key']),
     occurrence: Number(row['occurrence']),
     isOpen: row['is_open'] === true,
+    raisedAt: Number(row['raised_at']),
     isTold: row['is_told'] === true,
     fact: String(row['fact']),
     sinks: JSON.parse(String(row['sinks'])) as string[],
@@ -182,7 +185,7 @@ export async function recordEvaluation(
         is_told: isTold,
       })),
       ended: ended.map(({ key, ...alert }) => ({ alert_key: key, ...alert })),
-      told: told.map(({ key, occurrence }) => ({ alert_key: key, occurrence })),
+      told: told.map(({ key, occurrence, sinks }) => ({ alert_key: key, occurrence, sinks: JSON.stringify(sinks) })),
       acknowledged,
       messages: messages.map(({ id, digest, ...message }, index) => ({
         message_number: last + 1 + index,

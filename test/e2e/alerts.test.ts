@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { askFile, askSnapshot, type Ended, ingest, newProject, runCli, startCli } from '../support/project.ts';
@@ -208,7 +209,7 @@ describe('costbook alerts', () => {
     expect((await alerts(given, later)).stdout).toContain(key);
 
     expect((await alerts(given, later, 'ack', key, '--until', '2026-09-10')).exitCode).toBe(0);
-    expect((await alerts(given, later, '--open')).stdout).toContain('open, quiet until 2026-09-10T00:00:00Z');
+    expect((await alerts(given, later, '--open')).stdout).toContain(', quiet until 2026-09-10T00:00:00Z;');
     await alert(given, '2026-09-09T02:15:00Z');
     expect(keysOf(given.sink)).toEqual([`raised ${key}`]);
     await alert(given, '2026-09-10T02:15:00Z');
@@ -217,6 +218,41 @@ describe('costbook alerts', () => {
 
     expect((await alerts(given, '2026-09-11T02:15:00Z', 'resend', key)).exitCode).toBe(0);
     expect(keysOf(given.sink)).toEqual([`raised ${key}`, `reminded ${key}`, `reminded ${key}`]);
+  });
+
+  test('name what is wrong on the first screen, also of status and doctor, and a first sink gets what is open', async () => {
+    const given = await project();
+    const withSink = await readFile(join(given.dir, 'costbook.yaml'), 'utf8');
+    const platform = await startScriptedPlatform([]);
+    const withoutSink = `url: ${platform.url}\naccounts: [{ id: acc_one, token: abc }]\n`;
+    await writeFile(join(given.dir, 'costbook.yaml'), withoutSink);
+    const first = await runCli(['alert', '--dir', given.dir, '--now', later]);
+    expect(first.stderr).toContain('1 alert is open and nobody is notified');
+    expect(first.stdout).toContain('🔴 The books of acc_one are out of date');
+
+    const title = 'The books of acc_one are out of date';
+    for (const command of ['alerts', 'status', 'doctor']) {
+      const { stdout } = await runCli([
+        command,
+        '--dir',
+        given.dir,
+        '--now',
+        later,
+        ...(command === 'doctor' ? ['--offline'] : []),
+      ]);
+      const shown = stdout.split('\n').slice(0, 24).join('\n');
+      expect(shown, command).toContain(title);
+      expect(shown, command).toContain('complete through 2026-09-05T00:00:00Z: more than 26 hours ago');
+      expect(stdout, command).not.toContain('as it should be');
+    }
+
+    await writeFile(join(given.dir, 'costbook.yaml'), withSink);
+    expect(await alert(given, later)).toMatchObject({ exitCode: 0 });
+    expect(await alert(given, later)).toMatchObject({ exitCode: 0 });
+    expect(keysOf(given.sink)).toEqual([`open ${key}`]);
+    const { body } = given.sink.told[0] as (typeof given.sink.told)[number];
+    expect(body).toMatchObject({ project: basename(given.dir), host: hostname() });
+    expect(body.subject).toContain(`[${basename(given.dir)}] 🔴 Open since 2026-09-08: ${title}`);
   });
 
   test('tries a sink with real numbers, marked as a test, and keeps nothing of it', async () => {

@@ -75,7 +75,19 @@ describe('costbook doctor', () => {
     expect({ exitCode, bad }).toEqual({ exitCode: 0, bad: [] });
     const subjects = new Set(findings.map(({ subject }) => subject.replace(' acc_one', '')));
     expect([...subjects]).toEqual([
-      ...['program', 'configuration', 'jobs', 'token', 'platform', 'disk', 'memory', 'files', 'books', 'sink out'],
+      ...[
+        'program',
+        'configuration',
+        'jobs',
+        'token',
+        'platform',
+        'disk',
+        'memory',
+        'files',
+        'books',
+        'alerts',
+        'sink out',
+      ],
     ]);
     expect(findings.find(({ subject }) => subject === 'platform acc_one')?.found).toContain(
       'read as admin, with costs since 2026-09',

@@ -143,7 +143,7 @@ test('forty nights: everything is told once, by the golden transcript', { timeou
     }
     lines.push(`${day}  ${codes.join(', ')}${words === '' ? '' : `  # ${words}`}`);
     for (const { body } of sink.told) {
-      lines.push(`    ${body.mayBeRepeat ? '(again?) ' : ''}${body.subject}`);
+      lines.push(`    ${body.mayBeRepeat ? '(again?) ' : ''}${body.subject.replace(/^\[[^\]]+\] /, '')}`); // without the project, here a folder of its own
       if (body.alerts.length > 1)
         for (const { transition, key } of body.alerts) lines.push(`        ${transition} ${key}`);
     }

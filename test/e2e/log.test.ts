@@ -102,7 +102,7 @@ describe.concurrent('progress', () => {
     expect(ended.exitCode, ended.terminal).toBe(0);
     expect(ended.terminal).toMatch(/alert · \d+ s · waiting for the warehouse, held by process \d+/);
     expect(ended.stdout).not.toContain('waiting');
-    expect(ended.stdout).toContain('Nothing to tell.');
+    expect(ended.stdout).toContain('Nothing new.');
     expect(screenOf(ended.terminal)).not.toContain('alert');
   });
 

@@ -207,3 +207,55 @@ test('two sinks are told the same, each in order, and one that fails does not ke
     warehouse.close();
   }
 });
+
+test('a sink gets what was open before it came, once and in one message, and hears of its end', async () => {
+  const dir = await newProject();
+  const warehouse = await openWarehouse(dir);
+  try {
+    let now = start;
+    /** One evaluation: which sinks get which alerts. */
+    async function evaluate(spent: readonly number[], sinks: readonly string[]): Promise<Record<string, string[]>> {
+      now += dayMs;
+      const { number } = await warehouse.beginRun('alert', now);
+      const transitions = transitionsOf(await warehouse.knownAlerts(), factsOf(spent), { now, everybody: sinks });
+      const messages = messagesOf(transitions.entries, {
+        ...{ at: formatInstant(now), completeThrough: null, settledThrough: null },
+      });
+      await warehouse.recordEvaluation({ runNumber: number, at: now, ...transitions, messages });
+      return Object.fromEntries(
+        messages.map(({ sink, message }) => [
+          sink,
+          (JSON.parse(message) as Message).entries.map(
+            ({ transition, key, since }) => `${transition} ${key.slice(25)}${since === undefined ? '' : ` ${since}`}`,
+          ),
+        ]),
+      );
+    }
+    expect(await evaluate([110, 90], [])).toEqual({});
+    expect(await evaluate([110, 90], [])).toEqual({});
+    const open = ['2026-10/100%', '2026-10/80%', '2026-11/80%'].map((key) => `open ${key} 2026-10-02T02:15:00Z`);
+    expect(await evaluate([110, 90], ['one'])).toEqual({ one: open });
+    expect(await evaluate([110, 90], ['one'])).toEqual({});
+    expect(await evaluate([110, 110], ['one', 'two'])).toEqual({
+      one: ['raised 2026-11/100%'],
+      two: [...open.slice(0, 2), 'raised 2026-11/100%', open[2]],
+    });
+    expect(await evaluate([110, 90], ['one', 'two'])).toEqual({
+      one: ['resolved 2026-11/100%'],
+      two: ['resolved 2026-11/100%'],
+    });
+    // While an alert is acknowledged a new sink gets nothing of it; when that is over it does.
+    const key = 'budget/acc_main/research/2026-11/80%';
+    const { number } = await warehouse.beginRun('alerts', now);
+    await warehouse.acknowledge(key, now + 1.5 * dayMs, number, now);
+    const three = await evaluate([110, 90], ['one', 'two', 'three']);
+    expect(three).toEqual({ three: open.slice(0, 2) });
+    expect(await evaluate([110, 90], ['one', 'two', 'three'])).toEqual({
+      one: ['reminded 2026-11/80%'],
+      two: ['reminded 2026-11/80%'],
+      three: [open[2]],
+    });
+  } finally {
+    warehouse.close();
+  }
+});

@@ -1,22 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { type AlertFact, parseBudgets, readDigest, readFacts } from '../../src/reports/index.ts';
 import { knownAlerts } from '../../src/warehouse/index.ts';
+import { exampleFacts } from '../support/example-alerts.ts';
 import { answer, type Given, givenBooks } from '../support/given-books.ts';
 
 const now = Date.parse('2026-09-09T02:00:00Z');
+
+const asked = {
+  ...{ now, freshnessHours: 26, configured: [], budgets: [], overlay: '/nowhere' },
+  signal: new AbortController().signal,
+};
 
 /** The facts of given books, but those of checks of no concern here. */
 async function factsOf(given: Given, configured: readonly string[] = []): Promise<AlertFact[]> {
   const books = await givenBooks(given);
   try {
-    const { facts } = await readFacts(books.connection, await knownAlerts(books.connection), {
-      now,
-      freshnessHours: 26,
-      configured,
-      budgets: [],
-      overlay: '/nowhere',
-      signal: new AbortController().signal,
-    });
+    const { facts } = await readFacts(books.connection, await knownAlerts(books.connection), { ...asked, configured });
     return facts.filter(({ kind }) => kind !== 'check');
   } finally {
     books.close();
@@ -49,7 +48,7 @@ describe('facts about the data', () => {
     expect(await factsOf({ accounts: [{}] })).toMatchObject([{ kind: 'stale', completeThrough: null }]);
   });
 
-  test('windows that do not prove are one fact a month; young ones may still', async () => {
+  test('windows that differ from the totals of the platform are one fact of an account; young ones may still agree', async () => {
     const unproven = [
       { window_start: '2026-08-01', window_end: '2026-08-02' },
       { window_start: '2026-08-03', window_end: '2026-08-04', because: 'the later one' },
@@ -57,8 +56,12 @@ describe('facts about the data', () => {
       { window_start: '2026-09-08', window_end: '2026-09-09', is_young: true },
     ];
     expect(await factsOf({ ...fresh, unproven })).toMatchObject([
-      { key: 'unproven/acc_one/2026-09', count: 1 },
-      { key: 'unproven/acc_one/2026-08', count: 2, windows: [{ because: 'the later one' }, {}] },
+      {
+        key: 'unproven/acc_one',
+        months: ['2026-09', '2026-08'],
+        count: 3,
+        windows: [{}, { because: 'the later one' }, {}],
+      },
     ]);
   });
 
@@ -83,6 +86,61 @@ describe('facts about the data', () => {
     expect(await factsOf({ ...fresh, runs: [well, killed] })).toMatchObject([
       { key: 'run/ingest', outcome: 'interrupted' },
     ]);
+  });
+
+  test('one cause is one fact: what follows from it is left out', async () => {
+    const because = 'pages of months = their total: 12.5 and 13';
+    const unproven = [{ window_start: '2026-08-01', window_end: '2026-08-02', because }];
+    const run = { command: 'ingest', outcome: 'failed', exit_code: 4, error: `account acc_one, window x: ${because}` };
+    const close = {
+      step: 'close',
+      command_line: 'close 2026-08',
+      outcome: 'failed',
+      exit_code: 4,
+      error: 'not proven',
+    };
+    const ownKeys = async (given: Given) => (await factsOf(given)).map(({ key }) => key);
+    expect(await ownKeys({ ...fresh, unproven, runs: [run], steps: [{ ...close, run_number: 2 }] })).toEqual([
+      'unproven/acc_one',
+    ]);
+    // An error of another cause is a fact of its own.
+    expect(await ownKeys({ ...fresh, unproven, runs: [{ ...run, error: 'it refused an answer' }] })).toEqual([
+      'unproven/acc_one',
+      'run/ingest',
+    ]);
+
+    const old = { ...fresh, covered: [{ window_end: '2026-09-07', claimed_end: '2026-09-07' }] };
+    const down = { ...run, exit_code: 3, error: 'no answer' };
+    expect(await factsOf({ ...old, runs: [down] })).toMatchObject([
+      { key: 'run/ingest', revision: 'out of date', outOfDate: [{ account: 'acc_one' }] },
+    ]);
+    expect(await factsOf({ ...fresh, runs: [down] })).toMatchObject([{ key: 'run/ingest', outOfDate: [] }]);
+  });
+
+  test('what is open stays open while it holds, whatever else has the cause now', async () => {
+    const stale = exampleFacts['stale'] as AlertFact;
+    const open = { key: 'stale/acc_one', fact: JSON.stringify({ ...stale, key: 'stale/acc_one', account: 'acc_one' }) };
+    const books = await givenBooks({
+      ...{ accounts: [{}], loads: [{}], covered: [{ window_end: '2026-09-07', claimed_end: '2026-09-07' }] },
+      runs: [{ command: 'ingest', outcome: 'failed', exit_code: 3, error: 'no answer' }],
+    });
+    try {
+      const alert = { ...open, occurrence: 1, isOpen: true, raisedAt: now, isTold: true, sinks: ['a'] };
+      const { facts } = await readFacts(books.connection, [{ ...alert, acknowledgedUntil: undefined }], asked);
+      expect(facts.map(({ key, state }) => `${state} ${key}`)).toEqual(['raised stale/acc_one', 'raised run/ingest']);
+    } finally {
+      books.close();
+    }
+  });
+
+  test('severities are those of the configuration', async () => {
+    const books = await givenBooks({ accounts: [{}] });
+    try {
+      const { facts } = await readFacts(books.connection, [], { ...asked, severities: { stale: 'info' } });
+      expect(facts.map(({ kind, severity }) => [kind, severity])).toEqual([['stale', 'info']]);
+    } finally {
+      books.close();
+    }
   });
 
   test('a step of a job that failed is one, until it goes well; one that was left out is none', async () => {

@@ -5,7 +5,8 @@
 export function blockKitFaults(message: unknown): string[] {
   const faults: string[] = [];
   const { text, blocks, ...others } = message as { text: unknown; blocks: unknown };
-  if (Object.keys(others).length > 0) faults.push(`unknown keys ${Object.keys(others)}`);
+  const settings = JSON.stringify(others);
+  if (settings !== '{"mrkdwn":false,"unfurl_links":false,"unfurl_media":false}') faults.push(`settings ${settings}`);
   if (typeof text !== 'string' || text === '') faults.push('no text fallback');
   else if (text.length > 40_000) faults.push('text over 40000');
   if (!Array.isArray(blocks) || blocks.length === 0) return [...faults, 'no blocks'];
@@ -16,22 +17,22 @@ export function blockKitFaults(message: unknown): string[] {
     switch (block['type']) {
       case 'header':
         if (keys !== 'text,type') faults.push(`${at}: keys ${keys}`);
-        textFaults(block['text'], 'plain_text', 150, at);
+        textFaults(block['text'], 150, at, ['plain_text']);
         break;
       case 'section':
-        if ('text' in block) textFaults(block['text'], 'mrkdwn', 3000, at);
+        if ('text' in block) textFaults(block['text'], 3000, at);
         else if (!('fields' in block)) faults.push(`${at}: neither text nor fields`);
         if ('fields' in block) {
           const fields = block['fields'] as unknown[];
           if (!Array.isArray(fields) || fields.length < 1 || fields.length > 10) faults.push(`${at}: 1 to 10 fields`);
-          for (const field of fields) textFaults(field, 'mrkdwn', 2000, at);
+          for (const field of fields) textFaults(field, 2000, at);
         }
         break;
       case 'context': {
         const elements = block['elements'] as unknown[];
         if (!Array.isArray(elements) || elements.length < 1 || elements.length > 10)
           faults.push(`${at}: 1 to 10 elements`);
-        for (const element of elements) textFaults(element, 'mrkdwn', 2000, at);
+        for (const element of elements) textFaults(element, 2000, at);
         break;
       }
       case 'divider':
@@ -43,9 +44,13 @@ export function blockKitFaults(message: unknown): string[] {
   }
   return faults;
 
-  function textFaults(given: unknown, type: string, most: number, at: string): void {
-    const object = (given ?? {}) as { type?: unknown; text?: unknown };
-    if (object.type !== type) faults.push(`${at}: text of type ${object.type}, expected ${type}`);
+  function textFaults(given: unknown, most: number, at: string, types = ['plain_text', 'mrkdwn']): void {
+    const object = (given ?? {}) as { type?: unknown; text?: unknown; emoji?: unknown };
+    if (!types.includes(String(object.type))) faults.push(`${at}: text of type ${object.type}, expected ${types}`);
+    // Markup is for words of our own: a label in bold, or lines of code, in which it means nothing.
+    if (object.type === 'mrkdwn' && !/^\*[A-Za-z0-9 %]+\*$|^```\n[^`]*\n```$/.test(String(object.text)))
+      faults.push(`${at}: markup around ${object.text}`);
+    if (object.type === 'plain_text' && object.emoji !== false) faults.push(`${at}: emoji names are drawn`);
     if (typeof object.text !== 'string' || object.text.length < 1) faults.push(`${at}: an empty text`);
     else {
       if (object.text.length > most) faults.push(`${at}: ${object.text.length} characters, over ${most}`);

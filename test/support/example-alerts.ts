@@ -44,10 +44,10 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
   },
   unproven: {
     ...head,
-    key: 'unproven/acc_main/2026-10',
+    key: 'unproven/acc_main',
     kind: 'unproven',
     severity: 'critical',
-    month: '2026-10',
+    months: ['2026-10', '2025-11'],
     count: 4,
     windows: [
       {
@@ -56,6 +56,7 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
         because: 'rows = the control: ours 12.5, theirs 13 & <more>',
       },
     ],
+    outOfDate: [{ account: 'acc_main', completeThrough: '2026-10-19T02:00:00Z' }],
   },
   check: {
     ...head,
@@ -80,6 +81,7 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     exitCode: 3,
     error: 'no answer from api.example.com:443: connection refused (ECONNREFUSED)',
     endedAt: '2026-10-21T02:15:40Z',
+    outOfDate: [],
   },
   closed_month: {
     ...head,
@@ -202,6 +204,7 @@ export function messageOf(...entries: readonly AlertEntry[]): OutgoingMessage {
     settledThrough: '2026-10-18T02:00:00Z',
     entries,
     digest: null,
+    origin: { project: 'acme', host: 'finops-01' },
     mayBeRepeat: false,
     isTest: false,
   };

@@ -2,7 +2,7 @@ import { allocationKeys, fields, ways } from '../../src/allocation/index.ts';
 import { configKeys } from '../../src/config.ts';
 import { catchUps, jobKeys, pingKeys, type StepOption, stepNames, stepRules } from '../../src/jobs/index.ts';
 import { anomalyKeys, budgetFileKeys, severities, thresholdSubjects } from '../../src/reports/index.ts';
-import { sinkKeys } from '../../src/sink-settings.ts';
+import { alertSeverities, severityKinds, sinkKeys } from '../../src/sink-settings.ts';
 import { periodKinds } from '../../src/time.ts';
 
 // What an editor is told of the YAML files, in docs/schema. Keys and choices are those that the readers in src know:
@@ -399,6 +399,11 @@ function configSchema(): Schema {
         alerts: mapping(configKeys.alerts, {
           notify: { ...names, description: 'who is told where nobody else is named; all without it' },
           giveUpDays: count('days after which a message is given up, 7 without it', 1, 365),
+          project: text('what the project is called in messages, its folder without it'),
+          severity: mapping(
+            severityKinds,
+            Object.fromEntries(severityKinds.map((kind) => [kind, choice(alertSeverities, `of alerts of this kind`)])),
+          ),
         }),
         sinks: {
           type: 'object',

@@ -37,12 +37,12 @@ describe('sinks in costbook.yaml', () => {
       { ...mail, port: 465, tls: 'implicit', user: 'me', password: hook, to: ['b@example.com', 'c@example.com'] },
       { type: 'log' },
     ]);
-    expect(alerts).toEqual({ notify: ['finops', 'pager', 'mail', 'old', 'out'], giveUpDays: 7 });
+    expect(alerts).toMatchObject({ notify: ['finops', 'pager', 'mail', 'old', 'out'], giveUpDays: 7 });
   });
 
   test('say who is told, also by the environment', () => {
     const text = 'sinks: { a: { type: log }, b: { type: log } }\nalerts: { notify: [b], giveUpDays: 3 }';
-    expect(parse(text).alerts).toEqual({ notify: ['b'], giveUpDays: 3 });
+    expect(parse(text).alerts).toMatchObject({ notify: ['b'], giveUpDays: 3 });
     expect(parse(text, { COSTBOOK_ALERTS_NOTIFY: 'a, b' }).alerts.notify).toEqual(['a', 'b']);
   });
 
@@ -79,6 +79,17 @@ describe('sinks in costbook.yaml', () => {
     ['sinks: { a: { type: log } }\nalerts: { notify: [b] }', 'found "b", which is no sink; expected a'],
     ['alerts: { notify: [b] }', 'which is no sink; there is none: write it below sinks'],
     ['alerts: { giveUpDays: 0 }', 'found 0, expected a whole number from 1 to 365'],
+    ['alerts: { severity: { stale: huge } }', 'found "huge", expected info, warning or critical'],
+    ['alerts: { severity: { budget: info } }', 'found the kind "budget", expected stale, unproven, check,'],
+    ['alerts: { severity: [info] }', 'expected severities by kind, such as unproven: warning'],
+    [
+      `sinks: { a: { type: webhook, url: ${hook}, secret: whsec_not-base64-at-all-here } }`,
+      'found whsec_ without the base64 of at least 24 bytes after it',
+    ],
+    [
+      `sinks: { a: { type: webhook, url: ${hook}, secret: whsec_c2hvcnQga2V5 } }`,
+      'found whsec_ without the base64 of at least 24 bytes after it',
+    ],
   ])('%s is told what is wrong, and no secret', (text, words) => {
     const told = faults(text);
     expect(told).toContain(words);

@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type AlertFact, type OutgoingMessage, plainText, readInSlack, slackMessage } from '../../src/reports/index.ts';
+import { mailOf } from '../../src/reports/sinks/email.ts';
+import { maxWebhookBytes, webhookBody } from '../../src/reports/sinks/webhook.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
 import { entryOf, exampleFacts, exampleForecast, exampleRunaway, messageOf } from '../support/example-alerts.ts';
 
@@ -67,6 +69,7 @@ test('there is an example of every kind', () => {
   expect(facts.map(({ kind }) => kind)).toEqual([
     'budget',
     'stale',
+    'clock',
     'unproven',
     'check',
     'run',
@@ -104,7 +107,7 @@ test('a message is within the limits whatever it tells', () => {
       const entries = told.map((fact) => entryOf(fact, isOver ? 'resolved' : 'raised'));
       expect(blockKitFaults(slackMessage(messageOf(...entries)))).toEqual([]);
     }),
-    { numRuns: 100 },
+    { numRuns: 40 },
   );
   const long = { ...digest.digest, text: `${'x & <y> '.repeat(400)}\n`.repeat(300) } as OutgoingMessage['digest'];
   expect(blockKitFaults(slackMessage({ ...digest, digest: long }))).toEqual([]);
@@ -149,3 +152,78 @@ test('a name stays on its line, and is nothing to a terminal', () => {
     expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e]/u);
   }
 });
+
+test('a webhook has at most 100 kB, whatever it tells, and counts what it leaves out', () => {
+  const many = Array.from({ length: 2000 }, (_, index) => entryOf({ ...budget, key: `budget/${index}` }));
+  const name = 'x"\\é😀\u2028'.repeat(3000);
+  const long = entryOf({
+    ...budget,
+    key: name,
+    budget: name,
+    drivers: [driverOf(name)],
+    lacking: Array(500).fill(name),
+  });
+  const budgets = Array.from({ length: 3000 }, (_, index) => ({
+    ...{ budget: `${index} ${name.slice(0, 100)}`, period: '2026-10', spent: null, amount: '1', share: null },
+    ...{ state: null, forecast: null },
+  }));
+  const huge = { ...digest, digest: { ...digest.digest, budgets, lacking: [name], text: name } } as OutgoingMessage;
+  for (const message of [messageOf(...many), messageOf(long, ...many), messageOf(long), huge]) {
+    const body = webhookBody(message);
+    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(maxWebhookBytes);
+    const { alerts, left, digest: shown } = JSON.parse(body);
+    expect((left?.alerts ?? 0) + alerts.length).toBe(message.entries.length);
+    if (message.entries.length > 0) expect(alerts.length).toBeGreaterThan(0);
+    if (shown !== null) expect(left.budgets + shown.budgets.length).toBe(3000);
+  }
+  // Data of ordinary size keep the true names.
+  expect(JSON.parse(webhookBody(messageOf(entryOf({ ...budget, budget: 'a\u202eb' })))).alerts[0].fact.budget).toBe(
+    'a\u202eb',
+  );
+});
+
+test('a name of 3000 characters leaves place for the other drivers, in every medium', () => {
+  const drivers = ['a'.repeat(3000), '`*_~'.repeat(750), 'last-one'].map(driverOf);
+  const message = messageOf(entryOf({ ...budget, drivers }));
+  for (const text of [plainText(message), readInSlack(slackMessage(message)), mailText(message)]) {
+    expect(text).toContain('last-one');
+    expect(text.length).toBeLessThan(3000);
+  }
+});
+
+test('no name writes a line, turns text around or is markup, wherever a fact has one', () => {
+  const name =
+    'n\n✅ Resolved: all is well\u2028\u0085\u001b[2J\u202e\u200b\u{e0041}<!channel> *b* `c` https://x.example';
+  const facts = Object.values(exampleFacts).map((fact) => withTexts(fact, name) as AlertFact);
+  for (const transition of ['raised', 'resolved'] as const) {
+    const message = messageOf(...facts.map((fact) => entryOf(fact, transition)));
+    expect(blockKitFaults(slackMessage(message))).toEqual([]);
+    for (const text of [plainText(message), readInSlack(slackMessage(message)), mailText(message)]) {
+      expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u200b\u202e\u{e0041}]/u);
+    }
+    for (const text of transition === 'raised' ? [plainText(message), mailText(message)] : []) {
+      expect(text).not.toMatch(/^\W*Resolved/mu);
+    }
+    expect(mailText(message)).not.toContain('https://');
+  }
+});
+
+function driverOf(name: string) {
+  return { account: name, workspace: 'w', resourceType: 'agent', resourceName: name, cost: '1.000000000000' };
+}
+
+/** Subject and body, as a reader of mail decodes them. */
+function mailText(message: OutgoingMessage): string {
+  const [head = '', body = ''] = mailOf(message, 'a@example.com', ['b@example.com']).split('\r\n\r\n');
+  const subject = [...head.matchAll(/=\?utf-8\?B\?([^?]+)\?=/g)].map(([, word = '']) => Buffer.from(word, 'base64'));
+  return `${Buffer.concat(subject)}\n${Buffer.from(body, 'base64')}`.replaceAll('\r\n', '\n');
+}
+
+/** The fact with this in the place of every text that is neither a number, an instant nor a word of our own. */
+function withTexts(value: unknown, text: string, key = ''): unknown {
+  const own = ['kind', 'severity', 'state', 'anomaly', 'moved', 'outcome', 'of', 'step', 'notice'];
+  if (typeof value === 'string') return own.includes(key) || /^-?\d/.test(value) ? value : text;
+  if (Array.isArray(value)) return value.map((item) => withTexts(item, text));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withTexts(item, text, name)]));
+}

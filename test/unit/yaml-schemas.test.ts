@@ -61,7 +61,13 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
       },
       ...{ proof: { tolerance: '0.01' }, landing: { keep: 'all', keepDays: 30 } },
       focus: { provider: 'Platform', accountName: 'Main' },
-      alerts: { notify: ['finops', 'mail'], giveUpDays: 7 },
+      alerts: {
+        ...{ notify: ['finops', 'mail'], giveUpDays: 7, project: 'acme' },
+        severity: {
+          ...{ stale: 'critical', clock: 'info', unproven: 'warning', check: 'info' },
+          ...{ run: 'critical', closed_month: 'warning', dimension: 'info' },
+        },
+      },
       sinks: {
         finops: { type: 'slack', url: hook, allowPrivateNetwork: false },
         pager: { type: 'webhook', url: hook, secret: 'sixteen-letters-or-more', allowPrivateNetwork: true },

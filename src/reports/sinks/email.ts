@@ -1,3 +1,4 @@
+import { forMail } from '../../safe-text.ts';
 import type { EmailSettings } from '../../sink-settings.ts';
 import { type OutgoingMessage, plainText, subjectOf } from '../alert-message.ts';
 import type { SinkEffects, Tell } from './sink.ts';
@@ -10,11 +11,11 @@ const maxSubject = 150;
 /** Header and body of a message as mail: RFC 5322, UTF-8, its id the message's, so that a repeat is known as one. Pure. */
 export function mailOf(message: OutgoingMessage, from: string, to: readonly string[]): string {
   const domain = from.slice(from.lastIndexOf('@') + 1);
-  const body = Buffer.from(plainText(message).replaceAll('\n', '\r\n')).toString('base64');
+  const body = Buffer.from(plainText(message, forMail).replaceAll('\n', '\r\n')).toString('base64');
   return [
     `From: Costbook <${from}>`,
     `To: ${to.join(',\r\n ')}`,
-    `Subject: ${encodedWords(subjectOf(message).slice(0, maxSubject))}`,
+    `Subject: ${encodedWords(forMail(subjectOf(message), maxSubject))}`,
     `Date: ${new Date(message.at).toUTCString().replace('GMT', '+0000')}`,
     `Message-ID: <${message.id}@${domain}>`,
     'Auto-Submitted: auto-generated',

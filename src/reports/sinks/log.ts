@@ -11,15 +11,15 @@ export function openLog({ log }: SinkEffects): Tell {
 
 /** What is logged of a message: an event and its fields for each alert. Pure. */
 export function logLines(message: OutgoingMessage): readonly (readonly [string, Record<string, unknown>])[] {
-  const { id, mayBeRepeat, isTest, digest } = message;
-  const marks = { ...(mayBeRepeat ? { mayBeRepeat } : {}), ...(isTest ? { isTest } : {}) };
+  const { id, mayBeRepeat, isTest, digest, origin } = message;
+  const marks = { ...origin, ...(mayBeRepeat ? { mayBeRepeat } : {}), ...(isTest ? { isTest } : {}) };
   if (digest !== null) return [[subjectOf(message), { message: id, ...marks, text: digest.text }]];
   return message.entries.map((entry) => {
-    const { icon, title } = cardOf(entry);
+    const { icon, title, next } = cardOf(entry);
     const { key, transition, fact } = entry;
     return [
       `alert: ${icon} ${title}`,
-      { key, transition, severity: fact.severity, completeThrough: fact.completeThrough, message: id, ...marks },
+      { key, transition, severity: fact.severity, next, completeThrough: fact.completeThrough, message: id, ...marks },
     ];
   });
 }

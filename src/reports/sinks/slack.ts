@@ -1,5 +1,6 @@
+import { forSlack, forTerminal } from '../../safe-text.ts';
 import type { SlackSettings } from '../../sink-settings.ts';
-import { bar, type Card, cardOf, footOf, leftWords, type OutgoingMessage, subjectOf } from '../alert-message.ts';
+import { bar, type Card, cardOf, footOf, moreWords, type OutgoingMessage, subjectOf } from '../alert-message.ts';
 import { post } from './post.ts';
 import type { SinkEffects, Tell } from './sink.ts';
 
@@ -21,11 +22,13 @@ const slackWords = [
   ...['posting_to_general_channel_denied', 'too_many_attachments', 'no_active_hooks', 'rollup_error'],
 ];
 
+/** Shown as it is, without bold, code, links, mentions and emoji names: the only place for texts from outside. */
 interface PlainText {
   readonly type: 'plain_text';
   readonly text: string;
-  readonly emoji: true;
+  readonly emoji: false;
 }
+/** Only for words of our own. */
 interface Mrkdwn {
   readonly type: 'mrkdwn';
   readonly text: string;
@@ -34,99 +37,96 @@ interface Mrkdwn {
 }
 export type SlackBlock =
   | { readonly type: 'header'; readonly text: PlainText }
-  | { readonly type: 'section'; readonly text: Mrkdwn }
-  | { readonly type: 'section'; readonly fields: readonly Mrkdwn[] }
-  | { readonly type: 'context'; readonly elements: readonly Mrkdwn[] }
-  | { readonly type: 'divider' };
+  | { readonly type: 'section'; readonly text: PlainText | Mrkdwn }
+  | { readonly type: 'section'; readonly fields: readonly (PlainText | Mrkdwn)[] }
+  | { readonly type: 'context'; readonly elements: readonly PlainText[] };
 
 /** A message as an incoming webhook takes it; `text` is for notifications, and for who shows no blocks. */
 export interface SlackMessage {
   readonly text: string;
+  /** Of `text`: names in it are no markup. */
+  readonly mrkdwn: false;
+  readonly unfurl_links: false;
+  readonly unfurl_media: false;
   readonly blocks: readonly SlackBlock[];
 }
 
 /** A message within Slack's limits, whatever it tells. Pure. */
 export function slackMessage(message: OutgoingMessage): SlackMessage {
-  const subject = subjectOf(message);
-  const foot: SlackBlock = { type: 'context', elements: [mrkdwn(footOf(message), slackLimits.field)] };
-  const head: SlackBlock = { type: 'header', text: plain(subject) };
-  const text = cut(harmless(fallback(message)), slackLimits.text);
-  if (message.digest !== null) {
-    return { text, blocks: [head, ...preformatted(message.digest.text), foot] };
-  }
+  const text = linesWithin(fallbackLines(message), slackLimits.text);
+  return { text, mrkdwn: false, unfurl_links: false, unfurl_media: false, blocks: blocksOf(message) };
+}
+
+function blocksOf(message: OutgoingMessage): SlackBlock[] {
+  const head = header(subjectOf(message));
+  const foot = context([footOf(message)]);
+  if (message.digest !== null) return [head, ...preformatted(message.digest.text), foot];
   const cards = message.entries.map(cardOf);
   const [only] = cards;
-  if (cards.length === 1 && only !== undefined) return { text, blocks: [head, ...blocksOf(only), foot] };
-  // Head, foot, and a line that counts what is left out; of each alert what is said, its context and a line.
+  if (cards.length === 1 && only !== undefined) return [head, ...cardBlocks(only), foot];
+  // Head, foot, and a line that counts what is left out; of each alert its title, what it says and its context.
   const perCard = 3;
   const shown = cards.slice(0, Math.floor((slackLimits.blocks - 3) / perCard));
-  const left = cards.length - shown.length + (message.left?.anomalies ?? 0) + (message.left?.resolved ?? 0);
-  const more = cards.length === shown.length ? (leftWords(message) ?? '') : `and ${left} more: costbook alerts --open`;
-  return {
-    text,
-    blocks: [
-      head,
-      ...shown.flatMap((card): SlackBlock[] => [{ type: 'divider' }, ...shortBlocksOf(card)]),
-      ...(left === 0 ? [] : [{ type: 'section' as const, text: mrkdwn(more, slackLimits.section) }]),
-      foot,
-    ],
-  };
+  const more = moreWords(message, shown.length);
+  return [head, ...shown.flatMap(shortCardBlocks), ...(more === undefined ? [] : [section([more])]), foot];
 }
 
 /** What a notification shows: every title. */
-function fallback(message: OutgoingMessage): string {
+function fallbackLines(message: OutgoingMessage): string[] {
   const titles = message.entries.map(cardOf).map(({ icon, title }) => `${icon} ${title}`);
-  return titles.length > 1 ? [subjectOf(message), ...titles].join('\n') : subjectOf(message);
+  return titles.length > 1 ? [subjectOf(message), ...titles] : [subjectOf(message)];
 }
 
-function blocksOf(card: Card): SlackBlock[] {
-  const said = [...card.sentences, ...card.warnings.map((warning) => `⚠ ${warning}`)].join('\n');
-  const meter = card.share === undefined ? '' : `\`${bar(card.share)}\`\n`;
+function cardBlocks(card: Card): SlackBlock[] {
+  const said = saidLines(card);
   return [
-    ...(said === '' && meter === '' ? [] : [section(`${meter}${harmless(said)}`)]),
-    ...(card.fields.length === 0
-      ? []
-      : [
-          {
-            type: 'section' as const,
-            fields: card.fields
-              .slice(0, slackLimits.fields)
-              .map(({ label, value }) => escaped(`*${harmless(label)}*\n${harmless(value)}`, slackLimits.field)),
-          },
-        ]),
-    ...(card.list === undefined ? [] : [section(listText(card.list))]),
-    { type: 'context', elements: card.notes.map((note) => mrkdwn(note, slackLimits.field)) },
+    ...(said.length === 0 ? [] : [section(said)]),
+    ...fieldBlocks(card.fields),
+    ...(card.list === undefined ? [] : [section(listLines(card.list))]),
+    context(card.notes),
   ];
 }
 
-function shortBlocksOf(card: Card): SlackBlock[] {
-  const lines = [
-    `*${harmless(`${card.icon} ${card.title}`)}*`,
-    ...(card.share === undefined ? [] : [`\`${bar(card.share)}\``]),
-    ...card.sentences.map(harmless),
-    ...card.warnings.map((warning) => `⚠ ${harmless(warning)}`),
-    ...(card.list === undefined ? [] : [listText(card.list)]),
-  ];
+function shortCardBlocks(card: Card): SlackBlock[] {
+  const said = [...saidLines(card), ...(card.list === undefined ? [] : listLines(card.list))];
+  // A header in the place of a divider keeps the number of blocks, and is bold without markup.
+  return [header(`${card.icon} ${card.title}`), ...(said.length === 0 ? [] : [section(said)]), context(card.notes)];
+}
+
+function saidLines(card: Card): string[] {
   return [
-    section(lines.join('\n')),
-    { type: 'context', elements: card.notes.map((note) => mrkdwn(note, slackLimits.field)) },
+    ...(card.share === undefined ? [] : [bar(card.share)]),
+    ...card.sentences,
+    ...(card.next === undefined ? [] : [`→ ${card.next}`]),
+    ...card.warnings.map((warning) => `⚠ ${warning}`),
   ];
 }
 
-function listText({ label, items }: NonNullable<Card['list']>): string {
-  return [`*${harmless(label)}*`, ...items.map((item) => `• ${harmless(item)}`)].join('\n');
+function listLines({ label, items }: NonNullable<Card['list']>): string[] {
+  return [`${label}:`, ...items.map((item) => `• ${item}`)];
 }
 
-/** Lines of one width, in as many sections as they need. */
+/** Two columns: our own label in bold, and the value as it is. */
+function fieldBlocks(fields: Card['fields']): SlackBlock[] {
+  const perBlock = slackLimits.fields / 2;
+  return Array.from({ length: Math.ceil(fields.length / perBlock) }, (_, index) => ({
+    type: 'section',
+    fields: fields
+      .slice(index * perBlock, (index + 1) * perBlock)
+      .flatMap(({ label, value }) => [mrkdwn(`*${label}*`), plain(value, slackLimits.field)]),
+  }));
+}
+
+/** Lines of one width, in as many sections as they need. In code only its end means something. */
 function preformatted(text: string): SlackBlock[] {
   const blocks: SlackBlock[] = [];
   let lines: string[] = [];
   function flush(): void {
-    if (lines.length > 0) blocks.push(section(`\`\`\`\n${lines.join('\n')}\n\`\`\``));
+    if (lines.length > 0) blocks.push({ type: 'section', text: mrkdwn(`\`\`\`\n${lines.join('\n')}\n\`\`\``) });
     lines = [];
   }
   for (const line of text.split('\n')) {
-    const safe = cut(harmless(line.replaceAll('```', "'''")), 1000);
+    const safe = forSlack(line.replaceAll('`', "'"), 1000);
     if (lines.join('\n').length + safe.length > slackLimits.section - 20) flush();
     lines.push(safe);
   }
@@ -134,68 +134,67 @@ function preformatted(text: string): SlackBlock[] {
   const most = slackLimits.blocks - 2;
   return blocks.length <= most
     ? blocks
-    : [...blocks.slice(0, most - 1), section('and more: costbook digest --dry-run')];
+    : [...blocks.slice(0, most - 1), section(['and more: costbook digest --dry-run'])];
 }
 
-/** Of text that is escaped already. */
-function section(text: string): SlackBlock {
-  return { type: 'section', text: escaped(text, slackLimits.section) };
+function header(text: string): SlackBlock {
+  return { type: 'header', text: plain(text, slackLimits.header) };
 }
 
-function escaped(text: string, limit: number): Mrkdwn {
-  return { type: 'mrkdwn', text: cut(text, limit), verbatim: true };
+function section(lines: readonly string[]): SlackBlock {
+  return { type: 'section', text: { type: 'plain_text', text: linesWithin(lines, slackLimits.section), emoji: false } };
 }
 
-function mrkdwn(text: string, limit: number): Mrkdwn {
-  return escaped(harmless(text), limit);
+function context(lines: readonly string[]): SlackBlock {
+  return { type: 'context', elements: lines.map((line) => plain(line, slackLimits.field)) };
 }
 
-function plain(text: string): PlainText {
-  return { type: 'plain_text', text: cut(harmless(text), slackLimits.header), emoji: true };
+function plain(text: string, limit: number): PlainText {
+  return { type: 'plain_text', text: forSlack(text, limit), emoji: false };
 }
 
-/** The three characters that mean something to Slack. */
-function harmless(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+function mrkdwn(text: string): Mrkdwn {
+  return { type: 'mrkdwn', text, verbatim: true };
 }
 
-/** At most so many characters, neither half a character nor half an escape at the end. */
-function cut(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  const kept = text
-    .slice(0, limit - 1)
-    .replace(/&[a-z]{0,3}$/, '')
-    .replace(/[\uD800-\uDBFF]$/, '');
-  return `${kept}…`;
+/** No line is so long that there is no place for others. */
+const maxLine = 1000;
+
+/** As many lines as there is place for. */
+function linesWithin(lines: readonly string[], limit: number): string {
+  let text = '';
+  for (const line of lines) {
+    const more = `${text === '' ? '' : '\n'}${forSlack(line, maxLine)}`;
+    if (text.length + more.length > limit - 2) return `${text}\n…`;
+    text += more;
+  }
+  return text;
 }
 
 /** A message as a person reads it in Slack, for a terminal. */
 export function readInSlack({ blocks }: SlackMessage): string {
   const width = 78;
   function linesOf(block: SlackBlock): string[] {
-    if (block.type === 'header') return [withoutMarkup(block.text.text), ''];
-    if (block.type === 'divider') return ['─'.repeat(width)];
-    if (block.type === 'context') return block.elements.flatMap(({ text }) => wrapped(withoutMarkup(text), width));
-    if ('fields' in block) return [...block.fields.map(({ text }) => withoutMarkup(text).replace('\n', ': ')), ''];
+    if (block.type === 'header') return [readText(block.text), ''];
+    if (block.type === 'context') return block.elements.flatMap((element) => wrapped(readText(element), width));
+    if ('fields' in block) {
+      const texts = block.fields.map(readText);
+      return [...texts.flatMap((label, index) => (index % 2 === 0 ? [`${label}: ${texts[index + 1] ?? ''}`] : [])), ''];
+    }
     return [
-      ...withoutMarkup(block.text.text)
+      ...readText(block.text)
         .split('\n')
         .flatMap((line) => wrapped(line, width)),
       '',
     ];
   }
   const lines = blocks.flatMap(linesOf);
-  return lines.map((line) => `│ ${line}`.trimEnd()).join('\n');
+  return lines.map((line) => `│ ${forTerminal(line)}`.trimEnd()).join('\n');
 }
 
-function withoutMarkup(text: string): string {
-  return text
-    .replace(/^\*(.*)\*$/gm, '$1')
-    .replace(/^```\n?|\n?```$/g, '')
-    .replace(/^`(.*)`$/gm, '$1')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
+function readText({ type, text }: PlainText | Mrkdwn): string {
+  const shown = type === 'plain_text' ? text : text.replace(/^\*(.*)\*$/g, '$1').replace(/^```\n?|\n?```$/g, '');
+  return shown.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }
 
 function wrapped(line: string, width: number): string[] {
