@@ -7,7 +7,7 @@ import { figuresOfQuery } from './figures.ts';
 import { type Manifest, sha256OfText } from './manifest.ts';
 import { boundParameters, type GivenParameter, readParameters, settleParameters } from './parameters.ts';
 import { inputsOf } from './publish-report.ts';
-import { blamingReport, orderedQuery, type Report, selectOf } from './report.ts';
+import { admitReport, blamingReport, orderedQuery, type Report, selectOf } from './report.ts';
 import { type BooksAnswer, columnOf } from './verify-exports.ts';
 
 /** The books, to be asked again what manifests say that they answered, each as of its own instant. */
@@ -35,12 +35,15 @@ export async function openWitness(dir: string, reports: readonly Report[], signa
     because = error.message;
   }
   // Most exports of a night are of one instant.
-  let open: { readonly asOf: string; readonly books: Books } | undefined;
-  async function booksAsOf(asOf: string): Promise<Connection> {
-    if (open?.asOf !== asOf) {
+  let open: { readonly asOf: string; readonly books: Books; readonly files: readonly string[] } | undefined;
+  async function booksAsOf(asOf: string, files: readonly string[]): Promise<Connection> {
+    if (open?.asOf !== asOf || files.some((file) => !open?.files.includes(file))) {
       open?.books.close();
       open = undefined;
-      open = { asOf, books: await openBooks(dir, { lockedDown: false, asOf: Date.parse(asOf), signal }) };
+      const books = await openBooks(dir, { lockedDown: false, asOf: Date.parse(asOf), signal });
+      open = { asOf, books, files };
+      // Reports may be the user's SQL.
+      await books.lockDown({ files });
     }
     return open.books.connection;
   }
@@ -59,7 +62,8 @@ export async function openWitness(dir: string, reports: readonly Report[], signa
       }
       const bound = await bindAgain(report, manifest, dir);
       if (typeof bound === 'string') return notCompared(bound);
-      const connection = await booksAsOf(manifest.asOf);
+      const connection = await booksAsOf(manifest.asOf, filesOfParameters(report, bound));
+      await admitReport(connection, report);
       return {
         notCompared: undefined,
         facts: [
@@ -74,6 +78,12 @@ export async function openWitness(dir: string, reports: readonly Report[], signa
     },
     close: () => open?.books.close(),
   };
+}
+
+/** The files that the SQL is bound to. */
+function filesOfParameters(report: Report, bound: SqlParameters): string[] {
+  const names = report.parameters.filter(({ type }) => type === 'file').map(({ name }) => name);
+  return names.flatMap((name) => (typeof bound[name] === 'string' ? [String(bound[name])] : []));
 }
 
 function notCompared(because: string): BooksAnswer {
@@ -140,7 +150,7 @@ async function bindAgain(report: Report, manifest: Manifest, dir: string): Promi
   });
   const problems: string[] = [];
   const problem = (text: string): number => problems.push(text);
-  const read = await readParameters(report, given, { now: Date.parse(manifest.asOf), dir, problem });
+  const read = await readParameters(report, given, { now: Date.parse(manifest.asOf), dir, folders: ['/'], problem });
   if (problems.length > 0) return problems.join('; ');
   // Every value is told; none has to be looked up in the books.
   const values = settleParameters(read, nothingKnown);

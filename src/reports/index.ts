@@ -81,6 +81,7 @@ export { formatTable } from './formats/table.ts';
 export { type Kept, readKept } from './kept.ts';
 export { lackingTogether } from './lacking-words.ts';
 export { partitionsFolder } from './lake.ts';
+export { realFolder } from './layout.ts';
 export { type Manifest, type ManifestFile, manifestName } from './manifest.ts';
 export { answersMetric, type EndedRun, type MetricsAsked, metricNames, readMetrics } from './metrics.ts';
 export * from './moment.ts';
@@ -95,7 +96,7 @@ export {
   reachedOn,
 } from './period-forecast.ts';
 export { filesOf, type Published } from './publish.ts';
-export { isPartitioned, publishReport } from './publish-report.ts';
+export { filesNamed, isPartitioned, placeOf, publishReport } from './publish-report.ts';
 export * from './report.ts';
 export {
   exceedsOnOf,

@@ -8,7 +8,7 @@ import { costColumnOf, figuresOfQuery } from './figures.ts';
 import type { FormatOptions, Question } from './formats/format.ts';
 import type { Kept } from './kept.ts';
 import { publishLake } from './lake.ts';
-import { exportPlace } from './layout.ts';
+import { type ExportPlace, exportPlace } from './layout.ts';
 import { type Manifest, sha256OfFile, sha256OfText } from './manifest.ts';
 import { type ParameterValue, saidParameters } from './parameters.ts';
 import { type FileToWrite, type Published, publishFiles } from './publish.ts';
@@ -26,34 +26,60 @@ export interface Publication {
   readonly kept: Kept | undefined;
   /** The instant as of which the books answer; undefined where they answer as they are. */
   readonly asOf: Instant | undefined;
-  /** Whether it would also be answered as of then where nobody says as of when. */
-  readonly isUsual: boolean;
   /** Those asked for; others that lie there from before are written with them. */
   readonly formats: readonly string[];
   readonly raw: boolean;
   readonly parquetDecimals: FormatOptions['parquetDecimals'];
   /** Of a report that is told in FOCUS: its version, and the metadata that goes with it. */
   readonly focus: { readonly version: string; readonly metadata: string } | undefined;
-  /** The folder below which all exports lie. */
-  readonly root: string;
+  /** Where the files go. */
+  readonly place: ExportPlace;
   readonly signal: AbortSignal;
   /** Told what is being written. */
   readonly onProgress?: ((words: string) => void) | undefined;
 }
 
-/** Publishes the answer of a report as files with their manifest, as `publishFiles` and `publishLake` do. */
-export async function publishReport(publication: Publication): Promise<Published> {
-  const { report, question, columns, values, state, asOf, formats, raw, parquetDecimals, focus, signal, onProgress } =
-    publication;
-  const { connection, query, parameters } = question;
-  const column = costColumnOf(columns, report.file.header['cost']);
+/** Where an answer goes, below the folder of all exports. */
+export function placeOf({
+  report,
+  values,
+  asOf,
+  isUsual,
+  root,
+}: Pick<Publication, 'report' | 'values' | 'asOf'> & {
+  /** Whether it would also be answered as of then where nobody says as of when. */
+  readonly isUsual: boolean;
+  /** The folder below which all exports lie. */
+  readonly root: string;
+}): ExportPlace {
   const defaults = new Map(report.parameters.map((parameter) => [parameter.name, parameter.default]));
-  const place = exportPlace(
-    publication.root,
+  return exportPlace(
+    root,
     report.name,
     values.map((value) => ({ ...value, hasDefault: defaults.get(value.name) !== undefined })),
-    publication.isUsual ? undefined : (asOf ?? 'now'),
+    isUsual ? undefined : (asOf ?? 'now'),
   );
+}
+
+/** Publishes the answer of a report as files with their manifest, as `publishFiles` and `publishLake` do. */
+export async function publishReport(publication: Publication): Promise<Published> {
+  const {
+    report,
+    question,
+    columns,
+    values,
+    state,
+    asOf,
+    place,
+    formats,
+    raw,
+    parquetDecimals,
+    focus,
+    signal,
+    onProgress,
+  } = publication;
+  const { connection, query, parameters } = question;
+  const column = costColumnOf(columns, report.file.header['cost']);
   const facts = {
     report: report.name,
     parameters: saidParameters(values),
@@ -104,6 +130,11 @@ export async function publishReport(publication: Publication): Promise<Published
     });
   }
   return publishFiles(place, { ...facts, ...figures }, files, { connection, column, signal, onProgress });
+}
+
+/** The files that parameters name: the only ones that the SQL reads. */
+export function filesNamed(values: readonly ParameterValue[]): string[] {
+  return values.flatMap(({ type, bound }) => (type === 'file' && typeof bound === 'string' ? [bound] : []));
 }
 
 /** The hashes of the files that the SQL reads: with another file the same question has another answer. */

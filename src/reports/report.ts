@@ -88,6 +88,7 @@ export async function checkReport(
   report: Report,
   parameters: SqlParameters,
 ): Promise<readonly SqlColumn[]> {
+  await admitReport(connection, report);
   const columns = await columnsOf(connection, `\n${selectOf(report)}`, parameters);
   const names = columns.map(({ name }) => name);
   const plainNames = names.map((name) => name.toLowerCase()); // as DuckDB compares them
@@ -103,6 +104,13 @@ export async function checkReport(
   }
   checkCost(report, columns);
   return columns;
+}
+
+/** Throws UsageError where a report's SQL is anything but one SELECT, which is all that may stand inside of ours. */
+export async function admitReport(connection: Connection, { file }: Report): Promise<void> {
+  await connection.admit(file.text, { withParameters: true }).catch((error) => {
+    throw error instanceof UsageError ? sqlProblem(file, error, 0) : error;
+  });
 }
 
 /** Throws UsageError where the header's cost is no column that can be added up exactly. */

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import type { Instant } from '../time.ts';
 import { createPast, presentCatalog, setMoment } from './as-of.ts';
-import { type Connection, expectFile, openDatabase } from './connection.ts';
+import { type Connection, expectFile, openDatabase, type Reachable } from './connection.ts';
 import { checkSchema } from './migrate.ts';
 import { snapshotFile } from './snapshot.ts';
 import { removeReadersSpill } from './spill.ts';
@@ -12,6 +12,8 @@ const endOfTime = Date.UTC(9999, 11, 31);
 /** The published snapshot, as readers see it. */
 export interface Books {
   readonly connection: Connection;
+  /** From here on refuses every file but these, the network and every setting: before SQL of the project is asked. */
+  lockDown(reachable?: Reachable): Promise<void>;
   close(): void;
 }
 
@@ -53,7 +55,7 @@ export async function openBooks(
   try {
     const connection = await database.connect(signal);
     if (moment !== undefined) await setMoment(connection, moment);
-    return { connection, close: () => database.close() };
+    return { connection, lockDown: (reachable) => database.lockDown(reachable), close: () => database.close() };
   } catch (error) {
     database.close();
     throw error;

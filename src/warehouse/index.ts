@@ -71,7 +71,7 @@ export {
 } from './partitions.ts';
 export { openRebuildingWarehouse, type RebuildingWarehouse } from './rebuilding.ts';
 export { snapshotFile } from './snapshot.ts';
-export { readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
+export { builtInSql, readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 export {
   epochDays,
   epochMicros,

@@ -33,7 +33,7 @@ export interface SqlFile {
 const headerKeys = new Set(['about', 'grain', 'params', 'formats', 'severity', 'cost', 'partition', 'kept']);
 
 /** Where the built-in SQL files lie: beside `src` in a checkout, beside `dist` in a package. */
-const builtIn = fileURLToPath(new URL('../../sql', import.meta.url));
+export const builtInSql = fileURLToPath(new URL('../../sql', import.meta.url));
 
 /**
  * Reads all SQL files of a folder by name, those in `overlay` (a user's own `sql/`) over the built-in ones.
@@ -41,7 +41,7 @@ const builtIn = fileURLToPath(new URL('../../sql', import.meta.url));
  */
 export async function readSqlFolder(folder: SqlFolder, overlay?: string): Promise<SqlFile[]> {
   const files = new Map<string, string>();
-  for (const root of [builtIn, ...(overlay === undefined ? [] : [overlay])]) {
+  for (const root of [builtInSql, ...(overlay === undefined ? [] : [overlay])]) {
     const names = await readdir(join(root, folder)).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return [];
       throw error;

@@ -320,11 +320,15 @@ describe.concurrent('a report of one’s own', () => {
         'broken.sql:3:13: the parameter "mnth" is declared, but $mnth is nowhere in the SQL',
       ],
     ],
-    ['two statements', '--! about: x\n--! grain: a\nselect 1 as a;\nselect 2 as a\n', 'broken.sql:3: Parser Error'],
+    [
+      'two statements',
+      '--! about: x\n--! grain: a\nselect 1 as a;\nselect 2 as a\n',
+      'broken.sql: the query has 2 statements',
+    ],
     [
       'several statements behind a parenthesis that closes too much',
       `--! about: x\n--! grain: a\nselect 1 as a) as r; copy (select 1) to '${join(tmpdir(), 'costbook-never')}'; select * from (select 1 as a\n`,
-      'broken.sql: Parser Error: found 3 statements, expected one SELECT',
+      'broken.sql:3: Parser Error',
     ],
     ['a parenthesis that is open', '--! about: x\n--! grain: a\nselect (1 as a\n', 'broken.sql:3: Parser Error'],
     ['a format that there is none of', '--! about: x\n--! grain: a\n--! formats: csv, xlsx\nselect 1 as a\n', 'xlsx'],

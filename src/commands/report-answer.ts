@@ -1,0 +1,328 @@
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import { loadConfig } from '../config.ts';
+import { nearest } from '../did-you-mean.ts';
+import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
+import {
+  blamingReport,
+  boundParameters,
+  type CompletenessState,
+  checkReport,
+  completenessOf,
+  describeCompleteness,
+  exportFormats,
+  type FocusAsked,
+  filesNamed,
+  filesOf,
+  focusAsked,
+  focusMetadata,
+  formatTable,
+  type GivenParameter,
+  incompleteness,
+  instantOf,
+  isPartitioned,
+  type Kept,
+  manifestName,
+  momentOf,
+  newestLoad,
+  orderedQuery,
+  type ParameterValue,
+  type Published,
+  parameterOption,
+  partitionsFolder,
+  periodsOf,
+  placeOf,
+  publishReport,
+  type Question,
+  type ReadParameters,
+  type Report,
+  readKept,
+  readParameters,
+  readReports,
+  realFolder,
+  saidParameters,
+  settleParameters,
+  withFocusNames,
+} from '../reports/index.ts';
+import { completeness, openBooks, type SqlColumn, toCellText, toJsonValue } from '../warehouse/index.ts';
+import type { ApartContext } from './apart.ts';
+import type { CommandInput } from './command.ts';
+import { optionReader } from './options.ts';
+
+/** Answers a report and writes it as files, in a process of its own: its SQL may be the user's. */
+export async function answerReport(input: CommandInput, context: ApartContext): Promise<number> {
+  const now = context.effects.now();
+  const options = optionReader(input, now);
+  const reports = await readReports(join(context.dir, 'sql'));
+  if (options.flag('list')) {
+    await context.write(context.json ? `${JSON.stringify(reports.map(described))}\n` : listOf(reports));
+    return exitCodes.done;
+  }
+  const [name] = input.arguments;
+  const found = reports.find((candidate) => candidate.name === name);
+  const report = found && withConfiguredNames(found, context);
+  if (report === undefined) options.problem(unknownReport(name, reports));
+  const formats = options.choices('format', exportFormats) ?? report?.formats ?? [];
+  const parquetDecimals = options.choice('parquetDecimals', ['exact', 'double']) ?? 'exact';
+  if (report !== undefined) checkForm(report, { formats, parquetDecimals }, options.problem);
+  const asked = options.asOf();
+  const given: GivenParameter[] = ['month', 'from', 'to'].flatMap((option) => {
+    const text = options.text(option);
+    return text === undefined ? [] : [{ name: option, text, what: `--${option}` }];
+  });
+  const version = options.text('focusVersion');
+  if (version !== undefined) given.push({ name: 'focus_version', text: version, what: '--focus-version' });
+  if (options.flag('withDeprecatedColumns')) {
+    given.push({ name: 'deprecated_columns', text: 'true', what: '--with-deprecated-columns' });
+  }
+  for (const text of options.texts('param')) {
+    const [, parameter, value] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+    if (parameter === undefined || value === undefined) {
+      options.problem(`--param: found "${text}", expected name=value`);
+    } else given.push({ name: parameter, text: value, what: `--param ${parameter}` });
+  }
+  // Relative dates count from the instant at which the question is put.
+  const folders = options.texts('allowFiles').map((folder) => resolve(folder));
+  const reading = { now: instantOf(asked) ?? now, dir: context.dir, folders, problem: options.problem };
+  const read = report === undefined ? [] : await readParameters(report, given, reading);
+  options.check();
+  if (report === undefined) throw new UsageError('name a report');
+
+  const isRequired = options.flag('requireComplete');
+  let asOf = instantOf(asked);
+  let books = await openBooks(context.dir, { lockedDown: false, asOf, signal: context.signal });
+  try {
+    let state = await completenessOf(books.connection, asOf);
+    const values = settle(read, state, isRequired);
+    const focus = focusAsked(values);
+    const periods = periodsOf(values);
+    const moment = await momentOf(books.connection, asked, periods);
+    if (moment !== asOf) {
+      books.close();
+      asOf = moment;
+      books = await openBooks(context.dir, { lockedDown: false, asOf, signal: context.signal });
+      state = await completenessOf(books.connection, asOf);
+      // Nobody asked for an instant: it is that of a close.
+      state = { ...state, closedAt: state.asOf };
+    }
+    context.progress(report.name);
+    const { connection } = books;
+    const account = values.find((value) => value.name === 'account')?.bound ?? null;
+    const accounts = (await completeness(connection)).filter((row) => account === null || row.account === account);
+    const kept = report.kept && (await readKept(connection, report.kept, { accounts, periods }));
+    const lacking = [...incompleteness(accounts, periods), ...(kept?.lacking ?? [])];
+    if (isRequired && lacking.length > 0) throw new UnprovenError(`${lacking.join('\n')}\nnothing was written`);
+    for (const sentence of [...lacking, ...(kept?.gone ?? [])]) context.tell(`warning: ${sentence}`);
+
+    refuseOneNameForSeveral(values, accounts);
+    const parameters = boundParameters(values);
+    const isUsual = (await momentOf(connection, undefined, periods)) === asOf;
+    const root = resolve(options.text('out') ?? join(context.dir, 'exports'));
+    const place = placeOf({ report, values, asOf, isUsual, root });
+    // From here on SQL runs that may be the user's.
+    await books.lockDown({ files: filesNamed(values), folders: [await realFolder(place.reportFolder)] });
+    return await blamingReport(report, async () => {
+      const answered = await checkReport(connection, report, parameters);
+      const columns = chosenColumns(answered, focus);
+      const question: Question = { connection, query: orderedQuery(report, focus?.columns), parameters };
+      const published = await publishReport({
+        report,
+        question,
+        columns,
+        values,
+        state,
+        kept,
+        asOf,
+        formats,
+        raw: options.flag('raw'),
+        parquetDecimals,
+        focus: focus && {
+          version: focus.version,
+          metadata: focusMetadata(
+            focus.version,
+            parquetDecimals === 'double' ? withDoubles(columns) : columns,
+            await newestLoad(connection, String(parameters['month'])),
+          ),
+        },
+        place,
+        onProgress: context.progress,
+        signal: context.signal,
+      });
+      context.progress('reading it for the answer');
+      const answer = { report, values, state, kept, columns, published };
+      context.count?.({
+        rows: published.manifest.rows,
+        files: published.manifest.files.length,
+        unchanged: published.isUnchanged,
+      });
+      await (context.json ? writeJson(context, question, answer) : writeTable(context, question, answer));
+      return exitCodes.done;
+    });
+  } finally {
+    books.close();
+  }
+}
+
+/** A report that is told in FOCUS names provider and account as the configuration does; others do without it. */
+function withConfiguredNames(report: Report, { dir, env, effects }: ApartContext): Report {
+  if (!report.parameters.some(({ name }) => name === 'focus_version')) return report;
+  return withFocusNames(report, loadConfig({ dir, env, now: effects.now(), requireAccounts: false }).focus);
+}
+
+/** One name of an account cannot be that of several: each has its own in the configuration. */
+function refuseOneNameForSeveral(values: readonly ParameterValue[], accounts: readonly { account: string }[]): void {
+  const name = values.find((value) => value.name === 'account_name')?.bound ?? null;
+  if (name === null || accounts.length < 2) return;
+  const ids = accounts.map(({ account }) => account).join(', ');
+  throw new UsageError(
+    `focus.accountName is "${name}", and the books have ${accounts.length} accounts: ${ids}; ` +
+      'remove it and write name in each entry of accounts, which the next ingest puts into the books',
+  );
+}
+
+/** Adds to the problems what a report cannot be written as, and doubles where nothing would hold them. */
+function checkForm(
+  report: Report,
+  { formats, parquetDecimals }: { formats: readonly string[]; parquetDecimals: 'exact' | 'double' },
+  problem: (text: string) => void,
+): void {
+  if (isPartitioned(report)) {
+    const others = formats.filter((format) => format !== 'parquet');
+    if (others.length > 0) {
+      problem(`--format: the report ${report.name} is written as parquet alone, found ${others.join(', ')}`);
+    }
+    if (parquetDecimals === 'double') {
+      problem(`--parquet-decimals: the report ${report.name} is written with exact decimals alone; leave it out`);
+    }
+  } else if (parquetDecimals === 'double' && !formats.includes('parquet')) {
+    problem(`--parquet-decimals: parquet is none of the formats asked for, which are ${formats.join(', ')}`);
+  }
+}
+
+/** Columns as they are where decimals are made doubles: some of the files have no precision to be promised. */
+function withDoubles(columns: readonly SqlColumn[]): SqlColumn[] {
+  return columns.map(({ name, type }) => ({ name, type: type.startsWith('DECIMAL') ? 'DOUBLE' : type }));
+}
+
+/** The columns that are answered with: those of FOCUS in its order, or all. Throws UsageError where the SQL lacks one. */
+function chosenColumns(answered: readonly SqlColumn[], focus: FocusAsked | undefined): readonly SqlColumn[] {
+  if (focus === undefined) return answered;
+  const missing = focus.columns.filter((name) => !answered.some((column) => column.name === name));
+  if (missing.length > 0) {
+    throw new UsageError(`the report lacks columns of FOCUS ${focus.version}: ${missing.join(', ')}`);
+  }
+  return focus.columns.flatMap((name) => answered.filter((column) => column.name === name));
+}
+
+/** A report that was answered, and where it was written to. */
+interface Answer {
+  readonly report: Report;
+  readonly values: readonly ParameterValue[];
+  readonly state: CompletenessState;
+  readonly kept: Kept | undefined;
+  readonly columns: readonly SqlColumn[];
+  readonly published: Published;
+}
+
+function described({ name, about, grain, parameters, formats }: Report): Record<string, unknown> {
+  return {
+    name,
+    about,
+    grain,
+    parameters: parameters.map((parameter) => ({ ...parameter, default: parameter.default ?? null })),
+    formats,
+  };
+}
+
+function listOf(reports: readonly Report[]): string {
+  const columns = ['report', 'parameters', 'formats', 'about'].map((name) => ({ name, type: 'VARCHAR' }));
+  const rows = reports.map(({ name, parameters, formats, about }) => [
+    name,
+    parameters.map(parameterOption).join(' '),
+    formats.join(', '),
+    about,
+  ]);
+  return `${formatTable(columns, rows, { maxCellWidth: Number.POSITIVE_INFINITY })}\n`;
+}
+
+function unknownReport(name: string | undefined, reports: readonly Report[]): string {
+  const names = reports.map((candidate) => candidate.name);
+  if (name === undefined) return `name a report: ${names.join(', ')}`;
+  const guess = nearest(name, names);
+  return `there is no report "${name}"${guess ? ` (did you mean "${guess}"?)` : ''}: expected one of ${names.join(', ')}`;
+}
+
+/** The values of the parameters. Where completeness is required, books that cannot say what is complete do not meet that. */
+function settle(read: ReadParameters, state: CompletenessState, isRequired: boolean): ParameterValue[] {
+  const isWaiting = read.some(({ value }) => typeof value === 'string');
+  try {
+    return settleParameters(read, state);
+  } catch (error) {
+    if (isRequired && isWaiting && error instanceof UsageError) throw new UnprovenError(error.message);
+    throw error;
+  }
+}
+
+async function writeJson(context: ApartContext, question: Question, answer: Answer): Promise<void> {
+  const { report, values, state, kept, columns, published } = answer;
+  const { manifest, isUnchanged: unchanged } = published;
+  const head = {
+    report: report.name,
+    parameters: saidParameters(values),
+    ...state,
+    ...(kept === undefined ? {} : { evaluatedThrough: kept.through }),
+    columns,
+    manifest: join(published.folder, manifestName),
+    unchanged,
+    files: filesOf(published),
+  };
+  if (manifest.basis !== undefined) {
+    // All costs by hour are for files.
+    await context.write(`${JSON.stringify({ ...head, rowCount: manifest.rows, cost: manifest.cost })}\n`);
+    return;
+  }
+  // Written with the first rows: what fails at once must not leave half a JSON value on stdout.
+  let lead = `${JSON.stringify(head).slice(0, -1)},"rows":[`;
+  const { pieces } = await question.connection.stream(question.query, question.parameters);
+  for await (const rows of pieces) {
+    if (rows.length === 0) continue;
+    const lines = rows.map((row) =>
+      JSON.stringify(Object.fromEntries(columns.map(({ name }, index) => [name, toJsonValue(row[index] ?? null)]))),
+    );
+    await context.write(`${lead}\n${lines.join(',\n')}`);
+    lead = ',';
+  }
+  await context.write(`${lead === ',' ? '\n' : lead}]}\n`);
+}
+
+/** A screenful for a look; the files have all. */
+const maxShownRows = 40;
+
+async function writeTable(context: ApartContext, question: Question, answer: Answer): Promise<void> {
+  const { published, state, kept } = answer;
+  const { manifest } = published;
+  const unchanged = published.isUnchanged ? ' (unchanged)' : '';
+  const rowCount = `${manifest.rows} row${manifest.rows === 1 ? '' : 's'}`;
+  if (manifest.basis !== undefined) {
+    const months = `${manifest.files.length} month${manifest.files.length === 1 ? '' : 's'}`;
+    await context.write(
+      `(${months} of accounts, ${rowCount}, ${manifest.cost ?? 'no'} USD) ${describeCompleteness(state)}\n`,
+    );
+    await context.write(`${shortest(join(published.folder, partitionsFolder))}${unchanged}\n`);
+    return;
+  }
+  const { query, parameters, connection } = question;
+  const { columns, pieces } = await connection.stream(`${query} limit ${maxShownRows}`, parameters);
+  const shown: (string | undefined)[][] = [];
+  for await (const rows of pieces) for (const row of rows) shown.push(row.map(toCellText));
+  const cut = manifest.rows > shown.length ? `, the first ${shown.length} are shown` : '';
+  await context.write(`${formatTable(columns, shown)}\n`);
+  await context.write(`(${rowCount}${cut}) ${describeCompleteness(state)}\n`);
+  if (kept !== undefined) await context.write(`${kept.sentence}\n`);
+  for (const { latest, path } of filesOf(published)) await context.write(`${shortest(latest ?? path)}${unchanged}\n`);
+}
+
+/** The path as a person in this folder would write it. */
+function shortest(path: string): string {
+  const fromHere = relative('.', path);
+  return isAbsolute(fromHere) || fromHere.startsWith('..') ? path : fromHere;
+}
