@@ -11,6 +11,8 @@ export interface HttpRequest {
   readonly method: 'GET';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** A longer body of an answer is refused. */
+  readonly maxBodyMib: number;
   readonly signal: AbortSignal;
 }
 

@@ -1,7 +1,8 @@
 --! about: What did each resource cost this month, which share of the account is that, and from when to when?
 --! grain: account, month, workspace, resource_type, resource_name, resource_uuid
---! params: month month = last-complete, account text = *, workspace text = *
+--! params: month month = last-complete, account text = *, workspace text = *, labels text = *
 --! formats: csv, parquet
+-- With labels (team,env) there is a column for each: the last value in the month.
 with added_up as (
   select
     series_id,
@@ -33,6 +34,21 @@ resources as (
     series.resource_name,
     series.resource_uuid
 ),
+labels_of_month as (
+  select
+    series.account,
+    series.workspace,
+    series.resource_type,
+    series.resource_name,
+    series.resource_uuid,
+    arg_max(states.labels, states.from_time) as labels
+  from ledger.resources_of_series as states
+  join series using (series_id)
+  where $labels is not null
+    and states.from_time < cast($month as timestamp) + interval 1 month
+    and states.to_time > cast($month as timestamp)
+  group by all
+),
 totals as (
   select account, sum(cost) as cost
   from resources
@@ -49,7 +65,14 @@ select
   -- Of the whole account, also where one workspace is asked for; a share of nothing is none.
   cast(resources.cost / nullif(totals.cost, 0) as decimal(18, 6)) as share_of_account,
   resources.first_cost_date,
-  resources.last_cost_date
+  resources.last_cost_date,
+  labels_of_month.labels
 from resources
 join totals using (account)
+left join labels_of_month
+  on labels_of_month.account = resources.account
+  and labels_of_month.workspace is not distinct from resources.workspace
+  and labels_of_month.resource_type is not distinct from resources.resource_type
+  and labels_of_month.resource_name is not distinct from resources.resource_name
+  and labels_of_month.resource_uuid is not distinct from resources.resource_uuid
 where $workspace is null or resources.workspace = $workspace

@@ -1,22 +1,15 @@
---! about: What was billed for the month, hour by hour, in the FOCUS columns that finance tools read?
+--! about: What was billed for the month, by hour or day, in the FOCUS columns that finance tools read?
 --! grain: BillingAccountId, ChargePeriodStart, ChargeClass, SubAccountId, x_ResourceTypeRaw, x_ResourceName,
---! grain: x_ResourceUuid, x_BillingDimension
+--! grain: x_ResourceUuid, x_BillingDimension, Tags
 --! params: month month = last-complete, focus_version text = 1.4, deprecated_columns boolean = false,
---! params: provider text = Cloud Workload Platform, account_name text = *
+--! params: grain text = hourly, provider text = Cloud Workload Platform, account_name text = *
 --! cost: BilledCost
 --! formats: csv, parquet
 -- Every column of every version that can be asked for, in alphabetical order, then those of our own (x_). A version is
--- a choice of these columns, which src/reports/focus.ts lists. What the platform does not tell is null, of the type that
--- the column has.
-with charges as (
-  select
-    * replace (
-      -- As they are stored, and as the difference between two that are stored: the columns' types stay the same.
-      cast(cost as decimal(18, 12)) as cost,
-      cast(usage as decimal(18, 6)) as usage
-    ),
-    -- Names are unique in a workspace only; without uuid, workspace or name nobody can say which resource it was.
-    coalesce(resource_uuid, account || '/' || workspace || '/' || resource_type || '/' || resource_name) as resource_id
+-- a choice of these columns, which src/reports/focus.ts lists. What the platform does not report is null, of the type
+-- that the column has.
+with hours as (
+  select series_id, billing_month, charge_class, bucket_start, cost, usage
   from costs_billed
   where billing_month = cast($month as date)
     -- What is billed by itself lies in its own month: with these bounds no other hours are read.
@@ -28,7 +21,7 @@ with charges as (
     and (cost <> 0 or usage <> 0)
 ),
 -- FOCUS takes ASCII alone: what is not is written as JSON escapes it, beyond the first 65,536 characters in two halves.
-resources_of_series as (
+escaped as (
   select
     series_id,
     from_time,
@@ -51,21 +44,59 @@ resources_of_series as (
     ) as tags
   from ledger.resources_of_series
 ),
--- What was known of the resource in the hour; whoever asks for a closed month asks as of its close.
+-- A day has a row for each set of labels, region and names that the resource had in it.
+states as (
+  select
+    *,
+    case
+      when $grain = 'daily'
+        then min(from_time) over (partition by series_id, display_name, external_id, region, memory_mb, tags)
+      else from_time
+    end as state
+  from escaped
+),
+-- Of the resource as it was known in the hour; whoever asks for a closed month asks as of its close.
+charges as (
+  select
+    hours.series_id,
+    hours.billing_month,
+    hours.charge_class,
+    case when $grain = 'daily' then date_trunc('day', hours.bucket_start) else hours.bucket_start end as period_start,
+    states.state,
+    -- The type that amounts are stored in, also for the difference between two of them and for a day.
+    cast(sum(hours.cost) as decimal(18, 12)) as cost,
+    cast(sum(hours.usage) as decimal(18, 6)) as usage,
+    arg_max(states.status, hours.bucket_start) as status
+  from hours
+  left join states
+    on states.series_id = hours.series_id
+    and states.from_time <= hours.bucket_start
+    and states.to_time > hours.bucket_start
+  group by all
+),
 described as (
   select
     charges.*,
-    resources_of_series.display_name,
-    resources_of_series.external_id,
-    resources_of_series.tags,
-    resources_of_series.memory_mb,
-    resources_of_series.region,
-    resources_of_series.status
+    charges.period_start + case when $grain = 'daily' then interval 1 day else interval 1 hour end as period_end,
+    series.account,
+    series.workspace,
+    series.resource_type,
+    series.resource_name,
+    series.resource_uuid,
+    series.billing_dimension,
+    -- Names are unique in a workspace only; without uuid, workspace or name nobody can say which resource it was.
+    coalesce(
+      series.resource_uuid,
+      series.account || '/' || series.workspace || '/' || series.resource_type || '/' || series.resource_name
+    ) as resource_id,
+    states.display_name,
+    states.external_id,
+    states.tags,
+    states.memory_mb,
+    states.region
   from charges
-  left join resources_of_series
-    on resources_of_series.series_id = charges.series_id
-    and resources_of_series.from_time <= charges.bucket_start
-    and resources_of_series.to_time > charges.bucket_start
+  join series using (series_id)
+  left join states on states.series_id = charges.series_id and states.from_time = charges.state
 )
 select
   cast(null as varchar) as AllocatedMethodDetails,
@@ -79,8 +110,8 @@ select
   coalesce(cast($account_name as varchar), accounts.name) as BillingAccountName,
   'Account' as BillingAccountType,
   'USD' as BillingCurrency,
-  strftime(described.billing_month + interval 1 month, '%Y-%m-%dT%H:%M:%SZ') as BillingPeriodEnd,
-  strftime(described.billing_month, '%Y-%m-%dT%H:%M:%SZ') as BillingPeriodStart,
+  described.billing_month + interval 1 month as BillingPeriodEnd,
+  cast(described.billing_month as timestamp) as BillingPeriodStart,
   cast(null as varchar) as CapacityReservationId,
   cast(null as varchar) as CapacityReservationStatus,
   'Usage' as ChargeCategory,
@@ -89,8 +120,8 @@ select
     || coalesce(' - ' || described.resource_name, '')
     || coalesce(' (' || described.workspace || ')', '') as ChargeDescription,
   'Usage-Based' as ChargeFrequency,
-  strftime(described.bucket_end, '%Y-%m-%dT%H:%M:%SZ') as ChargePeriodEnd,
-  strftime(described.bucket_start, '%Y-%m-%dT%H:%M:%SZ') as ChargePeriodStart,
+  described.period_end as ChargePeriodEnd,
+  described.period_start as ChargePeriodStart,
   cast(null as varchar) as CommitmentDiscountCategory,
   cast(null as varchar) as CommitmentDiscountId,
   cast(null as varchar) as CommitmentDiscountName,
@@ -118,8 +149,8 @@ select
   cast(null as decimal(38, 18)) as PricingCurrencyListUnitPrice,
   case when described.billing_dimension is not null then described.usage end as PricingQuantity,
   focus_dimensions.unit as PricingUnit,
-  case when $focus_version = '1.2' or $deprecated_columns then cast($provider as varchar) end as ProviderName,
-  case when $focus_version = '1.2' or $deprecated_columns then cast($provider as varchar) end as PublisherName,
+  case when $focus_version <> '1.4' or $deprecated_columns then cast($provider as varchar) end as ProviderName,
+  case when $focus_version <> '1.4' or $deprecated_columns then cast($provider as varchar) end as PublisherName,
   described.region as RegionId,
   described.region as RegionName,
   described.resource_id as ResourceId,
@@ -151,7 +182,7 @@ select
   described.display_name as x_DisplayName,
   described.external_id as x_ExternalId,
   described.memory_mb as x_MemoryMb,
-  'hourly' as x_Resolution,
+  cast($grain as varchar) as x_Resolution,
   described.resource_name as x_ResourceName,
   described.status as x_ResourceStatus,
   described.resource_type as x_ResourceTypeRaw,

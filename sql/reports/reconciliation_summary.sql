@@ -11,12 +11,14 @@ with period as (
 proven_hours as (
   select
     coverage.account,
-    sum(
-      date_diff(
-        'hour',
-        greatest(coverage.window_start, period.month_start),
-        least(coverage.claimed_end, period.month_end)
-      )
+    cast(
+      sum(
+        date_diff(
+          'hour',
+          greatest(coverage.window_start, period.month_start),
+          least(coverage.claimed_end, period.month_end)
+        )
+      ) as bigint
     ) as hours_proven
   from coverage
   join period on coverage.window_start < period.month_end and coverage.claimed_end > period.month_start

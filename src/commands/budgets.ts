@@ -420,7 +420,13 @@ async function tryOne(input: CommandInput, context: CommandContext): Promise<num
     context.progress(`trying ${budget.name} on what the books knew each day`);
     const replay = await replayBudget(connection, budget, asked);
     const state = await completenessOf(connection);
-    if (context.json) await context.write(`${JSON.stringify(replayToJson(budget, replay, state, now))}\n`);
+    const { signal } = context;
+    const configured = config.accounts.flatMap(({ id }) => id ?? []);
+    // The running period has the state that "costbook budgets" shows.
+    const made = context.json
+      ? await readForecasts(connection, { now, configured, budgets: [budget], withWorkspaces: false, signal })
+      : [];
+    if (context.json) await context.write(`${JSON.stringify(replayToJson(budget, replay, made[0], state, now))}\n`);
     else await context.write(`${describeReplay(budget, replay, now)}\n${describeCompleteness(state)}\n`);
     for (const sentence of await namesNotFound(connection, [budget])) context.tell(`warning: ${sentence}`);
     return exitCodes.done;
@@ -450,9 +456,11 @@ function dayOf(at: Instant): string {
 function replayToJson(
   budget: Budget,
   { from, keptSince, periods, events }: Replay,
+  present: ScopeForecast | undefined,
   state: CompletenessState,
   now: Instant,
 ): Record<string, unknown> {
+  const forecastOf = ({ start }: CalendarPeriod) => (start === present?.period.start ? present.forecast : undefined);
   return {
     budget: budget.name,
     from: formatInstant(from),
@@ -473,7 +481,7 @@ function replayToJson(
       spent: spent === undefined ? null : decimalOfWhole(spent, usdDecimals),
       amount: decimalOfWhole(amountIn(budget, period.name), usdDecimals),
       share: spent === undefined ? null : shareOf(budget, period, spent),
-      state: stateOf(budget, period, spent) ?? null,
+      state: stateOf(budget, period, spent, forecastOf(period)) ?? null,
       lacking,
     })),
   };

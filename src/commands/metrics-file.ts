@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../config.ts';
 import { messageOf, UsageError } from '../errors.ts';
 import { expositionText } from '../exposition.ts';
+import { jobNames } from '../jobs/index.ts';
 import {
   answersMetric,
   type Budget,
@@ -44,7 +45,16 @@ export async function writeMetrics(
     const books = await openBooks(dir, { lockedDown: true, signal });
     try {
       const snapshotBytes = (await stat(snapshotFile(dir))).size;
-      const asked = { now, version, run, answers, spends, snapshotBytes, ...configured(context) };
+      const asked = {
+        now,
+        version,
+        run,
+        answers,
+        spends,
+        snapshotBytes,
+        jobs: jobsOf(context),
+        ...configured(context),
+      };
       await replace(file, context.redact(expositionText(await readMetrics(books.connection, asked))));
     } finally {
       books.close();
@@ -58,23 +68,43 @@ export async function writeMetrics(
 function configured({ dir, env, effects }: CommandContext): {
   readonly freshnessHours: number | undefined;
   readonly configured: readonly string[];
+  readonly sinks: readonly string[];
   readonly budgets: readonly Budget[];
 } {
   const now = effects.now();
   let freshnessHours: number | undefined;
   let accounts: readonly string[] = [];
+  let sinks: readonly string[] = [];
   try {
     const config = loadConfig({ dir, env, now, requireAccounts: false });
     freshnessHours = config.freshnessHours;
     accounts = config.accounts.flatMap(({ id }) => id ?? []);
-    const sinks = config.sinks.map(({ name }) => name);
-    return { freshnessHours, configured: accounts, budgets: loadBudgets(budgetsFile(dir), { now, sinks }) ?? [] };
+    sinks = config.sinks.map(({ name }) => name);
+    return {
+      freshnessHours,
+      configured: accounts,
+      sinks,
+      budgets: loadBudgets(budgetsFile(dir), { now, sinks }) ?? [],
+    };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     effects.log.warn('metrics are written without budgets', { because: error.message });
-    return { freshnessHours, configured: accounts, budgets: [] };
+    return { freshnessHours, configured: accounts, sinks, budgets: [] };
   }
 }
+
+/** The names of the jobs; none where a file of jobs/ has a name that no job can have: whoever runs one says so. */
+function jobsOf({ dir }: CommandContext): readonly string[] {
+  try {
+    return jobNames(dir);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return [];
+  }
+}
+
+/** Answers that a platform may give, and that are counted from 0: the first of a kind then shows as an increase. */
+const knownAnswers = ['200', '400', '401', '403', '404', '408', '429', '500', '502', '503', '504', 'none'];
 
 /** How the platform answered in the runs before, by the file that the last one wrote. */
 async function answersSoFar(file: string): Promise<Map<string, number>> {
@@ -83,7 +113,10 @@ async function answersSoFar(file: string): Promise<Map<string, number>> {
     throw error;
   });
   const samples = text.matchAll(new RegExp(`^${answersMetric}\\{status="(\\d{3}|none)"\\} (\\d{1,15})$`, 'gm'));
-  return new Map([...samples].map(([, status = '', count]) => [status, Number(count)]));
+  return new Map([
+    ...knownAnswers.map((status) => [status, 0] as const),
+    ...[...samples].map(([, status = '', count]) => [status, Number(count)] as const),
+  ]);
 }
 
 async function replace(file: string, text: string): Promise<void> {

@@ -5,6 +5,7 @@ import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import {
   blamingReport,
   boundParameters,
+  budgetsFile,
   type CompletenessState,
   checkReport,
   completenessOf,
@@ -21,10 +22,13 @@ import {
   instantOf,
   isPartitioned,
   type Kept,
+  loadBudgets,
   manifestName,
   momentOf,
+  namesOfFocus,
   newestLoad,
   orderedQuery,
+  ownerBudgets,
   type ParameterValue,
   type Published,
   parameterOption,
@@ -41,7 +45,8 @@ import {
   realFolder,
   saidParameters,
   settleParameters,
-  withFocusNames,
+  shape,
+  withDefaults,
 } from '../reports/index.ts';
 import { completeness, openBooks, type SqlColumn, toCellText, toJsonValue } from '../warehouse/index.ts';
 import type { ApartContext } from './apart.ts';
@@ -71,6 +76,8 @@ export async function answerReport(input: CommandInput, context: ApartContext): 
   });
   const version = options.text('focusVersion');
   if (version !== undefined) given.push({ name: 'focus_version', text: version, what: '--focus-version' });
+  const grain = options.text('grain');
+  if (grain !== undefined) given.push({ name: 'grain', text: grain, what: '--grain' });
   if (options.flag('withDeprecatedColumns')) {
     given.push({ name: 'deprecated_columns', text: 'true', what: '--with-deprecated-columns' });
   }
@@ -114,16 +121,16 @@ export async function answerReport(input: CommandInput, context: ApartContext): 
     for (const sentence of [...lacking, ...(kept?.gone ?? [])]) context.tell(`warning: ${sentence}`);
 
     refuseOneNameForSeveral(values, accounts);
-    const parameters = boundParameters(values);
     const isUsual = (await momentOf(connection, undefined, periods)) === asOf;
     const root = resolve(options.text('out') ?? join(context.dir, 'exports'));
     const place = placeOf({ report, values, asOf, isUsual, root });
     // From here on SQL runs that may be the user's.
     await books.lockDown({ files: filesNamed(values), folders: [await realFolder(place.reportFolder)] });
     return await blamingReport(report, async () => {
-      const answered = await checkReport(connection, report, parameters);
+      const { report: shaped, parameters } = await shape(connection, report, boundParameters(values));
+      const answered = await checkReport(connection, shaped, parameters);
       const columns = chosenColumns(answered, focus);
-      const question: Question = { connection, query: orderedQuery(report, focus?.columns), parameters };
+      const question: Question = { connection, query: orderedQuery(shaped, focus?.columns), parameters };
       const published = await publishReport({
         report,
         question,
@@ -162,10 +169,16 @@ export async function answerReport(input: CommandInput, context: ApartContext): 
   }
 }
 
-/** A report that is told in FOCUS names provider and account as the configuration does; others do without it. */
+/** A report whose defaults are those of the project: the names of FOCUS, and the budgets to compare with. */
 function withConfiguredNames(report: Report, { dir, env, effects }: ApartContext): Report {
-  if (!report.parameters.some(({ name }) => name === 'focus_version')) return report;
-  return withFocusNames(report, loadConfig({ dir, env, now: effects.now(), requireAccounts: false }).focus);
+  const now = effects.now();
+  if (report.parameters.some(({ name }) => name === 'focus_version')) {
+    return withDefaults(report, namesOfFocus(loadConfig({ dir, env, now, requireAccounts: false }).focus));
+  }
+  if (report.parameters.some(({ name }) => name === 'budgets')) {
+    return withDefaults(report, { budgets: ownerBudgets(loadBudgets(budgetsFile(dir), { now }) ?? []) });
+  }
+  return report;
 }
 
 /** One name of an account cannot be that of several: each has its own in the configuration. */

@@ -32,9 +32,11 @@ export const reportCommand = apart('report', {
       flags: '--focus-version <version>',
       summary: 'of the report focus: its version, such as 1.2; the newest by default',
     },
+    { flags: '--grain <grain>', summary: 'of the report focus: a row for each hourly or daily charge period' },
     {
       flags: '--with-deprecated-columns',
-      summary: 'of the report focus: also the columns that the version has deprecated, for older readers',
+      summary:
+        'of the report focus: also ProviderName and PublisherName, which 1.4 deprecated; without them two rules of the official 1.4 model fail',
     },
     { flags: '--require-complete', summary: 'exit 4, writing nothing, where what the report is about is not complete' },
     {

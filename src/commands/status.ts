@@ -7,7 +7,6 @@ import {
   closedMonths,
   contradictions,
   openBooks,
-  type SqlRow,
   type UnprovenWindow,
   unprovenWindows,
 } from '../warehouse/index.ts';
@@ -83,7 +82,7 @@ interface Status {
   /** What was told otherwise in the last seven days than it had been told before. */
   readonly restated: { readonly hours: number; readonly cost: string };
   readonly alerts: { readonly open: number; readonly critical: number; readonly messagesWaiting: number };
-  readonly lastRun: SqlRow | null;
+  readonly lastRun: Readonly<Record<string, unknown>> | null;
 }
 
 /** By how much a closed month moved after its close. */

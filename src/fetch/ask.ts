@@ -1,5 +1,6 @@
 import type { Log } from '../effects.ts';
 import {
+  answerLimits,
   type Client,
   CursorRefusedError,
   operations,
@@ -9,7 +10,7 @@ import {
   unpackBody,
 } from '../platform/index.ts';
 import { formatWindow } from '../time.ts';
-import { type DecodedPage, decodeBytes } from './decode.ts';
+import { type DecodedEntry, type DecodedPage, decodeBytes } from './decode.ts';
 import { decodeElsewhere } from './decoding.ts';
 import { describeQuery, type Query, queryParameters } from './grain.ts';
 import type { LandingFolder } from './landing.ts';
@@ -46,7 +47,7 @@ export async function askQuery(options: {
   for (let restarts = 0; ; restarts += 1) {
     try {
       let count = 0;
-      const chain = pages(about, (number, cursor) => {
+      const chain = pages(about, answerLimits.maxMetricsPages, (number, cursor) => {
         const parameters = queryParameters(account, query);
         return client.call(
           operations.metrics,
@@ -54,7 +55,8 @@ export async function askQuery(options: {
           `${about}, page ${number}`,
           async (body) => {
             await landing.page(query, number, body);
-            return readPage(body, query, `${about}, page ${number}`);
+            const page = await readPage(body, query, `${about}, page ${number}`);
+            return { ...page, keys: page.entries.map(keyOf) };
           },
           signal,
         );
@@ -71,6 +73,11 @@ export async function askQuery(options: {
       await sink.restart();
     }
   }
+}
+
+/** What tells one group from the others of its query. */
+function keyOf({ workspace, resourceType, resourceName, resourceUuid, billingDimension }: DecodedEntry): string {
+  return JSON.stringify([workspace, resourceType, resourceName, resourceUuid, billingDimension]);
 }
 
 /** A page's body, as it came, as typed columns; `about` names account, window, query and page in messages. */

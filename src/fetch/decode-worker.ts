@@ -1,6 +1,7 @@
 // The other thread of `decoding.ts`: unpacks and decodes the pages that it is sent, one after the other.
 import { parentPort } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
+import { parseBytes } from '../platform/index.ts';
 import { decodeBytes } from './decode.ts';
 import type { DecodingAnswer, DecodingRequest } from './decoding.ts';
 
@@ -14,12 +15,8 @@ parentPort?.on('message', (request: DecodingRequest) => {
 
 function decoded({ number, bytes, unpacking, expected }: DecodingRequest): DecodingAnswer {
   try {
-    return { number, page: decodeBytes(gunzipSync(bytes, unpacking), expected, parse) };
+    return { number, page: decodeBytes(gunzipSync(bytes, unpacking), expected, parseBytes) };
   } catch {
     return { number, page: undefined };
   }
-}
-
-function parse(bytes: Buffer): unknown {
-  return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
 }

@@ -1,5 +1,6 @@
 import { plainDecimal } from '../decimals.ts';
 import { excerpt, RefusedAnswerError } from '../errors.ts';
+import { answerLimits } from '../platform/index.ts';
 import { formatInstant, parseRfc3339, type Window } from '../time.ts';
 import { type AskedResolution, bucketNames, bucketsOf, floorBucket } from './buckets.ts';
 import { scanPoints } from './scan.ts';
@@ -51,7 +52,7 @@ export interface DecodedPage {
   readonly usageDecimals: number;
   readonly entries: readonly DecodedEntry[];
   readonly points: DecodedPoints;
-  /** Fields that the interface does not list, as paths such as `data[].region`. */
+  /** Fields that the interface does not list, as paths such as `data[].region`; the first of them where there are many. */
   readonly unknownFields: readonly string[];
 }
 
@@ -163,7 +164,10 @@ function decode(body: unknown, expected: Expected, scanned: DecodedPoints | unde
     return Array.isArray(value) ? value : refuse(place, value, 'an array');
   }
   function noteUnknown(value: Json, path: keyof typeof knownFields): void {
-    for (const name in value) if (!knownFields[path].has(name)) unknownFields.add(`${path}${name}`.slice(0, 200));
+    for (const name in value) {
+      if (unknownFields.size >= answerLimits.maxUnknownNames) return;
+      if (!knownFields[path].has(name)) unknownFields.add(`${path}${name}`.slice(0, answerLimits.maxUnknownLength));
+    }
   }
   function totalAt(value: unknown, place: string): string {
     if (typeof value !== 'number' || !Number.isFinite(value)) refuse(place, value, 'a finite number');
@@ -296,12 +300,19 @@ function decode(body: unknown, expected: Expected, scanned: DecodedPoints | unde
   };
 }
 
-/** A value as JSON; one that is nested too deep to be written is told by its kind. */
+/** A value as JSON for a message; a large array or object by its kind, as its text could be longer than the page. */
 function jsonOf(value: unknown): string {
+  let left = 100;
   try {
-    return JSON.stringify(value) ?? '';
+    return (
+      JSON.stringify(value, (_, part: unknown) => {
+        left -= 1;
+        if (left < 0) throw new RangeError('too large to be shown');
+        return part;
+      }) ?? ''
+    );
   } catch {
-    return Array.isArray(value) ? 'a deeply nested array' : 'a deeply nested object';
+    return Array.isArray(value) ? `an array of ${value.length}` : 'a large object';
   }
 }
 

@@ -44,7 +44,11 @@ export async function decodeElsewhere(body: RawBody, expected: Expected): Promis
 
 /** Begins the thread. It ends with the process, and does not keep it alive while it has nothing to do. */
 function beginDecoder(): Decoder {
-  const worker = new Worker(new URL('./decode-worker.js', import.meta.url), { execArgv: [] });
+  const worker = new Worker(new URL('./decode-worker.js', import.meta.url), {
+    execArgv: [],
+    // A page whose points are scanned takes a tenth of it. Beyond it the thread ends, and this one decodes the page.
+    resourceLimits: { maxOldGenerationSizeMb: 192 },
+  });
   const waiting = new Map<number, (page: DecodedPage | undefined) => void>();
   let isThere = true;
   let last = 0;
@@ -61,14 +65,19 @@ function beginDecoder(): Decoder {
   }
   worker.on('error', end); // it has no memory left, say
   worker.on('exit', end);
-  return ({ bytes }, expected) => {
+  return (body, expected) => {
     if (!isThere) return Promise.resolve(undefined);
     last += 1;
     const number = last;
     return new Promise((resolve) => {
       waiting.set(number, resolve);
       worker.ref();
-      const request: DecodingRequest = { number, bytes, unpacking: unpackingOf(bytes), expected };
+      const request: DecodingRequest = {
+        number,
+        bytes: body.bytes,
+        unpacking: unpackingOf(body),
+        expected,
+      };
       worker.postMessage(request);
     });
   };

@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import type { Effects } from '../effects.ts';
 import { type CostbookError, PlatformError, RefusedAnswerError, UnprovenError } from '../errors.ts';
 import { askQuery, type DecodedPage, type PlannedWindow, type Role } from '../fetch/index.ts';
-import { billingDimensions, type Client, resourceTypes } from '../platform/index.ts';
+import { answerLimits, billingDimensions, type Client, resourceTypes } from '../platform/index.ts';
 import { dayMs, floorHour, formatWindow, hourMs, type Instant } from '../time.ts';
 import type { LoadResult, Stage, TotalDecimals, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
@@ -319,21 +319,24 @@ export function isHopeless(error: PlatformError): boolean {
   );
 }
 
-/** Collects what the interface document does not list and tells it once: it is kept, never dropped. */
+/** Collects what the interface document does not list and reports it once, the first names of many: all of it is stored. */
 function unknownsReporter(effects: Effects, account: string): { see(page: DecodedPage): void; report(): void } {
+  const { maxUnknownNames, maxUnknownShown, maxUnknownLength } = answerLimits;
   const types = new Set<string>();
   const dimensions = new Set<string>();
   const fields = new Set<string>();
+  function add(names: Set<string>, name: string): void {
+    if (names.size <= maxUnknownNames) names.add(name.slice(0, maxUnknownLength));
+  }
   return {
     see(page) {
-      for (const entry of page.entries) {
-        const { resourceType, billingDimension } = entry;
-        if (resourceType !== undefined && !resourceTypes.includes(resourceType)) types.add(resourceType);
+      for (const { resourceType, billingDimension } of page.entries) {
+        if (resourceType !== undefined && !resourceTypes.includes(resourceType)) add(types, resourceType);
         if (billingDimension !== undefined && !billingDimensions.some(({ name }) => name === billingDimension)) {
-          dimensions.add(billingDimension);
+          add(dimensions, billingDimension);
         }
       }
-      for (const field of page.unknownFields) fields.add(field);
+      for (const field of page.unknownFields) add(fields, field);
     },
     report() {
       for (const [what, found] of [
@@ -341,8 +344,14 @@ function unknownsReporter(effects: Effects, account: string): { see(page: Decode
         ['billing dimension', dimensions],
         ['field', fields],
       ] as const) {
-        if (found.size > 0)
-          effects.log.warn(`unknown ${what}, kept as it is`, { account, [what.replace(' ', '_')]: [...found].sort() });
+        if (found.size === 0) continue;
+        const isMany = found.size > maxUnknownNames;
+        const more = isMany ? `more than ${maxUnknownNames}` : Math.max(0, found.size - maxUnknownShown);
+        effects.log.warn(`unknown ${what}, kept as it is`, {
+          account,
+          [what.replace(' ', '_')]: [...found].slice(0, maxUnknownShown).sort(),
+          ...(more === 0 ? {} : { notShown: more }),
+        });
       }
     },
   };

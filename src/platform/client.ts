@@ -1,16 +1,14 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { jsonExcess } from '../bounded-json.ts';
 import type { Effects, HttpResponse, HttpSend } from '../effects.ts';
 import { excerpt, messageOf, PlatformError } from '../errors.ts';
-import { maxBodyBytes, maxBodyMib } from './limits.ts';
+import { answerLimits } from './limits.ts';
 import { type Operation, requestPath } from './operations.ts';
 import { errorBody } from './responses.ts';
 import { type Attempts, isPutOff, parseRetryAfter, retryDelayMs } from './retry.ts';
 
 const gunzipAsync = promisify(gunzip);
-
-/** One attempt may take this long in all, however steadily its body drips. */
-const attemptTimeoutMs = 5 * 60_000;
 
 /** Who asks, where and how; the header names are settings because a real platform puts its maker's name in them. */
 export interface ClientSettings {
@@ -34,6 +32,8 @@ export interface ClientSettings {
 export interface RawBody {
   readonly bytes: Buffer;
   readonly gzipped: boolean;
+  /** What it may be long, unpacked; as a page of metrics unless told otherwise. */
+  readonly maxBodyMib?: number;
 }
 
 /** What the client counted: logical requests and how often one was sent again. */
@@ -107,12 +107,13 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
 
   async function attempt<T>(
     path: string,
+    maxBodyMib: number,
     apiVersion: string,
     signal: AbortSignal,
     read: (body: RawBody) => Promise<T>,
   ): Promise<T> {
     const tokenUsed = currentToken();
-    const limitMs = settings.attemptTimeoutMs ?? attemptTimeoutMs;
+    const limitMs = settings.attemptTimeoutMs ?? answerLimits.attemptMs;
     const limit = AbortSignal.timeout(limitMs);
     try {
       const response = await http({
@@ -125,10 +126,11 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
           'accept-encoding': 'gzip',
           'user-agent': settings.userAgent,
         },
+        maxBodyMib,
         signal: AbortSignal.any([signal, limit]),
       });
       if (response.status !== 200) throw await refusal(response);
-      return await read({ bytes: response.body, gzipped: isGzipped(response) });
+      return await read({ bytes: response.body, gzipped: isGzipped(response), maxBodyMib });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (limit.aborted) {
@@ -152,7 +154,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
         signal.throwIfAborted();
         await waitForTurn(signal);
         try {
-          return await attempt(path, apiVersion, signal, read);
+          return await attempt(path, operation.maxBodyMib, apiVersion, signal, read);
         } catch (error) {
           if (signal.aborted) throw signal.reason;
           if (!(error instanceof PlatformError)) throw error;
@@ -204,10 +206,11 @@ export async function parseBody(body: RawBody): Promise<unknown> {
  * its way: another attempt may bring it whole. One that unfolds beyond any page is refused for good: the next attempt
  * would bring the same.
  */
-export async function unpackBody({ bytes, gzipped }: RawBody): Promise<Buffer> {
+export async function unpackBody(body: RawBody): Promise<Buffer> {
+  const { bytes, gzipped, maxBodyMib = answerLimits.metricsBodyMib } = body;
   if (!gzipped) return bytes;
   try {
-    return await gunzipAsync(bytes, unpackingOf(bytes));
+    return await gunzipAsync(bytes, unpackingOf(body));
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') throw cutShort(bytes.length, cause);
     throw new PlatformError(
@@ -218,13 +221,26 @@ export async function unpackBody({ bytes, gzipped }: RawBody): Promise<Buffer> {
 }
 
 /** How a gzipped body is unpacked: its end says how much it holds, which is unpacked in one piece. It may be wrong. */
-export function unpackingOf(bytes: Buffer): { maxOutputLength: number; chunkSize: number } {
+export function unpackingOf({ bytes, maxBodyMib = answerLimits.metricsBodyMib }: RawBody): {
+  maxOutputLength: number;
+  chunkSize: number;
+} {
   const said = bytes.length < 4 ? 0 : bytes.readUInt32LE(bytes.length - 4);
-  return { maxOutputLength: maxBodyBytes, chunkSize: Math.min(Math.max(said + 1, 16_384), 4 * 1024 * 1024) };
+  return {
+    maxOutputLength: maxBodyMib * 1024 * 1024,
+    chunkSize: Math.min(Math.max(said + 1, 16_384), 4 * 1024 * 1024),
+  };
 }
 
-/** The JSON value in a body's bytes. Throws a retryable PlatformError where they are none. */
+/**
+ * The JSON value in a body's bytes. Throws a retryable PlatformError where they are none, and one that is final where
+ * they hold more than any answer does.
+ */
 export function parseBytes(bytes: Buffer): unknown {
+  const excess = jsonExcess(bytes, answerLimits);
+  if (excess !== undefined) {
+    throw new PlatformError(`a body of ${bytes.length} bytes of ${excess}, far more than a page`, { code: 'body' });
+  }
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -268,7 +284,9 @@ async function refusal(response: HttpResponse): Promise<PlatformError> {
   let said = '';
   let code: string | undefined;
   try {
-    const body = errorBody.parse(await parseBody({ bytes: response.body, gzipped: isGzipped(response) }));
+    const body = errorBody.parse(
+      await parseBody({ bytes: response.body, gzipped: isGzipped(response), maxBodyMib: answerLimits.otherBodyMib }),
+    );
     code = body.error;
     said = saidIn(body);
   } catch {

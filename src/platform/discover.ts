@@ -2,6 +2,7 @@ import { excerpt, RefusedAnswerError, UsageError } from '../errors.ts';
 import { addCalendarMonths, floorMonth, formatInstant, type Instant, parseRfc3339 } from '../time.ts';
 import { accountIdFault } from './account-id.ts';
 import { type Client, parseBody } from './client.ts';
+import { answerLimits } from './limits.ts';
 import { operations } from './operations.ts';
 import { type Page, pages } from './paging.ts';
 import { monthlyTotals } from './responses.ts';
@@ -22,7 +23,7 @@ export async function discoverHistoryStart(
 ): Promise<Instant | undefined> {
   const about = `account ${account}, the first month with any cost`;
   const asked = historyParameters(account, until);
-  const chain = pages(about, (_, cursor) =>
+  const chain = pages(about, answerLimits.maxHistoryPages, (_, cursor) =>
     client.call(
       operations.metrics,
       cursor === undefined ? asked : { ...asked, cursor },
@@ -62,6 +63,7 @@ function readMonths(body: unknown, asked: Record<string, string>, about: string)
   }
   if (echo.resolution !== 'monthly') refuse('resolution', echo.resolution, '"monthly"');
   let first = Number.POSITIVE_INFINITY;
+  const keys: string[] = [];
   for (const [index, entry] of (data ?? []).entries()) {
     for (const [position, { timestamp, cost }] of entry.timeseries.entries()) {
       const instant = parseRfc3339(timestamp);
@@ -69,10 +71,11 @@ function readMonths(body: unknown, asked: Record<string, string>, about: string)
         const expected = `an instant from ${formatInstant(start)} on and before ${formatInstant(end)}`;
         refuse(`data[${index}].timeseries[${position}].timestamp`, timestamp, expected);
       }
+      keys.push(timestamp);
       if (cost !== 0) first = Math.min(first, instant);
     }
   }
-  return { hasMore: meta.hasMore, nextCursor: meta.nextCursor || undefined, first };
+  return { hasMore: meta.hasMore, nextCursor: meta.nextCursor || undefined, keys, first };
 }
 
 /** The parameters of the call that finds the start of history: ten years by month, up to a whole hour. */

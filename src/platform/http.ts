@@ -1,11 +1,7 @@
 import type { Agent, Dispatcher, request } from 'undici';
 import type { HttpRequest, HttpResponse, HttpSend } from '../effects.ts';
 import { PlatformError, UsageError } from '../errors.ts';
-import { maxBodyBytes, maxBodyMib } from './limits.ts';
-
-const connectTimeoutMs = 10_000;
-/** Between sending and the first byte of the answer, and between two pieces of a body. */
-const silenceTimeoutMs = 60_000;
+import { answerLimits } from './limits.ts';
 
 const unreachableCodes = new Set([
   'ECONNREFUSED',
@@ -22,16 +18,21 @@ const silenceCodes = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']
  * The real HTTP edge: at most `connections` sockets per origin, HTTP(S)_PROXY and NO_PROXY of `env` honoured.
  * `close` ends all sockets, also one on which a proxy lets us wait, so that the process can end. Throws UsageError for a proxy that is no address.
  */
-export function openHttp(options: { connections: number; env: Readonly<Record<string, string | undefined>> }): {
+export function openHttp(options: {
+  readonly connections: number;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Over which stretches the pace of a body is measured; as `answerLimits` has it unless told otherwise. */
+  readonly paceMs?: number;
+}): {
   send: HttpSend;
   close(): Promise<void>;
 } {
-  const { env } = options;
+  const { env, paceMs = answerLimits.paceMs } = options;
   const agentOptions: Agent.Options = {
     connections: options.connections,
-    connect: { timeout: connectTimeoutMs },
-    headersTimeout: silenceTimeoutMs,
-    bodyTimeout: silenceTimeoutMs,
+    connect: { timeout: answerLimits.connectMs },
+    headersTimeout: answerLimits.silenceMs,
+    bodyTimeout: answerLimits.silenceMs,
   };
   const httpProxy = env['http_proxy'] ?? env['HTTP_PROXY'] ?? '';
   const httpsProxy = env['https_proxy'] ?? env['HTTPS_PROXY'] ?? '';
@@ -66,16 +67,8 @@ export function openHttp(options: { connections: number; env: Readonly<Record<st
       const { undiciRequest, dispatcher } = await load();
       signal.throwIfAborted();
       const response = await unlessAborted(undiciRequest(url, { dispatcher, method, headers, signal }), signal);
-      const pieces: Buffer[] = [];
-      let bytes = 0;
-      for await (const piece of response.body as AsyncIterable<Buffer>) {
-        bytes += piece.length;
-        if (bytes > maxBodyBytes) {
-          throw new PlatformError(`a body of more than ${maxBodyMib} MiB, far more than a page`, { code: 'body' });
-        }
-        pieces.push(piece);
-      }
-      return { status: response.statusCode, headers: response.headers, body: Buffer.concat(pieces, bytes) };
+      const body = await readBody(response.body as AsyncIterable<Buffer>, request, paceMs);
+      return { status: response.statusCode, headers: response.headers, body };
     } catch (error) {
       if (request.signal.aborted || error instanceof PlatformError) throw error;
       const code = codeOf(error);
@@ -88,6 +81,37 @@ export function openHttp(options: { connections: number; env: Readonly<Record<st
     }
   }
   return { send, close: async () => (await loaded)?.dispatcher.destroy() };
+}
+
+/** A body to its end. Throws PlatformError where it is too long, or comes so slowly that it means to hold us up. */
+async function readBody(
+  incoming: AsyncIterable<Buffer>,
+  { url, maxBodyMib }: HttpRequest,
+  paceMs: number,
+): Promise<Buffer> {
+  const { minBytesPerSecond } = answerLimits;
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  let stretchBegan = performance.now();
+  let bytesBefore = 0;
+  for await (const piece of incoming) {
+    bytes += piece.length;
+    if (bytes > maxBodyMib * 1024 * 1024) {
+      throw new PlatformError(`a body of more than ${maxBodyMib} MiB, far more than a page`, { code: 'body' });
+    }
+    pieces.push(piece);
+    const elapsedMs = performance.now() - stretchBegan;
+    if (elapsedMs < paceMs) continue;
+    if (((bytes - bytesBefore) * 1000) / elapsedMs < minBytesPerSecond) {
+      throw new PlatformError(
+        `a body from ${hostOf(url)} that came too slowly: ${bytes - bytesBefore} bytes in ${Math.round(elapsedMs / 1000)} s, expected at least ${minBytesPerSecond} a second`,
+        { code: 'slow', retryable: true },
+      );
+    }
+    stretchBegan = performance.now();
+    bytesBefore = bytes;
+  }
+  return Buffer.concat(pieces, bytes);
 }
 
 /** A promise that rejects with the signal's reason at once: undici looks at it only when it has a connection. */

@@ -75,11 +75,53 @@ export const deploymentStatuses = [
 export type DeploymentStatus = (typeof deploymentStatuses)[number];
 
 /**
- * What a body may be long, unpacked: a page of 100 groups × 168 hours has about 2 MB. What is far beyond is no page,
- * and parsing takes a multiple of it in memory.
+ * What an answer may take: the platform is not trusted. Each number is several times what an honest answer needs, and all
+ * of them together keep the process below 1 GB whatever is answered (test/e2e/hostile-platform.test.ts measures it).
  */
-export const maxBodyMib = 64;
-export const maxBodyBytes = maxBodyMib * 1024 * 1024;
+export const answerLimits = {
+  /** A page of 100 groups × 168 hours has 1.3 MiB, at most 5 with long names and white space. */
+  metricsBodyMib: 16,
+  /** 200 items of 10 KB are 2 MiB; a version without pages sends all items at once. */
+  listingBodyMib: 32,
+  /** The values of a list of names, or the accounts of a token. */
+  otherBodyMib: 4,
+  /** Metrics are nested 5 deep, a listed sandbox about 10; a resource may hold JSON of its own. */
+  maxDepth: 64,
+  /** A page of 16 MiB has at most 1.3 million values. */
+  maxValues: 1_500_000,
+  /** No object of the interface has a hundred; labels and what a resource holds of its own may have more. */
+  maxMembers: 10_000,
+
+  /** Connecting takes a few round trips. */
+  connectMs: 10_000,
+  /** Between sending and the first byte, and between two pieces of a body: long questions are added up meanwhile. */
+  silenceMs: 60_000,
+  /** All of one attempt; a page of 300 KB then needs 1 KB/s. */
+  attemptMs: 5 * 60_000,
+  /**
+   * The pace of a body is measured over stretches of this length, so that a link may stall for most of a minute; what ends
+   * within the first one is never too slow.
+   */
+  paceMs: 60_000,
+  /** A gzipped page (150 KB and more) that comes more slowly would not be whole within an attempt. */
+  minBytesPerSecond: 256,
+
+  /** A URL that carries a longer one is refused by most servers (their headers end at 8 or 16 KB). */
+  maxCursorLength: 8192,
+  /** A million groups in one window of at most 7 days, at 100 a page; 200 were the most in tests with large accounts. */
+  maxMetricsPages: 10_000,
+  /** An answer without groups has one entry with one bucket a month, and ten years are asked for. */
+  maxHistoryPages: 121,
+  /** A million resources of one kind, at 200 a page. */
+  maxListingPages: 5_000,
+  /** A platform may filter after it cut its pages; it does not send empty ones for long. */
+  maxEmptyPages: 20,
+
+  /** Names of fields, types and dimensions that the interface does not list: so many are told apart, and so many shown. */
+  maxUnknownNames: 1000,
+  maxUnknownShown: 20,
+  maxUnknownLength: 100,
+} as const;
 
 /** Where enrichment fills which entry field, by groupBy dimension (table in 2.15). */
 export const populatedBy: Readonly<

@@ -1,7 +1,7 @@
 import type { Log } from '../effects.ts';
 import { excerpt, PlatformError, RefusedAnswerError } from '../errors.ts';
 import { type Client, parseBody, type RawBody } from './client.ts';
-import { listingLimits, pagedListingsVersion } from './limits.ts';
+import { answerLimits, listingLimits, pagedListingsVersion } from './limits.ts';
 import { type Operation, operations } from './operations.ts';
 import { CursorRefusedError, type Page, pages } from './paging.ts';
 
@@ -121,7 +121,7 @@ async function* turnPages(
   const asked = limit === undefined ? filters : { ...filters, sort: 'createdAt:asc', limit: String(limit) };
   let number = 0;
   let count = 0;
-  const chain = pages(about, (page, cursor) => {
+  const chain = pages(about, answerLimits.maxListingPages, (page, cursor) => {
     const aboutPage = `${about}, page ${page}`;
     const read = async (body: RawBody) => readListingPage(await parseBody(body), { about: aboutPage, limit, cursor });
     return client.call(
@@ -200,7 +200,8 @@ export function readListingPage(
     // A platform that minds the limit and has no pages would have cut the list just here.
     const doubt =
       body.length === limit ? `exactly the ${limit} items asked for came, without a word on more` : undefined;
-    return { items: resources(body, 'items'), hasMore: false, nextCursor: undefined, total: undefined, doubt };
+    const items = resources(body, 'items');
+    return { items, keys: items.map(keyOf), hasMore: false, nextCursor: undefined, total: undefined, doubt };
   }
   if (!isObject(body)) return refuse('the answer', body, 'a list, or {data, meta}');
   const meta = body['meta'] ?? undefined;
@@ -216,13 +217,20 @@ export function readListingPage(
   // Some JSON encoders write an empty list as null or leave it out; so it is only where nothing says otherwise.
   const isEmptyList = (data ?? undefined) === undefined && meta !== undefined && !more && (counted ?? 0) === 0;
   if (!isEmptyList && !Array.isArray(data)) refuse('data', data ?? body, 'a list');
+  const items = Array.isArray(data) ? resources(data, 'data') : [];
   return {
-    items: Array.isArray(data) ? resources(data, 'data') : [],
+    items,
+    keys: items.map(keyOf),
     hasMore: more,
     nextCursor: next,
     total: totalIsPartial === true ? undefined : counted,
     doubt: meta === undefined ? 'the answer has no meta, which says whether there is more' : undefined,
   };
+}
+
+/** What tells one resource from the others of its listing. */
+function keyOf({ metadata: { workspace, name, createdAt } }: RawResource): string {
+  return JSON.stringify([workspace, name, createdAt]);
 }
 
 function isNullOr(type: 'boolean' | 'string', value: unknown): boolean {

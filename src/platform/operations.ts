@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import {
+  answerLimits,
   deploymentStatuses,
   groupByDimensions,
   listingLimits,
@@ -48,6 +49,8 @@ export interface Operation {
   readonly section: string;
   readonly parameters: readonly Parameter[];
   readonly response: z.ZodType;
+  /** What the body of an answer may be long, unpacked. */
+  readonly maxBodyMib: number;
   readonly errors: readonly { readonly status: number; readonly when: string }[];
 }
 
@@ -159,6 +162,7 @@ function listingOf<Name extends string>(
     section: '4.1',
     parameters: [...listingParameters, ...own],
     response: listingResponse,
+    maxBodyMib: answerLimits.listingBodyMib,
     errors: [
       { status: 400, when: 'invalid parameter, unknown status, refused cursor, unknown API version' },
       ...authErrors,
@@ -213,6 +217,7 @@ export const operations = {
       filter('cursor', 'Opaque, from meta.nextCursor; bound to the query, valid for 24 hours.'),
     ],
     response: metricsResponse,
+    maxBodyMib: answerLimits.metricsBodyMib,
     errors: [
       {
         status: 400,
@@ -230,6 +235,7 @@ export const operations = {
     section: '4.6',
     parameters: [accountId],
     response: enumResponse,
+    maxBodyMib: answerLimits.otherBodyMib,
     errors: authErrors,
   },
   resourceTypesEnum: {
@@ -241,6 +247,7 @@ export const operations = {
     section: '4.6',
     parameters: [accountId, startTime, endTime],
     response: enumResponse,
+    maxBodyMib: answerLimits.otherBodyMib,
     errors: [{ status: 400, when: 'startTime or endTime missing or invalid' }, ...authErrors],
   },
   accounts: {
@@ -252,6 +259,7 @@ export const operations = {
     section: '4.6',
     parameters: [],
     response: accountsResponse,
+    maxBodyMib: answerLimits.otherBodyMib,
     errors: authErrors,
   },
   sandboxes: listingOf('sandboxes', 'sandboxes', statusParameter, showTerminatedParameter),

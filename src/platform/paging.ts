@@ -1,34 +1,38 @@
 import { createHash } from 'node:crypto';
 import { PlatformError, RefusedAnswerError } from '../errors.ts';
+import { answerLimits } from './limits.ts';
 
 /** What paging needs to know of a page, whatever else is in it. */
 export interface Page {
   readonly hasMore: boolean;
   /** Undefined where the platform gave none (or an empty one). */
   readonly nextCursor: string | undefined;
+  /** What it lists: names that tell one item from another within the chain. */
+  readonly keys: readonly string[];
 }
-
-/** A URL that carries a longer one is refused by most servers (their headers end at 8 or 16 KB). */
-const maxCursorLength = 8192;
-/** Ten million groups of 100 a page: a chain that goes on beyond that does not end. */
-const maxPages = 100_000;
 
 /** A page chain that was cut because the platform no longer took its cursor; asking from page one may succeed. */
 export class CursorRefusedError extends PlatformError {}
 
 /**
- * Follows cursors to the last page. `ask` fetches one page, 1-based, with the cursor that leads to it.
+ * Follows cursors to the last page, of at most `maxPages`. `ask` fetches one page, 1-based, with the cursor that leads to
+ * it.
  *
- * Throws RefusedAnswerError for a chain that cannot end well (a cursor seen before; more pages, but no
- * cursor; a cursor of more than 8192 characters; more pages than can be), and
+ * Throws RefusedAnswerError for a chain that cannot end well (a cursor, or a page, seen before; more pages, but no
+ * cursor; a cursor too long for a URL; empty pages without end; more pages than can be), and
  * CursorRefusedError where a request that carried a cursor was answered 4xx other than 401, 403, 408 and 429: which
  * status a dead cursor gives is not shown (7.4).
  */
 export async function* pages<P extends Page>(
   about: string,
+  maxPages: number,
   ask: (page: number, cursor: string | undefined) => Promise<P>,
 ): AsyncGenerator<P, void, undefined> {
-  const seen = new Set<string>(); // as hashes, so that long cursors do not fill memory
+  const { maxCursorLength, maxEmptyPages } = answerLimits;
+  // As hashes, so that long cursors and pages do not fill memory.
+  const seen = new Set<string>();
+  const seenPages = new Set<string>();
+  let empty = 0;
   let cursor: string | undefined;
   for (let number = 1; ; number += 1) {
     let page: P;
@@ -53,7 +57,20 @@ export async function* pages<P extends Page>(
     if (number >= maxPages) {
       throw new RefusedAnswerError(`${about}: found more than ${maxPages} pages, expected an end before`);
     }
-    const hash = createHash('sha256').update(page.nextCursor).digest('base64');
+    empty = page.keys.length === 0 ? empty + 1 : 0;
+    if (empty > maxEmptyPages) {
+      throw new RefusedAnswerError(
+        `${about}, page ${number}: found ${empty} empty pages in a row, expected an end before`,
+      );
+    }
+    const content = page.keys.length === 0 ? undefined : hashOf(JSON.stringify(page.keys));
+    if (content !== undefined && seenPages.has(content)) {
+      throw new RefusedAnswerError(
+        `${about}, page ${number}: the same ${page.keys.length} entries came before under another cursor; the pages go in a circle`,
+      );
+    }
+    if (content !== undefined) seenPages.add(content);
+    const hash = hashOf(page.nextCursor);
     if (seen.has(hash)) {
       throw new RefusedAnswerError(
         `${about}, page ${number}: meta.nextCursor was given before; the pages go in a circle`,
@@ -62,6 +79,10 @@ export async function* pages<P extends Page>(
     seen.add(hash);
     cursor = page.nextCursor;
   }
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
 }
 
 function isCursorRefusal(status: number | undefined): boolean {

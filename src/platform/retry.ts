@@ -38,7 +38,7 @@ export function retryDelayMs(attempts: Attempts, failure: unknown, random: () =>
 
 function attemptsFor(code: string | undefined): number {
   if (code === 'unreachable') return maxConnectAttempts;
-  return code === 'timeout' ? maxSilentAttempts : maxAttempts;
+  return code === 'timeout' || code === 'slow' ? maxSilentAttempts : maxAttempts;
 }
 
 /** A Retry-After shorter than this is no putting off: a platform that says "at once" for ever is failing. */

@@ -8,6 +8,7 @@ import { type Manifest, sha256OfText } from './manifest.ts';
 import { boundParameters, type GivenParameter, readParameters, settleParameters } from './parameters.ts';
 import { inputsOf } from './publish-report.ts';
 import { admitReport, blamingReport, orderedQuery, type Report, selectOf } from './report.ts';
+import { shape } from './shape.ts';
 import { type BooksAnswer, columnOf } from './verify-exports.ts';
 
 /** The books, to be asked again what manifests say that they answered, each as of its own instant. */
@@ -63,7 +64,6 @@ export async function openWitness(dir: string, reports: readonly Report[], signa
       const bound = await bindAgain(report, manifest, dir);
       if (typeof bound === 'string') return notCompared(bound);
       const connection = await booksAsOf(manifest.asOf, filesOfParameters(report, bound));
-      await admitReport(connection, report);
       return {
         notCompared: undefined,
         facts: [
@@ -111,15 +111,17 @@ async function answerFacts(
   manifest: Manifest,
   bound: SqlParameters,
 ): Promise<Facts> {
-  const { rows, cost } = await figuresOfQuery(connection, orderedQuery(report), bound, columnOf(manifest));
+  const { report: shaped, parameters } = await shape(connection, report, bound);
+  const { rows, cost } = await figuresOfQuery(connection, orderedQuery(shaped), parameters, columnOf(manifest));
   return [...differing('rows', manifest.rows, rows), ...differing('cost', manifest.cost, cost)];
 }
 
 async function partitionFacts(connection: Connection, report: Report, manifest: Manifest): Promise<Facts> {
+  await admitReport(connection, report);
   const { name = 'cost', decimals = 0 } = columnOf(manifest) ?? {};
   const rows = await connection.rows(
     `select account, month, count(*) as rows, cast(sum(cast(${quoted(name)} as decimal(38, ${decimals}))) as varchar) as cost
-    from (\n${selectOf(report)}\n) as report
+    from (${selectOf(report)}\n) as report
     group by account, month`,
   );
   const answered = new Map(rows.map((row) => [JSON.stringify([row['account'], row['month']]), row]));

@@ -230,8 +230,8 @@ export function limitOf(budget: Budget, { at }: Threshold, { name }: CalendarPer
 }
 
 /**
- * A budget's state in a period, the worst that holds: all of its amount is spent; one of its thresholds of what is
- * forecast is reached; one of what is spent.
+ * A budget's state in a period, the worst that holds. EXCEEDED: its amount is spent. FORECAST: the forecast reaches its
+ * amount, or one of its thresholds of what is forecast. WARNING: what is spent reaches one of its thresholds.
  */
 export type BudgetState = 'OK' | 'WARNING' | 'FORECAST' | 'EXCEEDED';
 
@@ -246,7 +246,11 @@ export function stateOf(
   if (spent >= amountIn(budget, period.name)) return 'EXCEEDED';
   const isAt = (of: Threshold['of'], amount: bigint) =>
     budget.thresholds.some((threshold) => threshold.of === of && isReached(budget, threshold, period, amount));
-  if (forecast?.kind === 'forecast' && isAt('forecast', forecast.mean)) return 'FORECAST';
+  // Also where no threshold asks for it: a budget that its own forecast exceeds is not OK.
+  const isForecast =
+    forecast?.kind === 'forecast' &&
+    (forecast.mean >= amountIn(budget, period.name) || isAt('forecast', forecast.mean));
+  if (isForecast) return 'FORECAST';
   return isAt('spent', spent) ? 'WARNING' : 'OK';
 }
 

@@ -5,7 +5,7 @@ import { alertRows } from './alert-rows.ts';
 import type { AnomalyRules } from './anomalies/index.ts';
 import { type Budget, usdDecimals } from './budget-file.ts';
 import { readSpends, type SpendNow, type SpendsAsked } from './budget-spends.ts';
-import { budgetCalendar, isForecastAsked, shareOf, stateOf } from './budgets.ts';
+import { budgetCalendar, shareOf, stateOf } from './budgets.ts';
 import { incompleteness } from './completeness.ts';
 import { forecastSentence } from './forecast-words.ts';
 import { formatTable } from './formats/table.ts';
@@ -90,11 +90,7 @@ export async function readDigest(
   const spent = sum(rows[0]?.['cost'], lacking.length === 0);
   const spentBefore = sum(rows[0]?.['cost_before'], lackingBefore.length === 0);
   const asks = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(asked.now) }));
-  const forecasts = await readForecasts(connection, {
-    ...asked,
-    budgets: budgets.filter(isForecastAsked),
-    withWorkspaces: false,
-  });
+  const forecasts = await readForecasts(connection, { ...asked, budgets, withWorkspaces: false });
   const spends = withForecasts(await readSpends(connection, asks, asked), forecasts);
   const told: Omit<Digest, 'text'> = {
     name,

@@ -2,17 +2,19 @@ import { createHash } from 'node:crypto';
 import { UsageError } from '../errors.ts';
 import type { Connection, SqlColumn } from '../warehouse/index.ts';
 import type { ParameterValue } from './parameters.ts';
-import type { Report } from './report.ts';
 
 /** The versions of FOCUS that can be asked for; the first is what is written where none is named. */
-export const focusVersions = ['1.4', '1.2'] as const;
+export const focusVersions = ['1.4', '1.3', '1.2'] as const;
 export type FocusVersion = (typeof focusVersions)[number];
+
+/** What a row of an export can be of; the first is what is written where none is named. */
+export const focusGrains = ['hourly', 'daily'] as const;
 
 /**
  * The version of the mapping in sql/reports/focus.sql: it grows when the same books are told otherwise. The program's
  * own version is no part of an export: a newer program must give the same bytes.
  */
-const mappingVersion = '2';
+const mappingVersion = '3';
 
 /** Columns of the Cost and Usage dataset that every version has. */
 const sharedColumns = [
@@ -73,24 +75,28 @@ const sharedColumns = [
   'Tags',
 ] as const;
 
-/** Columns that a version has beside the shared ones, and those that it gave up but its readers may still ask for. */
+/** Columns that 1.3 added. */
+const columnsSince13 = [
+  'AllocatedMethodDetails',
+  'AllocatedMethodId',
+  'AllocatedResourceId',
+  'AllocatedResourceName',
+  'AllocatedTags',
+  'ContractApplied',
+  'HostProviderName',
+  'ServiceProviderName',
+] as const;
+/** Columns that 1.4 deprecated, though its rule model still asks for them. */
+const deprecatedIn14 = ['ProviderName', 'PublisherName'] as const;
+
+/** Columns that a version has beside the shared ones, and those that it deprecated but its readers may still ask for. */
 const versionColumns: Readonly<Record<FocusVersion, { own: readonly string[]; deprecated: readonly string[] }>> = {
   '1.4': {
-    own: [
-      'AllocatedMethodDetails',
-      'AllocatedMethodId',
-      'AllocatedResourceId',
-      'AllocatedResourceName',
-      'AllocatedTags',
-      'CommitmentProgramEligibilityDetails',
-      'ContractApplied',
-      'HostProviderName',
-      'InvoiceDetailId',
-      'ServiceProviderName',
-    ],
-    deprecated: ['ProviderName', 'PublisherName'],
+    own: [...columnsSince13, 'CommitmentProgramEligibilityDetails', 'InvoiceDetailId'],
+    deprecated: deprecatedIn14,
   },
-  '1.2': { own: ['ProviderName', 'PublisherName'], deprecated: [] },
+  '1.3': { own: [...columnsSince13, ...deprecatedIn14], deprecated: [] },
+  '1.2': { own: deprecatedIn14, deprecated: [] },
 };
 
 /** What the platform itself tells and FOCUS has no column for, as it was told; FOCUS wants such names to begin with x_. */
@@ -106,7 +112,6 @@ const customColumns = [
   'x_ResourceUuid',
 ] as const;
 
-const dateTimeColumns = new Set(['BillingPeriodEnd', 'BillingPeriodStart', 'ChargePeriodEnd', 'ChargePeriodStart']);
 const tagColumns = new Set(['AllocatedTags', 'Tags']);
 const jsonColumns = new Set([
   ...tagColumns,
@@ -115,6 +120,10 @@ const jsonColumns = new Set([
   'ContractApplied',
   'SkuPriceDetails',
 ]);
+
+const withDeprecatedColumns = focusVersions
+  .filter((version) => versionColumns[version].deprecated.length > 0)
+  .join(', ');
 
 /** What is asked of a report that is told in FOCUS. */
 export interface FocusAsked {
@@ -133,31 +142,33 @@ export function focusAsked(values: readonly Pick<ParameterValue, 'name' | 'bound
   if (asked === undefined) return undefined;
   const version = focusVersions.find((candidate) => candidate === asked.bound);
   if (version === undefined) {
-    throw new UsageError(`focus_version is ${asked.bound ?? 'none'}, expected ${focusVersions.join(' or ')}`);
+    throw new UsageError(`focus_version is ${asked.bound ?? 'none'}, expected ${focusVersions.join(', ')}`);
+  }
+  const grain = values.find(({ name }) => name === 'grain');
+  if (grain !== undefined && !focusGrains.some((known) => known === grain.bound)) {
+    throw new UsageError(`grain is ${grain.bound ?? 'none'}, expected ${focusGrains.join(' or ')}`);
   }
   if (values.some(({ name, bound }) => name === 'provider' && bound === null)) {
     throw new UsageError('provider is *, expected a name: FOCUS wants one in every row');
   }
   const withDeprecated = values.some(({ name, bound }) => name === 'deprecated_columns' && bound === true);
   if (withDeprecated && versionColumns[version].deprecated.length === 0) {
-    throw new UsageError(`FOCUS ${version} has deprecated no column: leave --with-deprecated-columns out`);
+    throw new UsageError(
+      `FOCUS ${version} has no deprecated columns: leave --with-deprecated-columns out; only ${withDeprecatedColumns} has any`,
+    );
   }
   return { version, columns: focusColumns(version, { withDeprecated }) };
 }
 
-/** A report whose provider and account name are, where nobody says otherwise, those of the configuration. */
-export function withFocusNames(
-  report: Report,
-  { provider, accountName }: { readonly provider: string; readonly accountName: string | undefined },
-): Report {
-  const names: Readonly<Record<string, string | undefined>> = { provider, account_name: accountName };
-  return {
-    ...report,
-    parameters: report.parameters.map((parameter) => ({
-      ...parameter,
-      default: (Object.hasOwn(names, parameter.name) ? names[parameter.name] : undefined) ?? parameter.default,
-    })),
-  };
+/** The defaults of a report's provider and account name, as the configuration has them. */
+export function namesOfFocus({
+  provider,
+  accountName,
+}: {
+  readonly provider: string;
+  readonly accountName: string | undefined;
+}): Readonly<Record<string, string | undefined>> {
+  return { provider, account_name: accountName };
 }
 
 /** The columns of a version in the order in which they are written: FOCUS's own by the alphabet, then the custom ones. */
@@ -226,7 +237,7 @@ function definitionOf(name: string, type: string): Readonly<Record<string, strin
   if (type === 'INTEGER') return { DataType: 'DECIMAL', NumericPrecision: 10, NumberScale: 0 };
   // Asked as doubles (--parquet-decimals double), a column has no precision that could be promised.
   if (type === 'DOUBLE') return { DataType: 'DECIMAL' };
-  if (dateTimeColumns.has(name)) return { DataType: 'DATETIME' };
+  if (type.startsWith('TIMESTAMP')) return { DataType: 'DATETIME' };
   return {
     DataType: jsonColumns.has(name) ? 'JSON' : 'STRING',
     StringEncoding: 'UTF-8',

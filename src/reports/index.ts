@@ -86,6 +86,7 @@ export { type Manifest, type ManifestFile, manifestName } from './manifest.ts';
 export { answersMetric, type EndedRun, type MetricsAsked, metricNames, readMetrics } from './metrics.ts';
 export * from './moment.ts';
 export { cents } from './money.ts';
+export { ownerBudgets } from './owner-budgets.ts';
 export * from './parameters.ts';
 export {
   type Forecaster,
@@ -107,6 +108,7 @@ export {
   type ScopeForecast,
   withForecasts,
 } from './scope-forecasts.ts';
+export { shape } from './shape.ts';
 export { openSink } from './sinks/index.ts';
 export { sendPing } from './sinks/ping.ts';
 export { sinkFault } from './sinks/reach.ts';

@@ -9,11 +9,13 @@ import {
   holdFolder,
   lastLoadOf,
   partitionsChangedSince,
+  type SqlColumn,
   viewsDigest,
 } from '../warehouse/index.ts';
 import { quoted } from './columns.ts';
 import { isPart, namesIn, partOf, replaceFile, statOf, syncPath } from './durable.ts';
 import { type CostColumn, figuresOfFile, figuresOfQuery } from './figures.ts';
+import { parquetCell } from './formats/parquet.ts';
 import { type ExportPlace, segment } from './layout.ts';
 import {
   type Manifest,
@@ -34,6 +36,8 @@ export const nextManifestName = '.manifest.next.json';
 /** The root for whoever reads partitions: nothing else is below it. */
 export const partitionsFolder = 'costs';
 const fileName = 'costs.parquet';
+/** Changes with how a partition is written from the same rows, so that all of them are written anew. */
+const partitionForm = 'instants are UTC';
 
 /**
  * Writes a report over all costs as Parquet, a file for each account and month below `costs/account=…/month=…/`, the
@@ -48,6 +52,7 @@ export async function publishLake(
   facts: Omit<ExportFacts, 'rows' | 'cost'>,
   options: {
     connection: Connection;
+    columns: readonly SqlColumn[];
     column: CostColumn;
     asOf: Instant | undefined;
     signal: AbortSignal;
@@ -63,7 +68,7 @@ export async function publishLake(
     const { current, isTrusted } = await recover(folder, await ownManifest(folder));
     const basis = {
       lastLoad: await lastLoadOf(connection),
-      digest: sha256OfText(`${facts.sqlSha256}${await viewsDigest(connection)}`),
+      digest: sha256OfText(`${partitionForm}${facts.sqlSha256}${await viewsDigest(connection)}`),
     };
     const kept = new Map<string, ManifestFile>();
     let toWrite: CostPartition[];
@@ -122,11 +127,14 @@ function partitionOf({ partition }: ManifestFile): CostPartition {
   return { account: partition?.account ?? '', month: Date.parse(`${partition?.month}-01T00:00:00Z`) };
 }
 
-/** The rows of one partition, without the two columns that its folders say. */
-export function partitionQuery(report: Report): string {
+/** The rows of one partition, without the two columns that are the names of its folders. */
+export function partitionQuery(report: Report, columns: readonly SqlColumn[]): string {
   const grain = report.grain.filter((column) => column !== 'account' && column !== 'month');
   // The hours are bounded as well as the month: a bound on a column of the table lets DuckDB pass over other months.
-  return `select * exclude (account, month) from (\n${selectOf(report)}\n) as report
+  const cells = columns
+    .filter(({ name }) => name !== 'account' && name !== 'month')
+    .map((column) => parquetCell(column));
+  return `select ${cells.join(', ')} from (${selectOf(report)}\n) as report
     where account = $account and month = $month
       and bucket_start >= cast($start as timestamp) and bucket_start < cast($end as timestamp)
     order by ${[...grain.map((column) => `${quoted(column)} nulls last`), 'hash(*columns(*))'].join(', ')}`;
@@ -146,11 +154,11 @@ async function stage(
   folder: string,
   report: Report,
   partition: CostPartition,
-  { connection, column }: { connection: Connection; column: CostColumn },
+  { connection, columns, column }: { connection: Connection; columns: readonly SqlColumn[]; column: CostColumn },
 ): Promise<Staged> {
   const name = nameOf(partition);
   const part = partOf(join(folder, name));
-  const query = partitionQuery(report);
+  const query = partitionQuery(report, columns);
   const parameters = partitionParameters(partition);
   await mkdir(dirname(part), { recursive: true });
   try {

@@ -1,6 +1,6 @@
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import type { Metric, Sample } from '../exposition.ts';
-import { dayMs, formatInstant, type Instant } from '../time.ts';
+import { addCalendarMonths, dayMs, floorMonth, formatInstant, type Instant } from '../time.ts';
 import { type Connection, readSqlFolder, type SqlParameters, type SqlRow } from '../warehouse/index.ts';
 import { amountIn, type Budget, usdDecimals } from './budget-file.ts';
 import { readSpends, type SpendNow } from './budget-spends.ts';
@@ -17,6 +17,9 @@ export interface MetricsAsked {
   /** Undefined where the configuration cannot be read. */
   readonly freshnessHours: number | undefined;
   readonly configured: readonly string[];
+  /** Every job of the project and every sink of the configuration, whether or not anything of it is in the books. */
+  readonly jobs: readonly string[];
+  readonly sinks: readonly string[];
   /** None where they are wrong, or where there are none. */
   readonly budgets: readonly Budget[];
   /** What is spent on them, where that was just found out: otherwise the books are asked. */
@@ -35,6 +38,9 @@ export interface EndedRun {
 
 /** Restatements are told for so long: two runs a night apart, and an outage, see the same one. */
 const restatedDays = 30;
+
+/** Workspaces, and resource types, with samples of their own, over all accounts: each is a series for who stores them. */
+const largest = 50;
 
 type Definition = Omit<Metric, 'samples' | 'name'>;
 const gauge = (help: string): Definition => ({ type: 'gauge', help });
@@ -86,6 +92,25 @@ const definitions = {
   costbook_http_answers_total: counter(
     'Answers of the platform by HTTP status, retries included; none where no whole answer came. Begins anew with this file.',
   ),
+  costbook_month_to_date_usd: gauge(
+    'USD of the account in the present month (UTC), as far as it is in the books; none before the first hour of the month could be complete.',
+  ),
+  costbook_latest_day_usd: gauge(
+    'USD of the account on the last whole day (UTC) that is complete: yesterday, after a nightly run.',
+  ),
+  costbook_latest_day_start_timestamp_seconds: gauge(
+    'When the last whole day that is complete began, in seconds since 1970.',
+  ),
+  costbook_workspace_month_to_date_usd: gauge(
+    `The same by workspace: the ${largest} that cost most, and all others of the account together.`,
+  ),
+  costbook_workspace_latest_day_usd: gauge('USD of the last whole day that is complete, by the same workspaces.'),
+  costbook_resource_type_month_to_date_usd: gauge(
+    `USD in the present month by resource type: the ${largest} that cost most, and all others of the account together.`,
+  ),
+  costbook_resource_type_latest_day_usd: gauge(
+    'USD of the last whole day that is complete, by the same resource types.',
+  ),
   costbook_rows: gauge('Rows of cost in the books: hours of series.'),
   costbook_budget_spent_usd: gauge('USD spent on the budget in its present period, as far as it is in the books.'),
   costbook_budget_amount_usd: gauge('USD that may be spent on the budget in its present period.'),
@@ -126,7 +151,7 @@ export async function readMetrics(connection: Connection, asked: MetricsAsked): 
   const rows = await sqlOf(connection);
 
   add('costbook_build_info', { version: asked.version }, 1);
-  addRuns(await rows('runs'), asked.run, add);
+  addRuns(await rows('runs'), asked, add);
   if (asked.freshnessHours !== undefined) add('costbook_freshness_limit_seconds', {}, asked.freshnessHours * 3600);
   const since = formatInstant(asked.now - restatedDays * dayMs);
   for (const row of await rows('accounts', { since })) {
@@ -145,14 +170,17 @@ export async function readMetrics(connection: Connection, asked: MetricsAsked): 
     add('costbook_last_ingest_rows', account, row['last_rows']);
   }
   for (const [status, count] of [...asked.answers].sort()) add(answersMetric, { status }, count);
+  await addSpend(rows, asked.now, add);
   const [amounts] = await rows('amounts');
   add('costbook_rows', {}, amounts?.['amounts']);
   await addBudgets(connection, rows, asked, add);
   for (const { severity, alerts } of await rows('open_alerts')) {
     add('costbook_open_alerts', { severity: String(severity) }, alerts);
   }
-  for (const row of await rows('outbox')) {
-    const sink = { sink: String(row['sink']) };
+  const outbox = await rows('outbox');
+  for (const name of new Set([...asked.sinks, ...outbox.map((row) => String(row['sink']))])) {
+    const sink = { sink: name };
+    const row = outbox.find((found) => found['sink'] === name) ?? { pending: 0, dead: 0, oldest_pending: null };
     add('costbook_outbox_pending_messages', sink, row['pending']);
     add('costbook_outbox_oldest_pending_timestamp_seconds', sink, toSeconds(row['oldest_pending']));
     add('costbook_outbox_dead_messages_total', sink, row['dead']);
@@ -174,37 +202,76 @@ async function sqlOf(connection: Connection): Promise<Rows> {
   };
 }
 
+/** How a run, and a run of a job, may end. */
+const runOutcomes = ['done', 'failed', 'interrupted', 'left_out'] as const;
+const jobOutcomes = ['done', 'failed', 'interrupted', 'missed'] as const;
+
 /**
- * Rows of one command or job, one an outcome, become what it did last and how often it ended how. The label is not called
- * job: that one is the collector's own.
+ * How often each command and each job ended in which way, and how it did last. Every job of the project has its counters
+ * from the first file on, at 0: what is counted from 0 to 1 is an increase, what begins with 1 is none. The label is not
+ * called job: that one is the collector's own.
  */
-function addRuns(rows: readonly SqlRow[], run: EndedRun, add: Add): void {
-  const byName = new Map<string, SqlRow[]>();
-  for (const row of rows) {
-    const key = JSON.stringify([row['command'], row['job']]);
-    byName.set(key, [...(byName.get(key) ?? []), row]);
+function addRuns(rows: readonly SqlRow[], { run, jobs }: MetricsAsked, add: Add): void {
+  const named = (column: 'command' | 'job') => rows.flatMap((row) => (row[column] == null ? [] : String(row[column])));
+  for (const command of new Set(named('command'))) {
+    const own = rows.filter((row) => row['command'] === command);
+    const seconds = run.job === undefined && run.command === command ? run.seconds : undefined;
+    addEndings('costbook_', { command }, own, runOutcomes, seconds, add);
   }
-  for (const own of byName.values()) {
-    const { command, job } = own[0] ?? {};
-    const isJob = job !== null && job !== undefined;
-    const labels: Sample['labels'] = isJob ? { job_name: String(job) } : { command: String(command) };
-    const prefix = isJob ? 'costbook_job_' : 'costbook_';
-    for (const row of own) add(`${prefix}runs_total`, { ...labels, outcome: String(row['outcome']) }, row['runs']);
-    add(
-      `${prefix}last_success_timestamp_seconds`,
-      labels,
-      toSeconds(own.find(({ outcome }) => outcome === 'done')?.['ended_at']),
-    );
-    // What was killed, missed or left out has no exit code: it is counted, and is not how anything ended.
-    const ended = own
-      .filter((row) => row['exit_code'] !== null)
-      .sort((a, b) => Number(b['place']) - Number(a['place']));
-    const [last] = ended;
-    if (last === undefined) continue;
-    const isThis = isJob ? run.job === job : run.job === undefined && run.command === command;
-    add(`${prefix}last_run_timestamp_seconds`, labels, toSeconds(last['ended_at']));
-    add(`${prefix}last_run_exit_code`, labels, last['exit_code']);
-    add(`${prefix}last_run_duration_seconds`, labels, isThis ? run.seconds.toFixed(3) : last['seconds']);
+  for (const job of new Set([...named('job'), ...jobs])) {
+    const own = rows.filter((row) => row['job'] === job);
+    addEndings('costbook_job_', { job_name: job }, own, jobOutcomes, run.job === job ? run.seconds : undefined, add);
+  }
+}
+
+/** The metrics of one command or job, of whose endings there is a row an outcome; `seconds` where it is what just ended. */
+function addEndings(
+  prefix: 'costbook_' | 'costbook_job_',
+  labels: Sample['labels'],
+  rows: readonly SqlRow[],
+  outcomes: readonly string[],
+  seconds: number | undefined,
+  add: Add,
+): void {
+  const of = (outcome: string) => rows.find((row) => row['outcome'] === outcome);
+  for (const outcome of new Set([...outcomes, ...rows.map((row) => String(row['outcome']))])) {
+    add(`${prefix}runs_total`, { ...labels, outcome }, of(outcome)?.['runs'] ?? 0);
+  }
+  add(`${prefix}last_success_timestamp_seconds`, labels, toSeconds(of('done')?.['ended_at']));
+  // What was killed, missed or left out has no exit code: it is counted, and is not how anything ended.
+  const [last] = rows
+    .filter((row) => row['exit_code'] !== null)
+    .sort((a, b) => Number(b['place']) - Number(a['place']));
+  if (last === undefined) return;
+  add(`${prefix}last_run_timestamp_seconds`, labels, toSeconds(last['ended_at']));
+  add(`${prefix}last_run_exit_code`, labels, last['exit_code']);
+  add(`${prefix}last_run_duration_seconds`, labels, seconds?.toFixed(3) ?? last['seconds']);
+}
+
+/** Who has spend metrics, and by which label. */
+const spenders = {
+  account: { prefix: 'costbook_', label: undefined },
+  workspace: { prefix: 'costbook_workspace_', label: 'workspace' },
+  resource_type: { prefix: 'costbook_resource_type_', label: 'resource_type' },
+} as const;
+
+/** What each account spent in the present month and on its last complete day, in all and by its largest parts. */
+async function addSpend(rows: Rows, now: Instant, add: Add): Promise<void> {
+  const month = floorMonth(now);
+  const parameters = {
+    month_start: formatInstant(month),
+    month_end: formatInstant(addCalendarMonths(month, 1)),
+    largest,
+  };
+  for (const row of await rows('spend', parameters)) {
+    const account = { account: String(row['account']) };
+    const { prefix, label } = spenders[String(row['spender']) as keyof typeof spenders];
+    const labels = label === undefined ? account : { ...account, [label]: String(row['name']) };
+    add(`${prefix}month_to_date_usd`, labels, row['month_to_date']);
+    add(`${prefix}latest_day_usd`, labels, row['latest_day']);
+    if (label === undefined) {
+      add('costbook_latest_day_start_timestamp_seconds', account, toSeconds(row['latest_day_start']));
+    }
   }
 }
 
@@ -222,7 +289,7 @@ async function addBudgets(connection: Connection, rows: Rows, asked: MetricsAske
     const labels = { budget: budget.name };
     const amount = amountIn(budget, period.name);
     const spent = (findSpend(known, budget, period) ?? findSpend(read, budget, period))?.spent;
-    const made = forecasts.find((row) => row['budget'] === budget.name && row['period_start'] === period.start);
+    const made = forecasts.find((row) => row['budget'] === budget.name && Number(row['period_start']) === period.start);
     add('costbook_budget_amount_usd', labels, decimalOfWhole(amount, usdDecimals));
     add('costbook_budget_period_end_timestamp_seconds', labels, period.end / 1000);
     if (made !== undefined) {

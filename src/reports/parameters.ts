@@ -24,6 +24,18 @@ export interface ReportParameter {
   readonly default: string | undefined;
 }
 
+/** A report with these defaults in the place of its own, by the name of the parameter; undefined leaves its own. */
+export function withDefaults<R extends { readonly parameters: readonly ReportParameter[] }>(
+  report: R,
+  defaults: Readonly<Record<string, string | undefined>>,
+): R {
+  const parameters = report.parameters.map((parameter) => {
+    const own = Object.hasOwn(defaults, parameter.name) ? defaults[parameter.name] : undefined;
+    return { ...parameter, default: own ?? parameter.default };
+  });
+  return { ...report, parameters };
+}
+
 /** A value of the command line, or of a job, for one parameter. */
 export interface GivenParameter {
   readonly name: string;

@@ -101,7 +101,7 @@ export async function publishReport(publication: Publication): Promise<Published
           `found ${columns.map(({ name }) => name).join(', ')}`,
       );
     }
-    return publishLake(place, report, facts, { connection, column, asOf, signal, onProgress });
+    return publishLake(place, report, facts, { connection, columns, column, asOf, signal, onProgress });
   }
   const figures = await figuresOfQuery(connection, query, parameters, column);
   const files = exportFormats.map((format): FileToWrite => {

@@ -13,6 +13,7 @@ import { exportFormats } from './export.ts';
 import { costColumnOf } from './figures.ts';
 import { type KeptKind, keptKinds } from './kept.ts';
 import { parseParameters, type ReportParameter } from './parameters.ts';
+import { parseSpread, type Spread } from './shape.ts';
 import { sqlProblem } from './sql-problem.ts';
 
 /** A report: one SQL file that answers one question. */
@@ -27,6 +28,12 @@ export interface Report {
   readonly parameters: readonly ReportParameter[];
   /** What it tells of that only `costbook alert` finds out; undefined of a report of anything else. */
   readonly kept: KeptKind | undefined;
+  /** Rows that become columns. */
+  readonly spread: Spread | undefined;
+  /** The columns that a person may want added up at the end, besides its cost. */
+  readonly totals: readonly string[];
+  /** SQL on the lines before and after its own, as `shape` makes it. */
+  readonly wrapping?: { readonly before: string; readonly after: string };
 }
 
 /** Reads the reports, a project's own `sql/reports` over the built-in ones. Throws UsageError for a wrong header. */
@@ -56,6 +63,8 @@ export async function readReports(overlay: string): Promise<Report[]> {
       formats,
       parameters: parseParameters(file, problems),
       kept,
+      spread: parseSpread(file, problems),
+      totals: list(file.header['totals']),
     };
   });
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
@@ -71,12 +80,13 @@ export function orderedQuery(report: Report, columns?: readonly string[]): strin
   const selected = columns?.map(quoted).join(', ') ?? '*';
   const order = [...report.grain.map((column) => `${quoted(column)} nulls last`), 'hash(*columns(*))'].join(', ');
   // The closing parenthesis stands on a line of its own: the file may end in a comment.
-  return `select ${selected} from (\n${selectOf(report)}\n) as report order by ${order}`;
+  return `select ${selected} from (${selectOf(report)}\n) as report order by ${order}`;
 }
 
-/** The report's SELECT as it stands in its file. */
-export function selectOf(report: Report): string {
-  return report.file.text.trimEnd().replace(/;$/, '');
+/** The report's SELECT. Its file begins on the second line, so that mistakes are found by line. */
+export function selectOf({ file, wrapping }: Report): string {
+  const text = file.text.trimEnd().replace(/;$/, '');
+  return wrapping === undefined ? `\n${text}` : `${wrapping.before}\n${text}\n${wrapping.after}`;
 }
 
 /**
@@ -88,8 +98,7 @@ export async function checkReport(
   report: Report,
   parameters: SqlParameters,
 ): Promise<readonly SqlColumn[]> {
-  await admitReport(connection, report);
-  const columns = await columnsOf(connection, `\n${selectOf(report)}`, parameters);
+  const columns = await columnsOf(connection, selectOf(report), parameters);
   const names = columns.map(({ name }) => name);
   const plainNames = names.map((name) => name.toLowerCase()); // as DuckDB compares them
   const missing = report.grain.filter((column) => !plainNames.includes(column.toLowerCase()));

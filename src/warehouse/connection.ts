@@ -23,8 +23,24 @@ import { clearSpill, maxSpillMb, removeDeadReadersSpill, spillFolder } from './s
 export type SqlValue = string | number | bigint | boolean | null;
 export type SqlParameters = Readonly<Record<string, SqlValue>>;
 
+declare const number: unique symbol;
+
+/**
+ * A field of a row as JSON. A number has a type of its own that compares with nothing: integers of up to 32 bits and doubles
+ * come as numbers, longer integers and decimals as text, so that `===` with a number would be false for good. Read it with
+ * `Number(…)`, or as text with `String(…)`.
+ */
+export type SqlField =
+  | null
+  | undefined
+  | boolean
+  | string
+  | { readonly [number]: true }
+  | readonly SqlField[]
+  | { readonly [name: string]: SqlField };
+
 /** A row as JSON: decimals and integers of 64 bits or more are strings, timestamps `2026-10-01 00:00:00`. */
-export type SqlRow = Readonly<Record<string, unknown>>;
+export type SqlRow = Readonly<Record<string, SqlField>>;
 
 /** A column of an answer with DuckDB's name of its type. */
 export interface SqlColumn {

@@ -30,7 +30,18 @@ export interface SqlFile {
   readonly text: string;
 }
 
-const headerKeys = new Set(['about', 'grain', 'params', 'formats', 'severity', 'cost', 'partition', 'kept']);
+const headerKeys = new Set([
+  'about',
+  'grain',
+  'params',
+  'formats',
+  'severity',
+  'cost',
+  'partition',
+  'kept',
+  'spread',
+  'totals',
+]);
 
 /** Where the built-in SQL files lie: beside `src` in a checkout, beside `dist` in a package. */
 export const builtInSql = fileURLToPath(new URL('../../sql', import.meta.url));

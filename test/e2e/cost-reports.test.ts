@@ -53,6 +53,9 @@ const asked: Readonly<Record<string, readonly string[]>> = {
   chargeback: ['--month', '2026-07'],
   unallocated: ['--month', '2026-07', '--param', 'dimension=environment'],
   label_coverage: [],
+  monthly_by_workspace: [],
+  chargeback_summary: ['--month', '2026-07'],
+  summary: [],
 };
 
 describe("the demo's account, to the byte what was agreed", () => {

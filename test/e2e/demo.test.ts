@@ -1,12 +1,22 @@
 import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { startInventedPlatform } from '../../src/commands/invented-platform.ts';
+import { metricNames } from '../../src/reports/index.ts';
 import { demoExcerpt, terminalPicture } from '../support/demo-picture.ts';
-import { askSnapshot, newProject, runCli } from '../support/project.ts';
+import { parseExposition } from '../support/exposition.ts';
+import { askSnapshot, cli, type Ended, newProject, runCli } from '../support/project.ts';
+
+const storyEnd = '2026-11-12';
+let dir: string;
+let demo: Ended;
+beforeAll(async () => {
+  dir = await newProject();
+  demo = await runCli(['demo', '--dir', dir, '--now', `${storyEnd}T10:30:00Z`]);
+}, 300_000);
 
 test('the demo shows months, proof and a chargeback in which each team pays once, and all of the month is charged', async () => {
-  const dir = await newProject();
-  const { exitCode, stdout, stderr } = await runCli(['demo', '--dir', dir, '--now', '2026-11-12T10:30:00Z']);
+  const { exitCode, stdout, stderr } = demo;
   expect(exitCode, stderr).toBe(0);
   expect(stdout).toContain('all of them met');
   expect(stdout).toContain('difference 0.000000000000');
@@ -55,4 +65,40 @@ test('the demo shows months, proof and a chargeback in which each team pays once
     `select count(distinct json_extract_string(labels, '/team')) as spellings from costs_with_resources`,
   );
   expect(Number(written[0]?.['spellings'])).toBeGreaterThan(10);
+}, 300_000);
+
+test('a nightly on the demo writes every metric that there is, and each that a rule or a panel asks for', async () => {
+  const project = join(dir, 'costbook-demo');
+  const now = '2026-11-13T02:15:00Z';
+  const args = [cli, 'emulator', '--now', now, '--story-end', storyEnd];
+  const platform = await startInventedPlatform(args, new AbortController().signal);
+  try {
+    // Port 9 of this machine takes nothing: what is sent there stays in the outbox.
+    await writeFile(
+      join(project, 'costbook.yaml'),
+      'sinks:\n  ops: {type: webhook, url: "http://127.0.0.1:9/alerts", secret: "0123456789abcdef0123456789abcdef", allowPrivateNetwork: true}\n',
+    );
+    const { exitCode, stderr } = await runCli(['run', 'nightly', '--dir', project, '--now', now], {
+      COSTBOOK_URL: platform.url,
+      COSTBOOK_TOKEN: platform.tokens.admin,
+      COSTBOOK_ACCOUNT: platform.account,
+    });
+    expect(exitCode, stderr).toBe(8); // loaded, checked, and the message not delivered
+  } finally {
+    await platform.stop();
+  }
+  const metrics = parseExposition(await readFile(join(project, 'data', 'metrics.prom'), 'utf8'));
+  // Only a job that ended well has a last success.
+  const unwritten = metricNames.filter((name) => !metrics.has(name));
+  expect(unwritten).toEqual(['costbook_job_last_success_timestamp_seconds']);
+
+  const deploy = new URL('../../docs/deploy/', import.meta.url);
+  for (const file of ['prometheus-rules.yaml', 'grafana-dashboard.json']) {
+    const text = await readFile(new URL(file, deploy), 'utf8');
+    const asked = new Set([...text.matchAll(/\bcostbook_[a-z_]+/g)].map(([name]) => name));
+    expect(asked.size).toBeGreaterThan(10);
+    expect([...asked].filter((name) => !metrics.has(name))).toEqual([]);
+  }
+  const samples = metrics.get('costbook_budget_forecast_ratio')?.samples ?? [];
+  expect(samples.map(({ labels }) => labels['budget'])).toContain('everything');
 }, 300_000);

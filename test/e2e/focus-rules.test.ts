@@ -2,7 +2,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startInventedPlatform } from '../../src/commands/invented-platform.ts';
-import { type FocusVersion, focusColumns, focusVersions } from '../../src/reports/index.ts';
+import { focusColumns } from '../../src/reports/index.ts';
 import { type Connection, openDatabase } from '../../src/warehouse/connection.ts';
 import {
   checksOf,
@@ -16,6 +16,10 @@ import {
 } from '../support/focus-model.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 import { cli, newProject, runCli } from '../support/project.ts';
+
+/** The versions whose rule models are there. */
+const modelled = ['1.4', '1.2'] as const;
+type Modelled = (typeof modelled)[number];
 
 /** The demo account's display names are of several scripts; the models ask for ASCII, the specification does not. */
 const displayNames = {
@@ -70,10 +74,10 @@ const falseFailures = {
   },
   // A reader that guesses types takes an id of digits for a number; Parquet tells the type.
   digits: { '1.4': ['CAU-BillingAccountId-C-002-M'], '1.2': ['BillingAccountId-C-002-M'] },
-} as const satisfies Readonly<Record<string, Readonly<Record<FocusVersion, readonly string[]>>>>;
+} as const satisfies Readonly<Record<string, Readonly<Record<Modelled, readonly string[]>>>>;
 
 /** Failures that are true where every criterion is claimed, because the platform publishes no prices. */
-const withoutPrices: Readonly<Record<FocusVersion, readonly string[]>> = {
+const withoutPrices: Readonly<Record<Modelled, readonly string[]>> = {
   '1.4': [
     'CAU-ContractedUnitPrice-C-006-C',
     'CAU-ContractedUnitPrice-C-015-C',
@@ -86,8 +90,8 @@ const withoutPrices: Readonly<Record<FocusVersion, readonly string[]>> = {
   '1.2': ['ContractedUnitPrice-C-006-C', 'ListUnitPrice-C-005-C', 'PricingCurrencyListUnitPrice-C-005-C'],
 };
 
-const models = new Map<FocusVersion, FocusModel>();
-function modelOf(version: FocusVersion): FocusModel {
+const models = new Map<Modelled, FocusModel>();
+function modelOf(version: Modelled): FocusModel {
   const model = models.get(version) ?? readModel(version);
   models.set(version, model);
   return model;
@@ -95,8 +99,8 @@ function modelOf(version: FocusVersion): FocusModel {
 
 let connection: Connection;
 type Files = Readonly<Record<'csv' | 'parquet', string>>;
-const demo = new Map<FocusVersion | 'deprecated', Files>();
-const nasty = new Map<FocusVersion, Files>();
+const demo = new Map<Modelled | 'deprecated' | 'daily' | '1.3', Files>();
+const nasty = new Map<Modelled, Files>();
 function fileOf<K>(files: ReadonlyMap<K, Files>, key: K, format: 'csv' | 'parquet'): string {
   return files.get(key)?.[format] ?? '';
 }
@@ -119,7 +123,7 @@ async function load(path: string): Promise<string> {
   return 'exported';
 }
 
-async function failing(table: string, version: FocusVersion, claims: readonly string[]): Promise<string[]> {
+async function failing(table: string, version: Modelled, claims: readonly string[]): Promise<string[]> {
   return failures(modelOf(version), await runModel(connection, table, modelOf(version), claims));
 }
 
@@ -176,7 +180,7 @@ function nastyGiven(): Given {
 }
 
 /** How an export can be broken, and a rule that finds it out (in 1.4 with CAU- in front). */
-const mutations: readonly { sql: string; breaks: string; only?: FocusVersion }[] = [
+const mutations: readonly { sql: string; breaks: string; only?: Modelled }[] = [
   { sql: 'alter table exported drop column BilledCost', breaks: 'CostAndUsage-D-006-M' },
   { sql: 'alter table exported alter BillingAccountId type bigint', breaks: 'BillingAccountId-C-002-M' },
   { sql: 'alter table exported alter BilledCost type varchar', breaks: 'BilledCost-C-001-M' },
@@ -184,8 +188,14 @@ const mutations: readonly { sql: string; breaks: string; only?: FocusVersion }[]
     sql: `alter table exported alter BilledCost type varchar using '+' || BilledCost`,
     breaks: 'BilledCost-C-002-M',
   },
-  { sql: `update exported set BillingPeriodStart = '2026-10-01 00:00:00'`, breaks: 'BillingPeriodStart-C-001-M' },
-  { sql: `update exported set BillingPeriodStart = '2026-19-01T00:00:00Z'`, breaks: 'BillingPeriodStart-C-002-M' },
+  {
+    sql: `alter table exported alter BillingPeriodStart type varchar using '2026-10-01 00:00:00'`,
+    breaks: 'BillingPeriodStart-C-001-M',
+  },
+  {
+    sql: `alter table exported alter BillingPeriodStart type varchar using '2026-19-01T00:00:00Z'`,
+    breaks: 'BillingPeriodStart-C-002-M',
+  },
   {
     sql: `update exported set ServiceName = 'Sandböxes' where ServiceName = 'Sandboxes'`,
     breaks: 'ServiceName-C-002-M',
@@ -250,21 +260,23 @@ describe.skipIf(!hasModels)(
           ('2026-09-01', '${digitAccount}', 1, 1, '2026-10-05', 1, 2, 0, 0, '', null, null, null)
       `);
       books.close();
-      for (const version of focusVersions) {
+      for (const version of modelled) {
         demo.set(version, await exported(dir, '--focus-version', version));
         nasty.set(version, await exported(odd, '--focus-version', version, '--raw'));
       }
       demo.set('deprecated', await exported(dir, '--with-deprecated-columns'));
+      demo.set('daily', await exported(dir, '--with-deprecated-columns', '--grain', 'daily'));
+      demo.set('1.3', await exported(dir, '--focus-version', '1.3'));
     }, 300_000);
 
-    test.each(focusVersions)('the columns of %s are those that its model asks for', (version) => {
+    test.each(modelled)('the columns of %s are those that its model asks for', (version) => {
       const told = new Set(focusColumns(version, { withDeprecated: true }));
       expect(columnsOfModel(modelOf(version)).filter((column) => !told.has(column))).toEqual([]);
     });
 
     test('every static rule of the models is run where its criterion is claimed, and none is lost', async () => {
       const counts: Record<string, Record<string, number>> = {};
-      for (const version of focusVersions) {
+      for (const version of modelled) {
         const table = await load(fileOf(demo, version, 'parquet'));
         for (const [name, claims] of [
           ['none', []],
@@ -321,7 +333,32 @@ describe.skipIf(!hasModels)(
       `);
     });
 
-    describe.each(focusVersions)('of version %s', (version) => {
+    test('find nothing in charges by day, which cost and use what the hours do', async () => {
+      const sums = `select sum(BilledCost) as cost, sum(ConsumedQuantity) as used,
+        count(*) filter (ChargePeriodEnd - ChargePeriodStart <> interval 1 day) as other_periods`;
+      const [hours] = await connection.rows(`${sums} from ${await load(fileOf(demo, 'deprecated', 'parquet'))}`);
+      const table = await load(fileOf(demo, 'daily', 'parquet'));
+      const [days] = await connection.rows(`${sums} from ${table}`);
+      expect(days).toEqual({ ...hours, other_periods: '0' });
+      expect(await failing(table, '1.4', truthful)).toEqual(sorted(displayNames['1.4']));
+    });
+
+    test('find in 1.3 nothing but the two columns that only 1.4 has', async () => {
+      const table = await load(fileOf(demo, '1.3', 'parquet'));
+      const described = await connection.rows(`select column_name from (describe ${table})`);
+      const columns = described.map((row) => String(row['column_name'])).filter((name) => /^[A-Z][a-z]/.test(name));
+      const newest = focusColumns('1.4', { withDeprecated: true }).filter((name) => !name.startsWith('x_'));
+      expect(newest.filter((name) => !columns.includes(name))).toEqual([
+        'CommitmentProgramEligibilityDetails',
+        'InvoiceDetailId',
+      ]);
+      expect(columns.filter((name) => !newest.includes(name))).toEqual([]);
+      await connection.run(`alter table ${table} add column InvoiceDetailId varchar`);
+      await connection.run(`alter table ${table} add column CommitmentProgramEligibilityDetails varchar`);
+      expect(await failing(table, '1.4', truthful)).toEqual(sorted(displayNames['1.4']));
+    });
+
+    describe.each(modelled)('of version %s', (version) => {
       test.each(['parquet', 'csv'] as const)(
         'find nothing in the demo account’s %s but what they are wrong about',
         async (format) => {
@@ -375,7 +412,7 @@ describe.skipIf(!hasModels)(
     });
 
     test('an export that breaks a rule is found out by it, for every check that the models make', async () => {
-      for (const version of focusVersions) {
+      for (const version of modelled) {
         const model = modelOf(version);
         const table = await load(fileOf(nasty, version, 'parquet'));
         const before = new Set(await failing(table, version, model.criteria));

@@ -142,6 +142,24 @@ const readers: Readonly<Record<string, (path: string) => Promise<Cell[][]>>> = {
   parquet: readParquet,
 };
 
+test('an instant says that it is UTC in Parquet and Arrow, as it does in CSV and JSON', async () => {
+  const query = `select timestamp '2026-10-01 00:00:00' as at, timestamp_s '2026-10-01 00:00:00' as second,
+    timestamp_ms '2026-10-01 00:00:00' as milli, timestamptz '2026-10-01 00:00:00Z' as zoned`;
+  for (const format of ['parquet', 'arrow']) {
+    await writeAnswer(
+      { connection, query, parameters: {} },
+      { format, raw: true, parquetDecimals: 'exact', facts: {}, path: join(dir, `instant.${format}`) },
+    );
+  }
+  const columns = await connection.rows(`select name, logical_type from parquet_schema($path) where type is not null`, {
+    path: join(dir, 'instant.parquet'),
+  });
+  expect(columns).toHaveLength(4);
+  for (const { logical_type: type } of columns) expect(type).toMatch(/isAdjustedToUTC=1/);
+  const { schema } = tableFromIPC(await readFile(join(dir, 'instant.arrow')));
+  expect(schema.fields.map(({ type }) => String(type))).toEqual(Array(4).fill('Timestamp<MICROSECOND, UTC>'));
+});
+
 test('every format carries the same rows, to the last digit, and writes them to the same bytes again', async () => {
   expect(Object.keys(readers).sort()).toEqual([...exportFormats].sort());
   let number = 0;

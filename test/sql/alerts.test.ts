@@ -488,12 +488,14 @@ describe('a digest', () => {
     expect(budgets.map(({ budget, state }) => [budget, state])).toEqual([
       ['tight', 'FORECAST'],
       ['wide', 'OK'],
-      ['plain', 'OK'],
+      ['plain', 'FORECAST'],
     ]);
     expect(budgets[0]?.forecast).toMatch(
       /^tight is forecast to come to 300\.00 USD in 2026-09 \(80 %: [\d.]+ to [\d.]+\): it exceeds 250\.00 USD on about the 25th$/,
     );
-    expect(budgets.slice(1).map(({ forecast }) => forecast)).toEqual([null, null]);
+    expect(budgets[1]?.forecast).toBeNull();
+    // No threshold of it asks for a forecast.
+    expect(budgets[2]?.forecast).toMatch(/^plain is forecast to come to 300\.00 USD in 2026-09 /);
     expect(text).toContain(`\n${budgets[0]?.forecast}\n`);
   });
 

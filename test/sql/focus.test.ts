@@ -31,10 +31,11 @@ interface Asked {
   readonly version?: FocusVersion;
   readonly withDeprecated?: boolean;
   readonly accountName?: string;
+  readonly grain?: 'hourly' | 'daily';
 }
 
 async function askFocus(connection: Connection, asked: Asked = {}): Promise<SqlRow[]> {
-  const { month = '2026-09-01', version = '1.4', withDeprecated = false, accountName = null } = asked;
+  const { month = '2026-09-01', version = '1.4', withDeprecated = false, accountName = null, grain = 'hourly' } = asked;
   const report = (await readReports('/nowhere')).find(({ name }) => name === 'focus');
   if (report === undefined) throw new Error('there is no report focus');
   return connection.rows(orderedQuery(report, focusColumns(version, { withDeprecated })), {
@@ -43,6 +44,7 @@ async function askFocus(connection: Connection, asked: Asked = {}): Promise<SqlR
     deprecated_columns: withDeprecated,
     provider: 'Cloud Workload Platform',
     account_name: accountName,
+    grain,
   });
 }
 
@@ -68,13 +70,13 @@ describe('focus', () => {
       BillingAccountName: 'Production',
       BillingAccountType: 'Account',
       BillingCurrency: 'USD',
-      BillingPeriodEnd: '2026-10-01T00:00:00Z',
-      BillingPeriodStart: '2026-09-01T00:00:00Z',
+      BillingPeriodEnd: '2026-10-01 00:00:00',
+      BillingPeriodStart: '2026-09-01 00:00:00',
       ChargeCategory: 'Usage',
       ChargeDescription: 'Sandbox Compute Runtime - box (north)',
       ChargeFrequency: 'Usage-Based',
-      ChargePeriodEnd: '2026-09-03T06:00:00Z',
-      ChargePeriodStart: '2026-09-03T05:00:00Z',
+      ChargePeriodEnd: '2026-09-03 06:00:00',
+      ChargePeriodStart: '2026-09-03 05:00:00',
       ConsumedQuantity: '12.500000',
       ConsumedUnit: 'GB-Seconds',
       ContractedCost: '0.000000123457',
@@ -145,24 +147,24 @@ describe('focus', () => {
       await connection.run(septemberIsClosed);
       const columns = ['ChargeClass', 'BillingPeriodStart', 'ChargePeriodStart', 'ChargePeriodEnd', 'BilledCost'];
       expect(cut(await askFocus(connection), ...columns, 'ConsumedQuantity')).toEqual([
-        [null, '2026-09-01T00:00:00Z', '2026-09-30T23:00:00Z', '2026-10-01T00:00:00Z', '2.000000000000', '5.000000'],
+        [null, '2026-09-01 00:00:00', '2026-09-30 23:00:00', '2026-10-01 00:00:00', '2.000000000000', '5.000000'],
       ]);
       const october = await askFocus(connection, { month: '2026-10-01' });
       expect(cut(october, ...columns, 'PricingQuantity', 'ChargeCategory')).toEqual([
         [
           'Correction',
-          '2026-10-01T00:00:00Z',
-          '2026-09-30T23:00:00Z',
-          '2026-10-01T00:00:00Z',
+          '2026-10-01 00:00:00',
+          '2026-09-30 23:00:00',
+          '2026-10-01 00:00:00',
           '-0.500000000000',
           '-2.000000',
           'Usage',
         ],
         [
           null,
-          '2026-10-01T00:00:00Z',
-          '2026-10-01T00:00:00Z',
-          '2026-10-01T01:00:00Z',
+          '2026-10-01 00:00:00',
+          '2026-10-01 00:00:00',
+          '2026-10-01 01:00:00',
           '0.250000000000',
           '1.000000',
           'Usage',
@@ -299,6 +301,7 @@ describe('focus', () => {
           deprecated_columns: false,
           provider: 'p',
           account_name: null,
+          grain: 'hourly',
         };
         const [sums] = await connection.rows(
           `select count(*) as rows, sum(BilledCost) as cost, sum(ConsumedQuantity) as usage from (${query})`,
@@ -314,7 +317,7 @@ describe('focus', () => {
           ListUnitPrice: 'DECIMAL(38,18)',
           Tags: 'VARCHAR',
           ChargeClass: 'VARCHAR',
-          BillingPeriodStart: 'VARCHAR',
+          BillingPeriodStart: 'TIMESTAMP',
         });
       }
     });
@@ -348,11 +351,14 @@ describe('what is asked of FOCUS', () => {
 
   test('is a version that there is, deprecated columns where it has any, and a provider', () => {
     expect(asked({ focus_version: '1.2', deprecated_columns: false, provider: 'p' })?.version).toBe('1.2');
-    expect(() => asked({ focus_version: '1.3' })).toThrow('focus_version is 1.3, expected 1.4 or 1.2');
-    expect(() => asked({ focus_version: null })).toThrow('focus_version is none, expected 1.4 or 1.2');
-    expect(() => asked({ focus_version: '1.2', deprecated_columns: true })).toThrow(
-      'FOCUS 1.2 has deprecated no column',
-    );
+    expect(() => asked({ focus_version: '1.5' })).toThrow('focus_version is 1.5, expected 1.4, 1.3, 1.2');
+    expect(() => asked({ focus_version: null })).toThrow('focus_version is none, expected 1.4, 1.3, 1.2');
+    for (const version of ['1.2', '1.3']) {
+      expect(() => asked({ focus_version: version, deprecated_columns: true })).toThrow(
+        `FOCUS ${version} has no deprecated columns`,
+      );
+    }
+    expect(() => asked({ focus_version: '1.4', grain: 'weekly' })).toThrow('grain is weekly, expected hourly or daily');
     expect(() => asked({ focus_version: '1.4', provider: null })).toThrow('provider is *, expected a name');
   });
 });
@@ -361,7 +367,7 @@ describe("the export's metadata", () => {
   test('describes every column by its type, and is dated by the newest load in it', () => {
     const columns = [
       { name: 'BilledCost', type: 'DECIMAL(18,12)' },
-      { name: 'BillingPeriodStart', type: 'VARCHAR' },
+      { name: 'BillingPeriodStart', type: 'TIMESTAMP' },
       { name: 'SkuId', type: 'VARCHAR' },
       { name: 'SkuPriceDetails', type: 'VARCHAR' },
       { name: 'Tags', type: 'VARCHAR' },
@@ -373,7 +379,7 @@ describe("the export's metadata", () => {
       SchemaId: expect.stringMatching(/^costbook-cost-and-usage-1\.4-[0-9a-f]{8}$/),
       FocusVersion: '1.4',
       CreationDate: '2026-10-04T02:00:00Z',
-      DataGeneratorVersion: '2',
+      DataGeneratorVersion: '3',
       DatasetInstanceId: 'costbook-cost-and-usage',
       ColumnDefinition: [
         { ColumnName: 'BilledCost', DataType: 'DECIMAL', NumericPrecision: 18, NumberScale: 12 },
@@ -423,6 +429,58 @@ describe("the export's metadata", () => {
       expect(await newestLoad(connection, '2026-10-01')).toBe('2026-10-20T01:00:00Z');
       expect(await newestLoad(connection, '2026-12-01')).toBeUndefined();
     });
+  });
+});
+
+describe('focus by day', () => {
+  test('adds up the hours of a day, credits and corrections apart, with one row for each set of labels', async () => {
+    const hour = (text: string) => `2026-10-${text}:00:00`;
+    const row = { cost: '1.000000000001', usage: '3' };
+    const state = { resource_uuid: 'sbx-1', region: 'eu-1' };
+    const given: Given = {
+      costs: [
+        ...['03 05', '03 06', '03 20', '03 23', '04 00'].map((text) => ({ ...row, bucket_start: hour(text) })),
+        { bucket_start: '2026-09-30 23:00:00', cost: '1.5', load_number: 2 },
+      ],
+      restatements: [{ bucket_start: '2026-09-30 23:00:00', old_cost: '2', new_cost: '1.5' }],
+      loads: [{}, { load_number: 2 }],
+      resources: [
+        { ...state, labels: '{"team":"a"}', valid_to: hour('03 05'), ended_at: hour('05 00'), status: 'BUILT' },
+        { ...state, labels: '{"team":"a"}', valid_from: hour('03 05'), valid_to: hour('03 22'), status: 'DEPLOYED' },
+        { ...state, labels: '{"team":"b"}', valid_from: hour('03 22'), status: 'DEPLOYED' },
+      ],
+    };
+    const rows = await withBooks(given, async (connection) => {
+      await connection.run(septemberIsClosed);
+      return askFocus(connection, { month: '2026-10-01', grain: 'daily' });
+    });
+    const columns = ['ChargePeriodStart', 'ChargePeriodEnd', 'ChargeClass', 'BilledCost', 'ConsumedQuantity', 'Tags'];
+    expect(cut(rows, ...columns, 'x_ResourceStatus', 'x_Resolution')).toEqual([
+      [
+        '2026-09-30 00:00:00',
+        '2026-10-01 00:00:00',
+        'Correction',
+        '-0.500000000000',
+        '0.000000',
+        '{"team":"a"}',
+        'BUILT',
+        'daily',
+      ],
+      ...[
+        ['03', '04', '3.000000000003', '9.000000', 'a'],
+        ['03', '04', '1.000000000001', '3.000000', 'b'],
+        ['04', '05', '1.000000000001', '3.000000', 'b'],
+      ].map(([from, to, cost, usage, team]) => [
+        `2026-10-${from} 00:00:00`,
+        `2026-10-${to} 00:00:00`,
+        null,
+        cost,
+        usage,
+        `{"team":"${team}"}`,
+        'DEPLOYED',
+        'daily',
+      ]),
+    ]);
   });
 });
 

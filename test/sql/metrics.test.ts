@@ -12,6 +12,8 @@ const asked: MetricsAsked = {
   answers: new Map(),
   freshnessHours: 26,
   configured: [],
+  jobs: [],
+  sinks: [],
   budgets: [],
   spends: undefined,
   snapshotBytes: undefined,
@@ -132,10 +134,12 @@ describe('metrics of the books', () => {
       'last_run_duration_seconds ingest 5',
     ]);
     expect(await samples({ runs }, 'runs_total')).toEqual([
-      'runs_total close failed 1',
-      'runs_total ingest done 1',
-      'runs_total ingest failed 1',
-      'runs_total ingest interrupted 1',
+      ...['close done 0', 'close failed 1', 'close interrupted 0', 'close left_out 0'].map(
+        (line) => `runs_total ${line}`,
+      ),
+      ...['ingest done 1', 'ingest failed 1', 'ingest interrupted 1', 'ingest left_out 0'].map(
+        (line) => `runs_total ${line}`,
+      ),
     ]);
     expect(await samples({ runs }, 'last_run_duration', { run: { command: 'close', seconds: 1.25 } })).toContain(
       'last_run_duration_seconds close 1.25',
@@ -173,7 +177,9 @@ describe('metrics of the books', () => {
       `job_last_run_timestamp_seconds nightly ${seconds('2026-09-08T02:17:00Z')}`,
       'job_last_run_exit_code nightly 4',
       'job_last_run_duration_seconds nightly 120',
+      'job_runs_total nightly done 0',
       'job_runs_total nightly failed 1',
+      'job_runs_total nightly interrupted 0',
       'job_runs_total nightly missed 1',
     ]);
     expect(await samples(given, 'last_')).toEqual([
@@ -208,6 +214,92 @@ describe('metrics of the books', () => {
       `budget_period_end_timestamp_seconds other ${seconds('2026-10-01')}`,
     ]);
     expect(await samples({ ...fresh, costs }, 'budget', { budgets, freshnessHours: undefined })).toEqual([]);
+  });
+
+  test("a budget's forecast for its present period, and none of another period's", async () => {
+    const budgets = parseBudgets({
+      text: 'budgets:\n  - { name: everything, period: monthly, amount: 20 USD }\n  - { name: later, period: monthly, amount: 20 USD }\n',
+      file: 'jobs/budgets.yaml',
+      now,
+      sinks: [],
+    });
+    const forecasts = [
+      { forecast: '9', run_number: 1 },
+      { forecast: '25' },
+      { budget: 'later', period: '2026-08', period_start: '2026-08-01', period_end: '2026-09-01' },
+    ];
+    expect(await samples({ ...fresh, forecasts }, 'budget_forecast', { budgets })).toEqual([
+      'budget_forecast_usd everything 25',
+      'budget_forecast_ratio everything 1.25',
+    ]);
+  });
+
+  test('spend of the month and of the last complete day, in all, by workspace and by resource type', async () => {
+    const costs = [
+      { bucket_start: '2026-09-07 05:00:00', cost: '10' },
+      { bucket_start: '2026-09-07 23:00:00', cost: '2.5', workspace: 'south', resource_type: 'agent' },
+      { bucket_start: '2026-09-07 23:00:00', cost: '1', workspace: null },
+      { bucket_start: '2026-09-06 23:00:00', cost: '4', workspace: 'old' },
+      { bucket_start: '2026-08-31 23:00:00', cost: '100' },
+      { bucket_start: '2026-09-08 00:00:00', cost: '0.25' },
+    ];
+    const given: Given = { accounts: [{ history_start: '2026-08-01' }], loads: [{}], costs };
+    const read = (covered: Given['covered']) => samples({ ...given, ...(covered && { covered }) }, '');
+    const spent = (lines: readonly string[]) => lines.filter((line) => /^\S*(month_to_date|latest_day)/.test(line));
+    expect(spent(await read([{ window_start: '2026-08-01' }]))).toEqual([
+      'month_to_date_usd acc_one 17.75',
+      'latest_day_usd acc_one 13.5',
+      `latest_day_start_timestamp_seconds acc_one ${seconds('2026-09-07')}`,
+      ...['north 10.25', 'old 4', 'south 2.5', '(none) 1'].map((line) => `workspace_month_to_date_usd acc_one ${line}`),
+      ...['north 10', 'old 0', 'south 2.5', '(none) 1'].map((line) => `workspace_latest_day_usd acc_one ${line}`),
+      ...['sandbox 15.25', 'agent 2.5'].map((line) => `resource_type_month_to_date_usd acc_one ${line}`),
+      ...['sandbox 11', 'agent 2.5'].map((line) => `resource_type_latest_day_usd acc_one ${line}`),
+    ]);
+    // Nothing of September is complete: the day that is has its numbers, the month has none.
+    const august = await read([{ window_start: '2026-08-01', window_end: '2026-08-31', claimed_end: '2026-08-31' }]);
+    expect(spent(august)).toEqual([
+      'latest_day_usd acc_one 0',
+      `latest_day_start_timestamp_seconds acc_one ${seconds('2026-08-30')}`,
+    ]);
+    expect(spent(await samples({ ...given, accounts: [{ history_start: null }] }, ''))).toEqual([]);
+  });
+
+  test('spend has a bounded number of samples, however many workspaces there are, and they add up to the whole', async () => {
+    const costs = ['acc_one', 'acc_two'].flatMap((account) =>
+      Array.from({ length: 100 }, (_, index) => ({
+        account,
+        workspace: `w${index}`,
+        bucket_start: '2026-09-07 05:00:00',
+        cost: String(index + 1),
+      })),
+    );
+    const given: Given = {
+      accounts: [{}, { account: 'acc_two' }],
+      loads: [{}],
+      covered: [{}, { account: 'acc_two' }],
+      costs,
+    };
+    const lines = await samples(given, 'workspace_month_to_date_usd');
+    expect(lines).toHaveLength(50 + 2);
+    expect(lines[0]).toBe('workspace_month_to_date_usd acc_one w99 100');
+    expect(lines.filter((line) => line.includes('(others)'))).toEqual([
+      'workspace_month_to_date_usd acc_one (others) 2850',
+      'workspace_month_to_date_usd acc_two (others) 2850',
+    ]);
+    const total = lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+    expect(total).toBe(2 * 5050);
+  });
+
+  test('what is counted begins at 0 for every job and every sink of the project, so that the first one is an increase', async () => {
+    const lines = await samples({}, '', { jobs: ['nightly'], sinks: ['ops'] });
+    expect(lines.filter((line) => line.endsWith(' 0') && !line.startsWith('rows'))).toEqual([
+      'job_runs_total nightly done 0',
+      'job_runs_total nightly failed 0',
+      'job_runs_total nightly interrupted 0',
+      'job_runs_total nightly missed 0',
+      'outbox_pending_messages ops 0',
+      'outbox_dead_messages_total ops 0',
+    ]);
   });
 
   test('open alerts by severity once anything was evaluated, and what sinks were not told yet', async () => {

@@ -52,9 +52,15 @@ async function realSleep(ms: number, signal: AbortSignal): Promise<void> {
 /** A real client on a real HTTP edge. */
 export function testClient(
   url: string,
-  options: { settings?: Partial<ClientSettings>; effects?: TestEffects; env?: Record<string, string> } = {},
+  options: {
+    settings?: Partial<ClientSettings>;
+    effects?: TestEffects;
+    env?: Record<string, string>;
+    paceMs?: number;
+  } = {},
 ): Client {
-  const http = openHttp({ connections: 4, env: options.env ?? {} });
+  const { paceMs } = options;
+  const http = openHttp({ connections: 4, env: options.env ?? {}, ...(paceMs === undefined ? {} : { paceMs }) });
   opened.push(http);
   return openClient(
     {

@@ -6,6 +6,7 @@ import {
   readParameters,
   readReports,
   settleParameters,
+  shape,
 } from '../../src/reports/index.ts';
 import type { Connection, SqlParameters } from '../../src/warehouse/index.ts';
 import { type Given, givenBooks } from './given-books.ts';
@@ -44,7 +45,8 @@ export async function reported(
   const report = await builtInReport(name);
   const { connection, close } = await givenBooks(given);
   try {
-    return await connection.rows(orderedQuery(report), await bind(report, connection, parameters, now));
+    const shaped = await shape(connection, report, await bind(report, connection, parameters, now));
+    return await connection.rows(orderedQuery(shaped.report), shaped.parameters);
   } finally {
     close();
   }

@@ -495,8 +495,16 @@ describe('a threshold of what is forecast', () => {
     const asks = only(budget('some', '100 USD', 'thresholds: [{ at: 100%, of: forecast }, { at: 10% }]'));
     expect(stateOf(asks, november, 10n * usd, forecast(100))).toBe('FORECAST');
     expect(stateOf(asks, november, 10n * usd, forecast(99))).toBe('WARNING');
+  });
+
+  test('is not needed for the state FORECAST where the forecast reaches the amount', () => {
     const none = only(budget('some', '100 USD'));
-    expect(stateOf(none, november, 10n * usd, forecast(120))).toBe('OK');
+    const less = only(budget('some', '100 USD', 'thresholds: [{ at: 80% }]'));
+    for (const of of [none, less]) {
+      expect(stateOf(of, november, 94n * usd, forecast(100))).toBe('FORECAST');
+      expect(stateOf(of, november, 100n * usd, forecast(120))).toBe('EXCEEDED');
+    }
+    expect(stateOf(none, november, 94n * usd, forecast(99))).toBe('OK');
   });
 });
 

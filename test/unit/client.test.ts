@@ -119,7 +119,7 @@ describe('what is read', () => {
   test('a plain body reaches the reader as it came', async () => {
     const server = await startServer(answer('{ "ok" : 1 }'));
     const raw = await testClient(server.url).call(operations.metrics, values, about, async (body) => body, never());
-    expect(raw).toEqual({ gzipped: false, bytes: Buffer.from('{ "ok" : 1 }') });
+    expect(raw).toMatchObject({ gzipped: false, bytes: Buffer.from('{ "ok" : 1 }') });
   });
 
   test.each(['GZIP', 'x-gzip', ' gzip '])('content-encoding %j is gzip', async (encoding) => {
@@ -234,7 +234,7 @@ describe('what passes is tried again', () => {
       response.end(bomb);
     });
     expect(await rejection(ask(testClient(server.url)))).toMatchObject({
-      message: `metrics API failed with a gzipped body of ${bomb.length} bytes that unfolds to more than 64 MiB, far more than a page (${about}). ${nothingChanged}`,
+      message: `metrics API failed with a gzipped body of ${bomb.length} bytes that unfolds to more than 16 MiB, far more than a page (${about}). ${nothingChanged}`,
     });
     expect(server.seen).toHaveLength(1);
   });
@@ -254,10 +254,54 @@ describe('what passes is tried again', () => {
       write();
     });
     expect(await rejection(ask(testClient(server.url)))).toMatchObject({
-      message: `metrics API failed with a body of more than 64 MiB, far more than a page (${about}). ${nothingChanged}`,
+      message: `metrics API failed with a body of more than 16 MiB, far more than a page (${about}). ${nothingChanged}`,
     });
     expect(server.seen).toHaveLength(1);
     expect(sent).toBeLessThan(500);
+  });
+
+  test('a body of a byte now and then is given up long before the attempt would be, after three attempts', async () => {
+    const server = await startServer((response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write('1'), 20);
+      response.on('close', () => clearInterval(drip));
+    });
+    const begun = performance.now();
+    const error = await rejection(ask(testClient(server.url, { paceMs: 300 })));
+    expect(error).toMatchObject({
+      code: 'slow',
+      message: expect.stringMatching(
+        /failed with a body from 127\.0\.0\.1:\d+ that came too slowly: \d+ bytes in 0 s, expected at least 256 a second after 3 attempts/,
+      ),
+    });
+    expect(performance.now() - begun).toBeLessThan(5000);
+    expect(server.seen).toHaveLength(3);
+  });
+
+  test('a body that comes slowly over a poor link, and stalls, is waited for', async () => {
+    const text = JSON.stringify({ ok: 'x'.repeat(600) });
+    const server = await startServer((response) => {
+      response.writeHead(200);
+      let sent = 0;
+      const send = setInterval(() => {
+        response.write(text.slice(sent, sent + 40));
+        sent += 40;
+        if (sent < text.length) return;
+        clearInterval(send);
+        response.end();
+      }, 60); // about 650 bytes a second
+    });
+    expect(await ask(testClient(server.url, { paceMs: 200 }))).toEqual(JSON.parse(text));
+  });
+
+  test.each([
+    ['nested brackets', '['.repeat(1_000_000), 'JSON nested deeper than 64'],
+    ['empty objects', `[${'{},'.repeat(2_000_000)}{}]`, 'JSON with more than 1500000 values'],
+  ])('a body of %s is refused before it is parsed, and not asked for again', async (_, body, found) => {
+    const server = await startServer((response) => response.end(body));
+    const error = await rejection(ask(testClient(server.url)));
+    expect(error).toMatchObject({ code: 'body', message: expect.stringContaining(found) });
+    expect(server.seen).toHaveLength(1);
   });
 
   test('a body that drips for ever is given up after three attempts', async () => {
@@ -299,7 +343,7 @@ describe('what passes is tried again', () => {
     const http = openHttp({ connections: 4, env: { HTTP_PROXY: `http://127.0.0.1:${port}` } });
     try {
       const signal = AbortSignal.timeout(300);
-      const sent = http.send({ method: 'GET', url: 'http://costbook.invalid/', headers: {}, signal });
+      const sent = http.send({ method: 'GET', url: 'http://costbook.invalid/', headers: {}, maxBodyMib: 1, signal });
       expect(await rejection(sent)).toBe(signal.reason);
       expect(connections).toBe(1);
       await http.close();

@@ -78,11 +78,43 @@ describe('csvPieces(result, { raw })', () => {
       '－1',
       '＠x',
       '\uFEFF=1+1',
+      ' =1+1',
+      ' \u200B\uFEFF =1+1',
+      '\u00A0=1+1',
+      '\u3000=1+1',
+      '\u200B=1+1',
+      '\u2028=1+1',
+      '\u2029=1+1',
+      '\u0085=1+1',
+      '\u0085x',
+      '\u007F=1+1',
+      '\u001B=1+1',
+      '\u00AD=1+1',
+      '\u2060=1+1',
+      '\u202E=1+1',
+      '\uFE0F=1+1',
+      '\u{E0020}=1+1',
+      '﹦1+1',
+      '﹢1',
+      '﹣1',
+      '﹫sum',
+      '⁼1',
+      '₊1',
+      '\u22121',
     ];
 
     test.each(dangerous)('%j gets a leading apostrophe', async (text) => {
       const [, row] = parse(await csvOf(['a', 'b'], [[text, 'b']], false), { record_delimiter: '\r\n' }) as string[][];
       expect(row).toEqual([`'${text}`, 'b']);
+    });
+
+    test('is guarded in the header too: a label or a name may be a column', async () => {
+      expect(await csvOf(['=1+1', 'a'], [], false)).toBe("'=1+1,a\r\n");
+      expect(await csvOf(['=1+1', 'a'], [], true)).toBe('=1+1,a\r\n');
+    });
+
+    test.each(['research ', ' research', '\u00A0research', 'a\u200B=b', "'=1", 'é'])('%j is none', async (text) => {
+      expect(parse(await csvOf(['a'], [[text]], false), { record_delimiter: '\r\n' })).toEqual([['a'], [text]]);
     });
 
     test('is left as it is with raw', async () => {

@@ -249,6 +249,13 @@ describe('fields that the interface does not list', () => {
   test('totals without billing dimension carry no usage, and that is known', () => {
     expect(decode(changed((page) => delete page.summary.totalUsage)).unknownFields).toEqual([]);
   });
+
+  test('unknown fields are named up to a number, each up to a length', () => {
+    const many = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`field${index}${'x'.repeat(500)}`, 1]));
+    const { unknownFields } = decode({ ...bodyOf(2, []), ...many });
+    expect(unknownFields).toHaveLength(1000);
+    expect(Math.max(...unknownFields.map(({ length }) => length))).toBe(100);
+  });
 });
 
 describe('amounts', () => {

@@ -395,7 +395,23 @@ describe('Prometheus and Grafana', () => {
     }
   });
 
-  test('the rules are told as they should be: by promtool, where it is', ({ skip }) => {
+  test('the rule test makes every alert fire', () => {
+    const expected = parse(read('prometheus-rules.test.yaml')) as {
+      tests: {
+        alert_rule_test?: { alertname: string; exp_alerts?: unknown[] }[];
+        promql_expr_test?: { expr: string; exp_samples: { labels: string }[] }[];
+      }[];
+    };
+    const fired = expected.tests.flatMap(({ alert_rule_test: byName = [], promql_expr_test: byQuestion = [] }) => [
+      ...byName.filter(({ exp_alerts = [] }) => exp_alerts.length > 0).map(({ alertname }) => alertname),
+      ...byQuestion.flatMap(({ exp_samples }) =>
+        exp_samples.flatMap(({ labels }) => /alertname="(\w+)"/.exec(labels)?.[1] ?? []),
+      ),
+    ]);
+    expect(rules.map(({ alert }) => alert).filter((alert) => !fired.includes(alert))).toEqual([]);
+  });
+
+  test('the rules fire as their test expects: by promtool, where it is', ({ skip }) => {
     if (!hasPromtool) skip('promtool is not on this machine');
     for (const [what, file] of [
       ['check', 'prometheus-rules.yaml'],

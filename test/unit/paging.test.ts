@@ -18,9 +18,13 @@ describe('pages', () => {
     const ask = async (page: number, cursor: string | undefined): Promise<Page> => {
       sent.push(cursor);
       const nextCursor = nextCursors[page - 1];
-      return { hasMore: nextCursor !== '', nextCursor: nextCursor === '' ? undefined : nextCursor };
+      return {
+        hasMore: nextCursor !== '',
+        nextCursor: nextCursor === '' ? undefined : nextCursor,
+        keys: [String(page)],
+      };
     };
-    for await (const _ of pages(about, ask));
+    for await (const _ of pages(about, 1000, ask));
     return sent;
   }
 
@@ -33,9 +37,9 @@ describe('pages', () => {
     let asked = 0;
     const ask = async (): Promise<Page> => {
       asked += 1;
-      return { hasMore: false, nextCursor: 'more' };
+      return { hasMore: false, nextCursor: 'more', keys: ['a'] };
     };
-    for await (const _ of pages(about, ask));
+    for await (const _ of pages(about, 1000, ask));
     expect(asked).toBe(1);
   });
 
@@ -54,20 +58,44 @@ describe('pages', () => {
     );
   });
 
-  test('a chain that gives ever new cursors is ended', async () => {
+  /** Follows cursors that are always new, with these keys on each page; gives the pages asked and the refusal. */
+  async function endless(maxPages: number, keysOf: (page: number) => readonly string[]) {
     let asked = 0;
     const ask = async (page: number): Promise<Page> => {
       asked = page;
-      if (page > 200_000) throw new Error('asked without end');
-      return { hasMore: true, nextCursor: String(page) };
+      if (page > 2 * maxPages) throw new Error('asked without end');
+      return { hasMore: true, nextCursor: String(page), keys: keysOf(page) };
     };
     const run = async () => {
-      for await (const _ of pages(about, ask));
+      for await (const _ of pages(about, maxPages, ask));
     };
-    expect(await rejection(run())).toEqual(
-      new RefusedAnswerError(`${about}: found more than 100000 pages, expected an end before`),
+    return { error: await rejection(run()), asked };
+  }
+
+  test('a chain of ever new cursors and entries ends at the number of pages that there can be', async () => {
+    const { error, asked } = await endless(1000, (page) => [`group ${page}`]);
+    expect(error).toEqual(new RefusedAnswerError(`${about}: found more than 1000 pages, expected an end before`));
+    expect(asked).toBe(1000);
+  });
+
+  test('a chain of ever new cursors that lists the same entries again is refused on the page that does', async () => {
+    const { error, asked } = await endless(1000, (page) => [`group ${page % 3}`, 'another']);
+    expect(error).toEqual(
+      new RefusedAnswerError(
+        `${about}, page 4: the same 2 entries came before under another cursor; the pages go in a circle`,
+      ),
     );
-    expect(asked).toBe(100_000);
+    expect(asked).toBe(4);
+  });
+
+  test('empty pages are followed for a while, and not for ever', async () => {
+    const { error, asked } = await endless(1000, (page) => (page % 20 === 0 ? [`group ${page}`] : []));
+    expect([error, asked]).toEqual([expect.objectContaining({ message: expect.stringContaining('1000 pages') }), 1000]);
+    const empty = await endless(1000, () => []);
+    expect(empty.error).toEqual(
+      new RefusedAnswerError(`${about}, page 21: found 21 empty pages in a row, expected an end before`),
+    );
+    expect(empty.asked).toBe(21);
   });
 
   test('more pages without a cursor are refused', async () => {
@@ -79,7 +107,7 @@ describe('pages', () => {
 
   test('the pages before a broken link are handed over', async () => {
     const handed: number[] = [];
-    const chain = pages(about, async (number) => ({ hasMore: true, nextCursor: undefined, number }));
+    const chain = pages(about, 1000, async (number) => ({ hasMore: true, nextCursor: undefined, keys: [], number }));
     const run = async () => {
       for await (const page of chain) handed.push(page.number);
     };
@@ -93,9 +121,9 @@ describe('pages', () => {
       (async () => {
         const ask = async (number: number): Promise<Page> => {
           if (number === page) throw error;
-          return { hasMore: true, nextCursor: `c${number}` };
+          return { hasMore: true, nextCursor: `c${number}`, keys: [String(number)] };
         };
-        for await (const _ of pages(about, ask));
+        for await (const _ of pages(about, 1000, ask));
       })(),
     );
   }

@@ -19,7 +19,8 @@ import {
   RecordBatchReader,
   Schema,
   Struct,
-  TimestampMicrosecond,
+  Timestamp,
+  TimeUnit,
   Uint8,
   Uint16,
   Uint32,
@@ -44,7 +45,7 @@ const batchRows = 65_536;
 
 /**
  * An answer as an Arrow IPC file, a record batch at a time. Decimals are Decimal128 of their precision and scale,
- * integers of 128 bits Decimal128(38, 0), timestamps microseconds without a zone, dates Date32, text Utf8; a type that
+ * integers of 128 bits Decimal128(38, 0), timestamps microseconds in UTC, dates Date32, text Utf8; a type that
  * Arrow has no plain one for (times, intervals, lists) is its exact text. Throws UsageError where an integer is too long.
  */
 export async function* arrowPieces(
@@ -217,8 +218,8 @@ const booleanLayout = flat(
   },
 );
 
-const microsecondsLayout = flat(
-  new TimestampMicrosecond(),
+const instantLayout = flat(
+  new Timestamp(TimeUnit.MICROSECOND, 'UTC'),
   () => new BigInt64Array(batchRows),
   (array, row, value) => {
     array[row] = epochMicros(value);
@@ -323,7 +324,7 @@ function layoutOf({ name, type }: SqlColumn): Layout {
     case 'TIMESTAMP_S':
     case 'TIMESTAMP_MS':
     case 'TIMESTAMP WITH TIME ZONE':
-      return microsecondsLayout;
+      return instantLayout;
     default:
       return textLayout;
   }

@@ -27,7 +27,8 @@ export async function figuresOfCsv(
   }
   function endRecord(): void {
     if (records === 0) {
-      wanted = column === undefined ? -1 : header.indexOf(column.name);
+      wanted =
+        column === undefined ? -1 : header.findIndex((name) => name === column.name || name === `'${column.name}`); // guarded
       if (column !== undefined && wanted === -1) throw new Error(`there is no column "${column.name}"`);
     } else if (field !== header.length) {
       throw new Error(`record ${records} has ${field} fields, expected ${header.length}`);

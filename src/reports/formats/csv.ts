@@ -1,27 +1,36 @@
 import { stringify } from 'csv-stringify/sync';
 import { isTextType, type SqlColumn, type SqlResult, toCellText } from '../../warehouse/index.ts';
 
-/** Cells beginning with one of these are run as formulas by spreadsheets: full-width forms too, and behind a byte order mark. */
-const formulaStart = /^\uFEFF*[=+\-@\t\r\n\0\uFF1D\uFF0B\uFF0D\uFF20]/;
+/**
+ * Spreadsheets run a cell as a formula by its first sign, also in its wide, small, raised and lowered forms. They skip
+ * blanks and characters that nobody sees, and some take a leading control character as the start of a formula itself.
+ */
+const formulaStart =
+  /^(?:\p{Cc}|[\p{White_Space}\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}]*[=+\-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻₌₊₋\u2212])/u;
 
 /**
  * An answer as CSV (RFC 4180: CRLF, quotes doubled), piece by piece, with a header line. NULL is an empty cell, the
  * empty text is `""`. Decimals have their column's fixed number of digits. Text that a spreadsheet would take for a
- * formula gets a leading `'`, numbers never; `raw` leaves text as it is.
+ * formula gets a leading `'`, names of columns too, numbers never; `raw` leaves text as it is.
  */
 export async function* csvPieces(result: SqlResult, options: { raw: boolean }): AsyncGenerator<string> {
-  yield csvLines([result.columns.map((column) => column.name)]);
+  yield csvLines([result.columns.map(({ name }) => (options.raw ? name : guardedText(name)))]);
   const guarded = result.columns.map((column) => !options.raw && isGuarded(column));
   for await (const rows of result.pieces) {
     yield csvLines(
       rows.map((row) =>
         row.map((value, index) => {
           const text = toCellText(value);
-          return text !== undefined && guarded[index] && formulaStart.test(text) ? `'${text}` : text;
+          return text !== undefined && guarded[index] ? guardedText(text) : text;
         }),
       ),
     );
   }
+}
+
+/** A text with a leading apostrophe where a spreadsheet would run it as a formula. */
+export function guardedText(text: string): string {
+  return formulaStart.test(text) ? `'${text}` : text;
 }
 
 function isGuarded(column: SqlColumn): boolean {

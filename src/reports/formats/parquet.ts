@@ -1,9 +1,10 @@
+import type { SqlColumn } from '../../warehouse/index.ts';
 import { columnsOf, quoted } from '../columns.ts';
 import type { FormatOptions, Question } from './format.ts';
 
 /**
- * Writes an answer as Parquet, compressed with zstd, decimals as decimals of their precision and scale. DuckDB writes
- * it, and the same bytes whatever the number of threads. Returns how many rows there are. Throws SqlError.
+ * Writes an answer as Parquet, compressed with zstd, decimals as decimals of their precision and scale, instants as UTC.
+ * DuckDB writes it, and the same bytes whatever the number of threads. Returns how many rows there are. Throws SqlError.
  */
 export async function writeParquet(
   path: string,
@@ -11,13 +12,7 @@ export async function writeParquet(
   { facts, parquetDecimals }: FormatOptions,
 ): Promise<number> {
   const columns = await columnsOf(connection, query, parameters);
-  const cells = columns.map(({ name, type }) => {
-    // DuckDB would write integers of 128 bits as doubles, without a word.
-    if (parquetDecimals === 'exact') {
-      return /^U?HUGEINT$/.test(type) ? `cast(${quoted(name)} as decimal(38, 0)) as ${quoted(name)}` : quoted(name);
-    }
-    return type.startsWith('DECIMAL') ? `cast(${quoted(name)} as double) as ${quoted(name)}` : quoted(name);
-  });
+  const cells = columns.map((column) => parquetCell(column, parquetDecimals));
   const asIs = cells.every((cell, index) => cell === quoted(columns[index]?.name ?? ''));
   // The query keeps its first line, as its mistakes are told by line.
   const source = asIs ? query : `select ${cells.join(', ')} from (${query}\n)`;
@@ -33,4 +28,19 @@ export async function writeParquet(
     _path: path,
   });
   return Number(counted?.['Count']);
+}
+
+/** A column as it is written to Parquet, as SQL text. */
+export function parquetCell({ name, type }: SqlColumn, decimals: FormatOptions['parquetDecimals'] = 'exact'): string {
+  const column = quoted(name);
+  const written = writtenType(type, decimals);
+  return written === undefined ? column : `cast(${column} as ${written}) as ${column}`;
+}
+
+function writtenType(type: string, decimals: FormatOptions['parquetDecimals']): string | undefined {
+  // Every instant of ours is UTC; a plain TIMESTAMP is local time to whoever reads the file.
+  if (/^TIMESTAMP(_S|_MS)?$/.test(type)) return 'timestamptz';
+  if (decimals === 'double') return type.startsWith('DECIMAL') ? 'double' : undefined;
+  // DuckDB would write integers of 128 bits as doubles, without a word.
+  return /^U?HUGEINT$/.test(type) ? 'decimal(38, 0)' : undefined;
 }

@@ -1,0 +1,31 @@
+--! about: What did each workspace cost in each month: a row a month, a column a workspace, and their total?
+--! grain: account, month
+--! params: from date = none, to date = none, account text = *
+--! spread: workspace, cost, total
+--! cost: total
+--! formats: csv, parquet
+-- Every month that has costs, up to now. A month that is not complete has what it has cost so far; is_complete says so.
+with months as (
+  select
+    series_id,
+    cast(date_trunc('month', bucket_start) as date) as month,
+    sum(cost) as cost
+  from amounts
+  where ($from is null or bucket_start >= cast($from as timestamp))
+    and ($to is null or bucket_start < cast($to as timestamp))
+  group by all
+)
+select
+  series.account,
+  months.month,
+  coalesce(
+    accounts.history_start <= months.month and accounts.complete_through >= months.month + interval 1 month,
+    false
+  ) as is_complete,
+  series.workspace,
+  cast(sum(months.cost) as decimal(38, 12)) as cost
+from months
+join series using (series_id)
+left join accounts on accounts.account = series.account
+where $account is null or series.account = $account
+group by all

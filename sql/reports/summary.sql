@@ -1,0 +1,130 @@
+--! about: What did each month cost, against the month before, this year so far, and what to accrue for the open month?
+--! grain: account, month
+--! params: from date = none, to date = none, account text = *
+--! formats: csv, parquet
+-- An open month is one that is not complete: its cost is what is in the books so far. To that comes a forecast of the
+-- rest, and both together are what finance accrues. The forecast is the last one that "alert" stored for the account's
+-- workspaces, where it is at most three days old; otherwise the mean of the last seven complete days.
+with books as (
+  select
+    account,
+    history_start,
+    complete_through,
+    date_trunc('month', complete_through) as open_month,
+    date_diff('hour', complete_through, date_trunc('month', complete_through) + interval 1 month) as hours_left
+  from accounts
+  where complete_through is not null and ($account is null or account = $account)
+),
+added_up as (
+  select
+    series.account,
+    amounts.month,
+    sum(amounts.cost) as cost,
+    -- Of hours that are too young to be called complete.
+    sum(amounts.cost) filter (amounts.bucket_start >= books.complete_through) as young_cost
+  from (
+    select series_id, cast(date_trunc('month', bucket_start) as date) as month, bucket_start, cost from amounts
+  ) as amounts
+  join series using (series_id)
+  join books on books.account = series.account
+  group by all
+),
+-- Complete months without any cost are there too, with 0.
+calendar as (
+  select books.account, cast(month as date) as month
+  from books, unnest(generate_series(date_trunc('month', history_start), complete_through, interval 1 month)) as months(month)
+  where month < complete_through or month = open_month
+),
+costs_of_months as (
+  select
+    calendar.account,
+    calendar.month,
+    calendar.month = books.open_month and books.hours_left > 0 as is_open,
+    books.history_start <= calendar.month as is_whole,
+    coalesce(added_up.cost, 0) as cost,
+    coalesce(added_up.young_cost, 0) as young_cost
+  from calendar
+  join books using (account)
+  left join added_up using (account, month)
+),
+stored as (
+  select
+    forecasts.account,
+    forecasts.complete_through,
+    sum(forecasts.forecast - forecasts.spent) as rest,
+    date_diff('hour', forecasts.complete_through, max(forecasts.period_end)) as hours_left
+  from forecasts
+  join books
+    on books.account = forecasts.account
+    and forecasts.period_start = books.open_month
+    and forecasts.complete_through <= books.complete_through
+    and forecasts.complete_through > books.complete_through - interval 3 day
+  where forecasts.scope_kind = 'workspace' and forecasts.period_kind = 'monthly' and forecasts.forecast is not null
+  group by forecasts.account, forecasts.complete_through
+  qualify row_number() over (partition by forecasts.account order by forecasts.complete_through desc) = 1
+),
+last_days as (
+  select series.account, sum(amounts.cost) as cost
+  from amounts
+  join series using (series_id)
+  join books
+    on books.account = series.account
+    and amounts.bucket_start >= books.complete_through - interval 7 day
+    and amounts.bucket_start < books.complete_through
+    and books.history_start <= books.complete_through - interval 7 day
+  group by series.account
+),
+rests as (
+  select
+    books.account,
+    stored.complete_through as forecast_through,
+    case
+      when stored.rest is not null then cast(greatest(0, stored.rest) * books.hours_left as double) / stored.hours_left
+      when books.history_start <= books.complete_through - interval 7 day
+        then cast(coalesce(last_days.cost, 0) * books.hours_left as double) / 168
+    end as cost
+  from books
+  left join stored using (account)
+  left join last_days using (account)
+),
+summed as (
+  select
+    costs_of_months.*,
+    rests.forecast_through,
+    case when not is_open and lag(is_whole) over by_month then lag(costs_of_months.cost) over by_month end
+      as cost_month_before,
+    sum(costs_of_months.cost) over (partition by account, date_trunc('year', month) order by month) as year_to_date,
+    -- greatest() passes over nulls: without a forecast there is no rest.
+    case
+      when is_open and rests.cost is not null
+        then cast(greatest(0, rests.cost - costs_of_months.young_cost) as decimal(38, 12))
+    end as rest
+  from costs_of_months
+  join rests using (account)
+  window by_month as (partition by account order by month)
+)
+select
+  summed.account,
+  summed.month,
+  case
+    when closed_months.billing_month is not null then 'closed'
+    when summed.is_open then 'open'
+    when summed.is_whole then 'complete'
+    else 'partly before the books'
+  end as state,
+  cast(summed.cost as decimal(38, 12)) as cost,
+  cast(summed.cost - summed.cost_month_before as decimal(38, 12)) as change,
+  cast((summed.cost - summed.cost_month_before) / nullif(summed.cost_month_before, 0) as decimal(38, 6)) as change_share,
+  cast(summed.year_to_date as decimal(38, 12)) as year_to_date,
+  summed.rest as forecast_of_rest,
+  cast(summed.cost + summed.rest as decimal(38, 12)) as accrual,
+  case
+    when not summed.is_open then null
+    when summed.rest is null then 'none: less than seven days are known'
+    when summed.forecast_through is null then 'mean of the last seven days'
+    else 'forecast of ' || strftime(summed.forecast_through, '%Y-%m-%dT%H:%M:%SZ')
+  end as forecast_basis
+from summed
+left join ledger.closed_months as closed_months on closed_months.billing_month = summed.month
+where ($from is null or summed.month >= cast($from as date))
+  and ($to is null or summed.month < cast($to as date))

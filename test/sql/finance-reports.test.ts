@@ -1,0 +1,220 @@
+import { describe, expect, test } from 'vitest';
+import type { Given } from '../support/given-books.ts';
+import { reported } from '../support/reported.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** The cells of these columns, row by row, zeros behind the last decimal left out. */
+function cells(rows: readonly unknown[], ...columns: string[]): unknown[][] {
+  return rows.map((row) =>
+    columns.map((column) => {
+      const cell = (row as Row)[column];
+      return typeof cell === 'string' && /^-?\d+\.\d+$/.test(cell) ? cell.replace(/\.?0+$/, '') : cell;
+    }),
+  );
+}
+
+/** Books of an account from a day on, complete through an instant. */
+function complete(from: string, through: string, account = 'acc_one'): Required<Pick<Given, 'accounts' | 'covered'>> {
+  return {
+    accounts: [{ account, history_start: from }],
+    covered: [{ account, window_start: from, window_end: through, claimed_end: through }],
+  };
+}
+
+describe('monthly_by_workspace', () => {
+  const given: Given = {
+    ...complete('2026-08-01', '2026-10-02'),
+    costs: [
+      { bucket_start: '2026-08-31 23:00:00', cost: '1' },
+      { bucket_start: '2026-08-01 00:00:00', cost: '2', workspace: 'total' },
+      { bucket_start: '2026-09-01 00:00:00', cost: '0.000000000004' },
+      { bucket_start: '2026-09-02 00:00:00', cost: '8', workspace: null },
+      { bucket_start: '2026-10-01 00:00:00', cost: '16', workspace: 'o\'brien, "x"' },
+    ],
+  };
+
+  test('has a row a month, a column a workspace and their total; a month that is not over says so', async () => {
+    const rows = await reported('monthly_by_workspace', given);
+    // A workspace of the name of another column gets a number.
+    const columns = ['account', 'month', 'is_complete', 'north', 'o\'brien, "x"', 'total (2)', 'no workspace', 'total'];
+    expect(Object.keys(rows[0] as Row)).toEqual(columns);
+    expect(cells(rows, ...columns)).toEqual([
+      ['acc_one', '2026-08-01', true, '1', null, '2', null, '3'],
+      ['acc_one', '2026-09-01', true, '0.000000000004', null, null, '8', '8.000000000004'],
+      ['acc_one', '2026-10-01', false, null, '16', null, null, '16'],
+    ]);
+  });
+
+  test('of the months asked for alone, with the workspaces that cost something in them', async () => {
+    const rows = await reported('monthly_by_workspace', given, { from: '2026-09', to: '2026-10' });
+    expect(rows.map((row) => Object.keys(row as Row).slice(3))).toEqual([['north', 'no workspace', 'total']]);
+  });
+
+  test('adds up what is beyond a hundred workspaces in one column', async () => {
+    const costs = Array.from({ length: 105 }, (_, index) => ({ cost: String(200 - index), workspace: `w${index}` }));
+    const [row] = (await reported('monthly_by_workspace', { ...given, costs })) as Row[];
+    expect(Object.keys(row ?? {})).toHaveLength(3 + 100 + 2);
+    expect(cells([row], 'w0', 'w99', 'others', 'total')).toEqual([['200', '101', '490', '15540']]);
+  });
+});
+
+describe('chargeback_summary', () => {
+  const allocation = `
+rules:
+  - name: shared
+    when: {resource_type: volume}
+    split: {by: cost, over: [team]}
+  - name: north
+    when: {workspace: north}
+    owner: {team: North, environment: prod}
+  - name: south
+    when: {workspace: south}
+    owner: {team: South, environment: prod}
+`;
+  const given: Given = {
+    ...complete('2026-08-01', '2026-10-01'),
+    allocation,
+    costs: [
+      { bucket_start: '2026-08-05 00:00:00', cost: '5' },
+      { bucket_start: '2026-08-05 00:00:00', cost: '1', workspace: 'west' },
+      { bucket_start: '2026-09-05 00:00:00', cost: '3' },
+      { bucket_start: '2026-09-05 00:00:00', cost: '1', workspace: 'south' },
+      { bucket_start: '2026-09-05 00:00:00', cost: '0.4', resource_type: 'volume' },
+      { bucket_start: '2026-09-05 00:00:00', cost: '7', workspace: 'west' },
+      { bucket_start: '2026-10-05 00:00:00', cost: '99' },
+    ],
+  };
+  const budget = { dimension: 'team', owner: 'North', month: null, amount: '4' };
+
+  test('charges each team its own and its part of the shared cost, against the month before and its budget', async () => {
+    const rows = await reported('chargeback_summary', given, {
+      month: '2026-09',
+      budgets: JSON.stringify([budget, { ...budget, month: '2026-08', amount: '1' }, { ...budget, owner: 'East' }]),
+    });
+    const columns = ['owner', 'direct_cost', 'shared_cost', 'cost', 'cost_month_before', 'change', 'change_share'];
+    expect(cells(rows, ...columns, 'budget', 'budget_left', 'budget_share')).toEqual([
+      ['North', '3', '0.3', '3.3', '5', '-1.7', '-0.34', '4', '0.7', '0.825'],
+      ['South', '1', '0.1', '1.1', '0', '1.1', null, null, null, null],
+      [null, '7', '0', '7', '1', '6', '6', null, null, null],
+    ]);
+  });
+
+  test('an amount of the month alone comes before the usual one', async () => {
+    const budgets = JSON.stringify([budget, { ...budget, month: '2026-09', amount: '6' }]);
+    expect(cells(await reported('chargeback_summary', given, { month: '2026-09', budgets }), 'budget')[0]).toEqual([
+      '6',
+    ]);
+  });
+
+  test('by another dimension', async () => {
+    const rows = await reported('chargeback_summary', given, { month: '2026-09', dimension: 'environment' });
+    expect(cells(rows, 'owner', 'cost')).toEqual([
+      ['prod', '4'],
+      // What is shared over teams has a team and nothing else.
+      [null, '7.4'],
+    ]);
+  });
+
+  test('has no month before to compare with where the books begin later', async () => {
+    const rows = await reported(
+      'chargeback_summary',
+      { ...given, ...complete('2026-08-02', '2026-10-01') },
+      { month: '2026-09' },
+    );
+    expect(cells(rows, 'cost_month_before', 'change', 'change_share')[0]).toEqual([null, null, null]);
+  });
+});
+
+describe('summary', () => {
+  const columns = ['month', 'state', 'cost', 'change', 'change_share', 'year_to_date'] as const;
+  const accrual = ['forecast_of_rest', 'accrual', 'forecast_basis'] as const;
+
+  test('compares months, adds up the year, and counts a complete month without cost as 0', async () => {
+    const rows = await reported('summary', {
+      ...complete('2025-11-10', '2026-02-01'),
+      costs: [
+        { bucket_start: '2025-11-20 00:00:00', cost: '1' },
+        { bucket_start: '2025-12-20 00:00:00', cost: '4' },
+        { bucket_start: '2026-02-01 00:00:00', cost: '0.5' },
+      ],
+    });
+    expect(cells(rows, ...columns)).toEqual([
+      ['2025-11-01', 'partly before the books', '1', null, null, '1'],
+      // Nothing is compared with a month of which only a part is known.
+      ['2025-12-01', 'complete', '4', null, null, '5'],
+      ['2026-01-01', 'complete', '0', '-4', '-1', '0'],
+      ['2026-02-01', 'open', '0.5', null, null, '0.5'],
+    ]);
+  });
+
+  test('accrues for the open month what it has cost and, at the pace of the last seven days, what is left', async () => {
+    const costs = Array.from({ length: 9 }, (_, day) => ({ bucket_start: `2026-09-0${day + 1} 12:00:00`, cost: '24' }));
+    const rows = await reported('summary', { ...complete('2026-09-01', '2026-09-09'), costs });
+    // 22 days are left, and the cost of the 9th, which is not complete, is a part of them.
+    expect(cells(rows, 'cost', ...accrual)).toEqual([['216', '504', '720', 'mean of the last seven days']]);
+  });
+
+  test('takes the forecast that was stored last, for the hours that are left since', async () => {
+    const usual = {
+      ...{ scope_kind: 'workspace', account: 'acc_one', period_kind: 'monthly', period: '2026-09' },
+      ...{ period_start: '2026-09-01', period_end: '2026-10-01', forecast: '32', spent: '10' },
+    };
+    const rows = await reported('summary', {
+      ...complete('2026-08-01', '2026-09-09'),
+      costs: [{ bucket_start: '2026-09-08 12:00:00', cost: '11' }],
+      forecasts: [
+        { ...usual, complete_through: '2026-09-08', workspace: 'north' },
+        { ...usual, complete_through: '2026-09-08', workspace: 'south', forecast: '2', spent: '1' },
+        { ...usual, complete_through: '2026-09-07', workspace: 'north', forecast: '1000' },
+      ],
+    });
+    // 23 USD of 23 days, of which 22 are left.
+    expect(cells(rows.slice(-1), 'cost', ...accrual)).toEqual([['11', '22', '33', 'forecast of 2026-09-08T00:00:00Z']]);
+  });
+
+  test('forecasts nothing from less than seven days', async () => {
+    const rows = await reported('summary', { ...complete('2026-09-01', '2026-09-05'), costs: [{ cost: '1' }] });
+    expect(cells(rows, 'cost', ...accrual)).toEqual([['1', null, null, 'none: less than seven days are known']]);
+  });
+
+  test('an account of which nothing is complete has no rows', async () => {
+    expect(await reported('summary', { accounts: [{}], costs: [{ cost: '1' }] })).toEqual([]);
+  });
+});
+
+describe('cost_by_resource with labels', () => {
+  const given: Given = {
+    ...complete('2026-09-01', '2026-10-01'),
+    costs: [{ cost: '1' }, { cost: '2', resource_name: 'bare', resource_uuid: null }],
+    resources: [
+      { labels: '{"team":"old"}', valid_to: '2026-09-10', ended_at: '2026-11-01', resource_uuid: 'sbx-1' },
+      {
+        labels: '{"team":"new","a/b~c":"x"}',
+        valid_from: '2026-09-10',
+        valid_to: '2026-10-02',
+        resource_uuid: 'sbx-1',
+      },
+      { labels: '{"team":"next month"}', valid_from: '2026-10-02', resource_uuid: 'sbx-1' },
+    ],
+  };
+
+  test('has a column for each label that is asked for: its last value in the month', async () => {
+    const rows = await reported('cost_by_resource', given, { month: '2026-09', labels: 'team, a/b~c' });
+    expect(cells(rows, 'resource_name', 'cost', 'label_team', 'label_a/b~c')).toEqual([
+      ['bare', '2', null, null],
+      ['box', '1', 'new', 'x'],
+    ]);
+  });
+
+  test('has none where none is asked for', async () => {
+    const [row] = await reported('cost_by_resource', given, { month: '2026-09' });
+    expect(Object.keys(row as Row).filter((name) => /label/.test(name))).toEqual([]);
+  });
+
+  test('a label that no resource has is named, with the one that was probably meant', async () => {
+    await expect(reported('cost_by_resource', given, { month: '2026-09', labels: 'taem,nothing' })).rejects.toThrow(
+      'no resource in the books has a label "taem" (did you mean "team"?)\n--labels: no resource in the books has a label "nothing"',
+    );
+  });
+});
