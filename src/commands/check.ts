@@ -28,6 +28,9 @@ export const checkCommand: Command = {
           ? `${JSON.stringify(listed)}\n`
           : listed.map(({ name, severity, about }) => `${severity}  ${name.padEnd(width)}  ${about}\n`).join(''),
       );
+      for (const { name, problem } of checks) {
+        if (problem !== undefined) context.tell(`warning: the check ${name} cannot be run: ${problem}`);
+      }
       return exitCodes.done;
     }
 

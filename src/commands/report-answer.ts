@@ -59,13 +59,18 @@ export async function answerReport(input: CommandInput, context: ApartContext): 
   const options = optionReader(input, now);
   const reports = await readReports(join(context.dir, 'sql'));
   if (options.flag('list')) {
-    await context.write(context.json ? `${JSON.stringify(reports.map(described))}\n` : listOf(reports));
+    const sound = reports.filter(({ problem }) => problem === undefined);
+    await context.write(context.json ? `${JSON.stringify(sound.map(described))}\n` : listOf(sound));
+    for (const { name, problem } of reports) {
+      if (problem !== undefined) context.tell(`warning: the report ${name} cannot be used: ${problem}`);
+    }
     return exitCodes.done;
   }
   const [name] = input.arguments;
   const found = reports.find((candidate) => candidate.name === name);
   const report = found && withConfiguredNames(found, context);
   if (report === undefined) options.problem(unknownReport(name, reports));
+  if (report?.problem !== undefined) throw new UsageError(report.problem);
   const formats = options.choices('format', exportFormats) ?? report?.formats ?? [];
   const parquetDecimals = options.choice('parquetDecimals', ['exact', 'double']) ?? 'exact';
   if (report !== undefined) checkForm(report, { formats, parquetDecimals }, options.problem);

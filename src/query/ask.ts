@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { type ChildLimits, runChild } from './child-process.ts';
+import { type ChildLimits, runChild } from './run-child.ts';
 import type { Answered, Question } from './question.ts';
 
 const program = fileURLToPath(new URL('child.js', import.meta.url));

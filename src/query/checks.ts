@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { MachineError } from '../errors.ts';
 import type { Check, CheckResult } from '../reports/index.ts';
-import { runChild, toError } from './child-process.ts';
+import { runChild, toError } from './run-child.ts';
 import type { CheckReported } from './run-checks.ts';
 
 const program = fileURLToPath(new URL('child.js', import.meta.url));
@@ -12,6 +12,8 @@ const usualCheckMs = 10 * 60_000;
 /** How checks are run. */
 export interface ChecksOptions {
   readonly signal: AbortSignal;
+  /** Only whether DuckDB takes their SQL; then reports may stand among them. */
+  readonly isDry?: boolean;
   /** How long each of them may take. */
   readonly timeoutMs?: number | undefined;
   /** Takes each result when it is there. */
@@ -26,7 +28,7 @@ export interface ChecksOptions {
 export async function runChecks(
   dir: string,
   checks: readonly Check[],
-  { signal, timeoutMs = usualCheckMs, onResult }: ChecksOptions,
+  { signal, isDry = false, timeoutMs = usualCheckMs, onResult }: ChecksOptions,
 ): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   let taken = Promise.resolve();
@@ -44,7 +46,7 @@ export async function runChecks(
     }
     try {
       await runChild(
-        { program, request: { checks: { dir, checks: left } }, dir, subject: 'it', onEvent },
+        { program, request: { checks: { dir, checks: left, isDry } }, dir, subject: 'it', onEvent },
         { timeoutMs, isTimedByEvent: true, signal, write: () => Promise.resolve() },
       );
     } catch (error) {

@@ -58,6 +58,7 @@ export async function openWitness(dir: string, reports: readonly Report[], signa
       }
       const report = reports.find(({ name }) => name === manifest.report);
       if (report === undefined) return notCompared(`there is no report ${manifest.report} any more`);
+      if (report.problem !== undefined) return notCompared(report.problem);
       if (sha256OfText(report.file.text) !== manifest.sqlSha256) {
         return notCompared(`the SQL of ${manifest.report} is another since`);
       }

@@ -32,15 +32,17 @@ export interface Report {
   readonly spread: Spread | undefined;
   /** The columns that a person may want added up at the end, besides its cost. */
   readonly totals: readonly string[];
+  /** What keeps it from being answered, with file, line and column; undefined where nothing does. */
+  readonly problem?: string;
   /** SQL on the lines before and after its own, as `shape` makes it. */
   readonly wrapping?: { readonly before: string; readonly after: string };
 }
 
-/** Reads the reports, a project's own `sql/reports` over the built-in ones. Throws UsageError for a wrong header. */
+/** Reads the reports, a project's own `sql/reports` over the built-in ones. What is wrong with one is in its `problem`. */
 export async function readReports(overlay: string): Promise<Report[]> {
   const files = await readSqlFolder('reports', overlay);
-  const problems: string[] = [];
-  const reports = files.map((file) => {
+  return files.map((file): Report => {
+    const problems = [...(file.problems ?? [])];
     const grain = list(file.header['grain']);
     if (grain.length === 0)
       problems.push(`${file.path}:1:1: the header has no "--! grain:" line; a report is ordered by its grain`);
@@ -55,20 +57,21 @@ export async function readReports(overlay: string): Promise<Report[]> {
     if (said !== undefined && kept === undefined) {
       problems.push(`${file.path}:1:1: found "--! kept: ${said}", expected one of ${keptKinds.join(', ')}`);
     }
+    const parameters = parseParameters(file, problems);
+    const spread = parseSpread(file, problems);
     return {
       file,
       name: file.name,
       about: file.header['about'] ?? '',
       grain,
       formats,
-      parameters: parseParameters(file, problems),
+      parameters,
       kept,
-      spread: parseSpread(file, problems),
+      spread,
       totals: list(file.header['totals']),
+      ...(problems.length === 0 ? {} : { problem: problems.join('\n') }),
     };
   });
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
-  return reports;
 }
 
 /**

@@ -134,10 +134,8 @@ describe('a report of the project', () => {
     const { exitCode, stdout, stderr } = await costbook(dir, 'report', 'endless', '--timeout', '3s');
     expect([exitCode, stdout]).toEqual([7, '']);
     expect(stderr).toContain('the report endless took longer than 3 s');
-    const files = (await readdir(join(dir, 'exports'), { recursive: true })).filter((name) =>
-      /\.(csv|part)$/.test(name),
-    );
-    expect(files).toEqual([]);
+    const files = await readdir(dir, { recursive: true });
+    expect(files.filter((name) => /^exports.*\.(csv|part)$/.test(name))).toEqual([]);
   });
 
   test('is answered by a process without environment, whose command line names nothing', async () => {
@@ -191,6 +189,49 @@ describe('a check of the project', () => {
     expect(stdout).toContain('pass  series_differ');
     expect(stderr).toContain('a_endless.sql');
     expect(stderr).toContain('took longer than 4 s');
+  });
+});
+
+describe('a file of SQL that is wrong', () => {
+  const broken = {
+    'reports/headless.sql': 'select 1 as a\n',
+    'reports/misspelt.sql': '--! about: x\n--! grain: a\nselect nosuch as a from costs\n',
+    'checks/loud.sql': '--! about: x\n--! severity: loud\nselect 1\n',
+    'checks/unfinished.sql': '--! about: x\n--! severity: warn\nselect (1\n',
+  };
+
+  test('fails alone: other reports and checks are answered, listed and verified', async () => {
+    const dir = await projectWith(broken);
+    expect((await costbook(dir, 'report', 'cost_by_workspace')).exitCode).toBe(0);
+    const list = await costbook(dir, 'report', '--list', '--json');
+    expect([list.exitCode, JSON.parse(list.stdout).map(({ name }: { name: string }) => name)]).toEqual([
+      0,
+      expect.arrayContaining(['cost_by_workspace', 'misspelt']),
+    ]);
+    expect(list.stderr).toContain('headless.sql:1:1');
+    const bad = await costbook(dir, 'report', 'headless');
+    expect([bad.exitCode, bad.stdout]).toEqual([2, '']);
+    expect(bad.stderr).toContain('headless.sql:1:1');
+    expect((await costbook(dir, 'verify')).exitCode).toBe(0);
+    const checked = await costbook(dir, 'check');
+    expect(checked.exitCode).toBe(2);
+    expect(checked.stdout).toContain('pass  series_differ');
+    expect(checked.stdout.match(/^FAIL.*/gm)).toEqual(['FAIL  loud: wrong SQL', 'FAIL  unfinished: wrong SQL']);
+  });
+
+  test('is named by doctor, each with its file and line', async () => {
+    const dir = await projectWith(broken);
+    const { stdout } = await costbook(dir, 'doctor', '--offline', '--json');
+    const found = (JSON.parse(stdout).findings as { subject: string; state: string; found: string }[]).filter(
+      ({ subject }) => subject === 'sql',
+    );
+    expect(found.map(({ state }) => state)).toEqual(['fail', 'fail', 'fail', 'fail']);
+    expect(found.map(({ found: words }) => /(\w+\.sql:\d+)/.exec(words)?.[1])).toEqual([
+      'headless.sql:1',
+      'misspelt.sql:3',
+      'loud.sql:1',
+      'unfinished.sql:3',
+    ]);
   });
 });
 
