@@ -2,11 +2,18 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { addAbortSignal } from 'node:stream';
+import { addAbortSignal, Writable } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as sleepFor } from 'node:timers/promises';
 import { Command as Commander, CommanderError, Option } from 'commander';
 
-import { type Command, type CommandContext, type CommandInput, commandsFor, commonOptions } from './commands/index.ts';
+import {
+  type Ask,
+  type Command,
+  type CommandContext,
+  type CommandInput,
+  commandsFor,
+  commonOptions,
+} from './commands/index.ts';
 import {
   ClosedPipeError,
   type CostbookError,
@@ -22,6 +29,7 @@ import { humanLog, jsonLog } from './log.ts';
 import { openProgress, type Progress } from './progress.ts';
 import { forTerminal } from './safe-text.ts';
 import { redactor } from './secrets.ts';
+import { cutToWidth } from './text-width.ts';
 import { type Instant, parseInstant } from './time.ts';
 import { version } from './version.ts';
 
@@ -29,6 +37,8 @@ import { version } from './version.ts';
 const graceMs = 25_000;
 /** A second signal this soon is the first one again: `npm run` passes on the Ctrl-C that its child has had already. */
 const echoMs = 250;
+/** Columns of a terminal that does not say how many it has. */
+const usualWidth = 80;
 
 const secrets = redactor();
 const closing: (() => Promise<void>)[] = [];
@@ -44,6 +54,15 @@ let saidAt = 0;
 let tell = sayWords;
 /** The lines that a person types. */
 let typed: AsyncIterator<string> | undefined;
+/** Whether what a person types is not shown. */
+let isEchoHidden = false;
+/** What a person types, as the terminal shows it. */
+const echo = new Writable({
+  write(piece, _, done) {
+    if (isEchoHidden) done();
+    else process.stderr.write(piece, () => done());
+  },
+});
 
 process.exitCode = await main();
 await Promise.allSettled(closing.map((close) => close()));
@@ -63,6 +82,12 @@ async function main(): Promise<number> {
       setTimeout(() => endAtOnce(signal), graceMs).unref();
     });
   }
+  // What nobody awaits must not end the process in the middle of a run: the run ends in order, and then says so.
+  let forgotten: { readonly error: unknown } | undefined;
+  process.on('unhandledRejection', (error) => {
+    forgotten ??= { error };
+    interruption.abort(error);
+  });
   let outputFailure: Error | undefined;
   process.stdout.on('error', (error) => {
     outputFailure = error;
@@ -84,7 +109,8 @@ async function main(): Promise<number> {
       };
     });
     await program.parseAsync(process.argv);
-    return chosen === undefined ? exitCodes.done : await chosen();
+    const exitCode = chosen === undefined ? exitCodes.done : await chosen();
+    return forgotten === undefined ? exitCode : report(forgotten.error);
   } catch (error) {
     const exitCode = report(error);
     if (exitCode !== exitCodes.done) return exitCode;
@@ -206,7 +232,8 @@ function contextFrom(
   }
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
 
-  const hasLiveLine = isTerminal && logFormat === 'human' && command.staysUp === undefined;
+  // A dumb terminal cannot take back what it has drawn.
+  const hasLiveLine = isTerminal && env['TERM'] !== 'dumb' && logFormat === 'human' && command.staysUp === undefined;
   const place = { say, now: Date.now, runNumber: () => runNumber };
   const json = jsonLog(place);
   const human = humanLog(place, { isSeen: isTerminal });
@@ -225,8 +252,10 @@ function contextFrom(
         })
       : undefined;
 
-  const ask = (question: string) =>
-    progress === undefined ? askPerson(question, signal) : progress.quiet(() => askPerson(question, signal));
+  const ask: Ask = (question, { isHidden } = { isHidden: false }) => {
+    const answered = () => askPerson(question, isHidden, signal);
+    return progress === undefined ? answered() : progress.quiet(answered);
+  };
 
   const context: CommandContext = {
     effects: {
@@ -256,6 +285,10 @@ function contextFrom(
         });
       }),
     isTerminal: process.stdout.isTTY === true,
+    layout: {
+      width: process.stdout.isTTY ? process.stdout.columns || usualWidth : undefined,
+      isExact: options['exact'] === true,
+    },
     readInput: () => (progress === undefined ? readInput(signal) : progress.quiet(() => readInput(signal))),
     tell: (words) => tell(words),
     progress: (words) => progress?.show(words),
@@ -269,6 +302,8 @@ function contextFrom(
     openHttp(connections) {
       // Loaded where somebody is asked: most commands only read.
       const opened = import('./platform/index.ts').then(({ openHttp }) => openHttp({ connections, env }));
+      // Whoever sends the first request gets the failure; until then nobody waits for it.
+      opened.catch(() => undefined);
       closing.push(async () => (await opened).close());
       return async (request) => {
         const { send } = await opened;
@@ -302,10 +337,10 @@ function text(value: Options[string]): string | undefined {
 }
 
 /** A line that a person types. Throws UsageError where they end the input instead, and the signal's reason. */
-async function askPerson(question: string, signal: AbortSignal): Promise<string> {
+async function askPerson(question: string, isHidden: boolean, signal: AbortSignal): Promise<string> {
   if (typed === undefined) {
     // One for all questions: what is typed ahead is not lost between two.
-    const terminal = createInterface({ input: process.stdin, output: process.stderr });
+    const terminal = createInterface({ input: process.stdin, output: echo, terminal: true });
     // A terminal that is read line by line keeps Ctrl-C from the process.
     terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     signal.addEventListener('abort', () => terminal.close(), { once: true });
@@ -314,7 +349,10 @@ async function askPerson(question: string, signal: AbortSignal): Promise<string>
   }
   clearLiveLine();
   process.stderr.write(question);
+  isEchoHidden = isHidden;
   const line = await typed.next();
+  if (isHidden) process.stderr.write('\n');
+  isEchoHidden = false;
   signal.throwIfAborted();
   if (line.done) throw new UsageError('the input ended before the question was answered');
   return line.value.trim();
@@ -334,8 +372,8 @@ function sayWords(words: string): void {
 
 /** Draws a line in the place of the last one; '' takes it away. */
 function showLiveLine(line: string): void {
-  const width = process.stderr.columns || 80;
-  const shown = forTerminal(secrets.redact(line)).slice(0, width - 1);
+  const width = process.stderr.columns || usualWidth;
+  const shown = cutToWidth(forTerminal(secrets.redact(line)), width - 1);
   if (shown === liveLine || isLineOpen) return;
   clearLiveLine();
   liveLine = shown;

@@ -29,3 +29,12 @@ export function decimalOfWhole(whole: bigint, decimals: number): string {
   const sign = whole < 0n ? '-' : '';
   return decimals === 0 ? sign + digits : `${sign}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
+
+/** A decimal's text with at most so many decimals, rounded half away from zero; anything else stays as it is. */
+export function roundDecimal(text: string, decimals: number): string {
+  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
+  if (whole === '' || fraction.length <= decimals) return text;
+  const isUp = (fraction[decimals] ?? '0') >= '5';
+  const rounded = decimalOfWhole(BigInt(whole + fraction.slice(0, decimals)) + (isUp ? 1n : 0n), decimals);
+  return /[1-9]/.test(rounded) ? sign + rounded : rounded;
+}

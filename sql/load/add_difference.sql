@@ -32,21 +32,23 @@ both_sides as (
   select workspace, resource_type, resource_name, billing_dimension, bucket, cost, usage from asked
   union all
   select workspace, resource_type, resource_name, billing_dimension, bucket, cost, usage from explained
+),
+-- What rounding can explain is nothing. A total's own rounding does not count here: these are amounts.
+remaining as (
+  select
+    workspace,
+    resource_type,
+    resource_name,
+    billing_dimension,
+    bucket,
+    case when abs(sum(cost)) > tolerance_of(count(*), sum(abs(cost)), 1e-12, 0, 0, null) then sum(cost) else 0 end as cost,
+    case when abs(sum(usage)) > tolerance_of(count(*), sum(abs(usage)), 1e-6, 0, 0, null) then sum(usage) else 0 end as usage
+  from both_sides
+  group by workspace, resource_type, resource_name, billing_dimension, bucket
 )
-select
-  $query,
-  workspace,
-  resource_type,
-  resource_name,
-  billing_dimension,
-  bucket,
-  sum(cost),
-  sum(usage)
-from both_sides
-group by workspace, resource_type, resource_name, billing_dimension, bucket
--- Less than rounding can explain is no row. A total's own rounding does not count here: these are amounts.
-having abs(sum(cost)) > tolerance_of(count(*), sum(abs(cost)), 1e-12, 0, null)
-  or abs(sum(usage)) > tolerance_of(count(*), sum(abs(usage)), 1e-6, 0, null);
+select $query, workspace, resource_type, resource_name, billing_dimension, bucket, cost, usage
+from remaining
+where cost <> 0 or usage <> 0;
 
 insert into incoming
 select

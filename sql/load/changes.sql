@@ -1,5 +1,6 @@
---! about: Where the rows to load differ from the rows that are there: what this load writes. was_covered tells the hours
---! about: that were loaded before, whose changes are restatements; in the others there was nothing.
+--! about: Where the rows to load differ from the rows that are there by more than rounding: what this load writes.
+--! about: was_covered tells the hours that were loaded before, whose changes are restatements; in the others there was
+--! about: nothing.
 create or replace temp table changes as
 with covered_before as (
   select
@@ -39,7 +40,10 @@ differing as (
     now_there.load_number as old_load_number
   from loaded
   left join now_there using (series_id, bucket)
-  where now_there.cost is distinct from loaded.cost or now_there.usage is distinct from loaded.usage
+  where (now_there.cost is distinct from loaded.cost or now_there.usage is distinct from loaded.usage)
+    and not coalesce(
+      is_same_hour(now_there.cost, loaded.cost, 1e-12) and is_same_hour(now_there.usage, loaded.usage, 1e-6), false
+    )
   union all
   select series_id, bucket, cost, null, usage, null, load_number
   from now_there

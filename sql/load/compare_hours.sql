@@ -59,9 +59,10 @@ select
   sum(their_cost) as their_cost,
   sum(our_usage) as our_usage,
   sum(their_usage) as their_usage,
-  tolerance_of(sum(amounts), sum(cost_magnitude), 1e-12, $cost_half_unit, $agreed) as cost_tolerance,
-  tolerance_of(sum(amounts), sum(usage_magnitude), 1e-6, $usage_half_unit, null) as usage_tolerance,
+  tolerance_of(sum(amounts), sum(cost_magnitude), 1e-12, $cost_half_unit, 1, $agreed) as cost_tolerance,
+  tolerance_of(sum(amounts), sum(usage_magnitude), 1e-6, $usage_half_unit, 1, null) as usage_tolerance,
   sum(cost_magnitude) as cost_magnitude,
+  sum(usage_magnitude) as usage_magnitude,
   sum(amounts) as amounts
 from sides
 group by billing_dimension, workspace, bucket;

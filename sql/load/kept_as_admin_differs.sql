@@ -26,6 +26,6 @@ both_sides as (
 select billing_dimension, bucket_start
 from both_sides
 group by billing_dimension, bucket_start
-having abs(sum(cost)) > tolerance_of(count(*), sum(abs(cost)), 1e-12, $cost_half_unit, $agreed)
-  or abs(sum(usage)) > tolerance_of(count(*), sum(abs(usage)), 1e-6, $usage_half_unit, null)
+having abs(sum(cost)) > tolerance_of(count(*), sum(abs(cost)), 1e-12, $cost_half_unit, 1, $agreed)
+  or abs(sum(usage)) > tolerance_of(count(*), sum(abs(usage)), 1e-6, $usage_half_unit, 1, null)
 limit 1;

@@ -16,6 +16,7 @@ entry_sums as (
   select
     staged_entries.entry,
     staged_entries.query,
+    staged_entries.billing_dimension,
     staged_entries.cost as group_cost,
     staged_entries.usage as group_usage,
     coalesce(point_sums.cost, 0) as cost,
@@ -31,20 +32,33 @@ query_sums as (
     staged_queries.query,
     staged_queries.purpose,
     staged_queries.name,
-    staged_queries.total_cost,
+    staged_queries.lowest_total,
+    staged_queries.highest_total,
     count(entry_sums.entry) as amounts,
+    coalesce(sum(entry_sums.amounts), 0) as points,
     coalesce(sum(entry_sums.group_cost), 0) as cost,
-    coalesce(sum(abs(entry_sums.group_cost)), 0) as cost_magnitude
+    coalesce(sum(entry_sums.cost_magnitude), 0) as cost_magnitude
   from staged_queries
   left join entry_sums using (query)
-  group by staged_queries.query, staged_queries.purpose, staged_queries.name, staged_queries.total_cost
+  group by all
+),
+-- The hours beneath each billing dimension, whichever query adds them up.
+dimension_sums as (
+  select
+    billing_dimension,
+    sum(our_cost) as cost,
+    sum(cost_magnitude) as cost_magnitude,
+    sum(usage_magnitude) as usage_magnitude,
+    sum(amounts) as amounts
+  from compared_hours
+  group by billing_dimension
 ),
 rows_sum as (
   select
-    coalesce(sum(our_cost), 0) as cost,
+    coalesce(sum(cost), 0) as cost,
     coalesce(sum(cost_magnitude), 0) as cost_magnitude,
     coalesce(sum(amounts), 0) as amounts
-  from compared_hours
+  from dimension_sums
 ),
 -- The pages of a query add up to its own total. Rows without uuid that the detail left out may be in its total all
 -- the same: where that is known of the platform ($leaves_out), all rows together may meet the total in their place.
@@ -58,25 +72,52 @@ pages_to_total as (
     cast(null as varchar) as billing_dimension,
     case when meets_with_all_rows then rows_amounts else amounts end as amounts,
     case when meets_with_all_rows then rows_cost else cost end as ours,
-    total_cost as theirs,
+    case when meets_with_all_rows then rows_total else total end as theirs,
     case when meets_with_all_rows then rows_tolerance else tolerance end as tolerance
   from (
     select
       query_sums.name,
       query_sums.amounts,
       query_sums.cost,
-      query_sums.total_cost,
+      farther_of(query_sums.cost, query_sums.lowest_total, query_sums.highest_total) as total,
+      farther_of(rows_sum.cost, query_sums.lowest_total, query_sums.highest_total) as rows_total,
       rows_sum.amounts as rows_amounts,
       rows_sum.cost as rows_cost,
-      tolerance_of(query_sums.amounts, query_sums.cost_magnitude, 1e-12, $cost_half_unit, $agreed) as tolerance,
-      tolerance_of(rows_sum.amounts, rows_sum.cost_magnitude, 1e-12, $cost_half_unit, $agreed) as rows_tolerance,
+      -- Groups and total are sums of the same hours, added up in two ways; each was rounded by itself.
+      tolerance_of(
+        greatest(query_sums.points, rows_sum.amounts),
+        greatest(query_sums.cost_magnitude, rows_sum.cost_magnitude),
+        1e-12, $cost_half_unit, greatest(query_sums.amounts, 1), $agreed
+      ) as tolerance,
+      tolerance_of(rows_sum.amounts, rows_sum.cost_magnitude, 1e-12, $cost_half_unit, 1, $agreed) as rows_tolerance,
       $leaves_out
         and query_sums.purpose = 'detail'
-        and abs(query_sums.cost - query_sums.total_cost) > tolerance
-        and abs(rows_sum.cost - query_sums.total_cost) <= rows_tolerance as meets_with_all_rows
+        and abs(query_sums.cost - total) > tolerance
+        and abs(rows_sum.cost - rows_total) <= rows_tolerance as meets_with_all_rows
     from query_sums
     cross join rows_sum
   )
+),
+-- A group of the detail is a series, whose points are hours; the points of other groups are sums of many.
+entries_beneath as (
+  select
+    entry_sums.*,
+    case when staged_queries.purpose = 'detail' then 1 else greatest(entry_sums.amounts, 1) end as roundings,
+    case
+      when staged_queries.purpose = 'detail' then entry_sums.amounts
+      else greatest(entry_sums.amounts, coalesce(dimension_sums.amounts, 0))
+    end as hours,
+    case
+      when staged_queries.purpose = 'detail' then entry_sums.cost_magnitude
+      else greatest(entry_sums.cost_magnitude, coalesce(dimension_sums.cost_magnitude, 0))
+    end as cost_beneath,
+    case
+      when staged_queries.purpose = 'detail' then entry_sums.usage_magnitude
+      else greatest(entry_sums.usage_magnitude, coalesce(dimension_sums.usage_magnitude, 0))
+    end as usage_beneath
+  from entry_sums
+  join staged_queries using (query)
+  left join dimension_sums on dimension_sums.billing_dimension is not distinct from entry_sums.billing_dimension
 ),
 -- A UNION of DECIMAL(38,12) and DECIMAL(38,6) has six decimals in DuckDB: usage is cast, or costs would be rounded.
 -- A group's buckets add up to the group; of all groups of a query the one that is furthest off is told.
@@ -95,18 +136,18 @@ groups_to_buckets as (
       'cost' as measure,
       cost as ours,
       group_cost as theirs,
-      tolerance_of(amounts, cost_magnitude, 1e-12, $cost_half_unit, $agreed) as tolerance,
+      tolerance_of(hours, cost_beneath, 1e-12, $cost_half_unit, roundings, $agreed) as tolerance,
       cast(abs(cost - group_cost) as double) - tolerance as excess
-    from entry_sums
+    from entries_beneath
     union all
     select
       query,
       'usage',
       cast(usage as decimal(38, 12)),
       cast(group_usage as decimal(38, 12)),
-      tolerance_of(amounts, usage_magnitude, 1e-6, $usage_half_unit, null) as tolerance,
+      tolerance_of(hours, usage_beneath, 1e-6, $usage_half_unit, roundings, null) as tolerance,
       cast(abs(usage - group_usage) as double) - tolerance
-    from entry_sums
+    from entries_beneath
   ) as compared_entries
   join staged_queries using (query)
   group by staged_queries.name, staged_queries.query, compared_entries.measure
@@ -152,8 +193,8 @@ rows_to_control as (
     cast(null as varchar) as billing_dimension,
     rows_sum.amounts,
     rows_sum.cost as ours,
-    query_sums.total_cost as theirs,
-    tolerance_of(rows_sum.amounts, rows_sum.cost_magnitude, 1e-12, $cost_half_unit, $agreed) as tolerance
+    farther_of(rows_sum.cost, query_sums.lowest_total, query_sums.highest_total) as theirs,
+    tolerance_of(rows_sum.amounts, rows_sum.cost_magnitude, 1e-12, $cost_half_unit, 1, $agreed) as tolerance
   from rows_sum
   cross join query_sums
   where query_sums.purpose = 'control'

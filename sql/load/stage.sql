@@ -4,7 +4,9 @@ create or replace temp table staged_queries (
   purpose varchar not null,
   -- How messages and proofs call it: the purpose and what it was filtered by.
   name varchar not null,
-  total_cost decimal(38, 12)
+  -- Each page says it anew; a platform that adds doubles may say it a little differently each time.
+  lowest_total decimal(38, 12),
+  highest_total decimal(38, 12)
 );
 create or replace temp table staged_entries (
   entry integer not null,

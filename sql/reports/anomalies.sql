@@ -3,6 +3,9 @@
 --! params: month month = none, account text = *, workspace text = *
 --! formats: csv, parquet
 --! kept: anomalies
+--! top: first_day
+--! important: severity, workspace, resource_type, first_day, impact, driver, state,
+--! important: cost, expected, billing_dimension, last_day, account
 -- Those are told of which a day lies in the month, as far as somebody was to be told of them: "costbook alert" finds them.
 -- Without a month those that are open, and those of the five weeks before the books' last complete hour.
 with bounds as (

@@ -2,6 +2,8 @@
 --! grain: account, month, owner, billing_dimension, unit
 --! params: month month = last-complete, account text = *, dimension text = *
 --! formats: csv, parquet
+--! top: cost
+--! important: team, cost, billing_dimension, product, environment, shared_cost, direct_cost, account, month
 -- With a dimension (team, or one of your own) owners are told apart by that one alone. Every row of costs is in one row
 -- here or in parts in several, so that the cost column adds up to the month.
 with owned as (

@@ -3,6 +3,8 @@
 --! params: month month = last-complete, account text = *, dimension text = team, budgets text = *
 --! totals: direct_cost, shared_cost, cost, cost_month_before, change
 --! formats: csv, parquet
+--! top: cost
+--! important: owner, cost, direct_cost, shared_cost, change, budget, cost_month_before, month
 -- One row an owner, over all accounts; without an owner it is null. Budgets are the monthly ones of jobs/budgets.yaml
 -- whose scope names this one owner and nothing else; of several the smallest counts.
 with owned as (

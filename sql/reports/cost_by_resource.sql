@@ -2,6 +2,8 @@
 --! grain: account, month, workspace, resource_type, resource_name, resource_uuid
 --! params: month month = last-complete, account text = *, workspace text = *, labels text = *
 --! formats: csv, parquet
+--! top: cost
+--! important: resource_name, cost, workspace, resource_type, share_of_account, account, month
 -- With labels (team,env) there is a column for each: the last value in the month.
 with added_up as (
   select

@@ -2,6 +2,8 @@
 --! grain: account, month, workspace, resource_type, billing_dimension, unit
 --! params: month month = last-complete, account text = *, workspace text = *
 --! formats: csv, parquet
+--! top: cost
+--! important: workspace, cost, billing_dimension, usage, unit, account, month
 with added_up as (
   select series_id, sum(cost) as cost, sum(usage) as usage
   from amounts

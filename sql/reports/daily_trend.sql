@@ -3,6 +3,10 @@
 --! params: from date = -30d, to date = complete-through, account text = *, workspace text = *
 --! params: by_workspace boolean = false
 --! formats: csv, parquet
+--! top: usage_date
+--! important: usage_date, cost, workspace, change_to_day_before,
+--! important: average_of_seven_days, cost_so_far, change_to_week_before, account
+--! sparkline: cost over usage_date
 -- A day that is not complete has no cost: what is known of it so far stands in a column of its own. workspace is null
 -- where all are added up, and by workspace where the cost belongs to none.
 with books as (

@@ -5,6 +5,8 @@
 --! params: grain text = hourly, provider text = Cloud Workload Platform, account_name text = *
 --! cost: BilledCost
 --! formats: csv, parquet
+--! top: BilledCost
+--! important: ResourceName, BilledCost, ChargePeriodStart, SubAccountName, ConsumedQuantity, ConsumedUnit
 -- Every column of every version that can be asked for, in alphabetical order, then those of our own (x_). A version is
 -- a choice of these columns, which src/reports/focus.ts lists. What the platform does not report is null, of the type
 -- that the column has.

@@ -3,6 +3,8 @@
 --! params: month month = none, account text = *, budget text = *, workspace text = *
 --! formats: csv, parquet
 --! kept: forecasts
+--! top: forecast
+--! important: period, forecast, budget, workspace, resource_type, amount, spent, exceeds_on, low, high, account
 -- Without a month the periods that were not over when something was forecast last; with one those that begin in it. Where
 -- there is no forecast, reason says why.
 select

@@ -3,6 +3,9 @@
 --! params: from date = none, to date = none, account text = *, budget text = *, workspace text = *
 --! formats: csv, parquet
 --! kept: outcomes
+--! top: complete_through
+--! important: period, forecast, budget, workspace, resource_type, actual, error_percent, is_inside, lead_days,
+--! important: account
 -- The outcome is what the books say of the period now; with --as-of, what they said then. from and to are about the start
 -- of the period.
 select

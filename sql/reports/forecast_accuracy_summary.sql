@@ -3,6 +3,8 @@
 --! params: from date = none, to date = none, account text = *, budget text = *, workspace text = *
 --! formats: csv, parquet
 --! kept: outcomes
+--! important: scope_kind, period_kind, lead_days_from, lead_days_to, forecasts,
+--! important: median_error_percent, inside_percent, expected_percent
 -- Leads are of 1, 2 to 3, 4 to 7, 8 to 14, 15 to 31 and more days of the period that were forecast. The errors in percent are of forecasts of what cost something.
 with outcomes as (
   select

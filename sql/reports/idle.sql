@@ -2,6 +2,8 @@
 --! grain: account, state, workspace, resource_type, resource_name, resource_uuid
 --! params: until date = complete-through, days integer = 14, account text = *, workspace text = *
 --! formats: csv, parquet
+--! top: storage_cost_per_month
+--! important: resource_name, storage_cost_per_month, state, workspace, resource_type, unused_days, account
 -- A month is one of 730 hours at the rate of the last 24 complete ones. unused_since is null where a resource type is
 -- never used by itself, as volumes: nothing tells whether they are in use.
 with books as (

@@ -2,6 +2,8 @@
 --! grain: account, month, charge_class, incurred_month, billing_dimension, unit
 --! params: month month = last-complete
 --! formats: csv, parquet
+--! top: cost
+--! important: billing_dimension, cost, platform_cost, difference, proven, usage, unit, account, month
 with added_up as (
   select series_id, sum(usage) as usage, sum(cost) as cost
   from amounts_billed

@@ -2,6 +2,8 @@
 --! grain: account, month, label
 --! params: from date = none, to date = none, account text = *
 --! formats: csv, parquet
+--! top: month
+--! important: month, label, labelled_share, labelled_cost, cost, account, month
 -- Every label that some resource has or some rule reads. The cost of what no listing knows counts as without label.
 with hours as (
   select

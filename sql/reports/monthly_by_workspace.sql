@@ -4,6 +4,7 @@
 --! spread: workspace, cost, total
 --! cost: total
 --! formats: csv, parquet
+--! top: month
 -- Every month that has costs, up to now. A month that is not complete has what it has cost so far; is_complete says so.
 with months as (
   select

@@ -2,6 +2,9 @@
 --! grain: account, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 --! params: month month = last-complete, base month = month-before, account text = *, workspace text = *
 --! formats: csv, parquet
+--! top: change
+--! important: resource_name, change, workspace, billing_dimension, cost, base_cost, price_effect, volume_effect,
+--! important: account
 -- For each dimension of each resource (rate - base_rate) * usage is price and base_rate * (usage - base_usage) is volume.
 -- All parts add up to the change, to the last decimal: what rounding the two effects to twelve decimals leaves stands in
 -- rounding, and nowhere else. Of a month that is not over the same hours of the base month are compared.

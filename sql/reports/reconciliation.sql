@@ -2,6 +2,8 @@
 --! grain: account, window_start, window_end, compared, measure, billing_dimension, run_number, reading, load_number
 --! params: month month = last-complete
 --! formats: csv, parquet
+--! top: difference
+--! important: compared, difference, ours, theirs, proven, billing_dimension, measure, window_start, account
 select
   account,
   window_start,

@@ -2,6 +2,8 @@
 --! grain: account, usage_date, workspace, billing_dimension, unit, seen_at
 --! params: month month = none, from date = none, to date = none
 --! formats: csv, parquet
+--! top: usage_date, cost_change
+--! important: usage_date, cost_change, workspace, billing_dimension, old_cost, new_cost, seen_at, account
 -- The month is that of the hours that changed; from and to are when the change was seen.
 with changes as (
   select

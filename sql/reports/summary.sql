@@ -2,6 +2,8 @@
 --! grain: account, month
 --! params: from date = none, to date = none, account text = *
 --! formats: csv, parquet
+--! top: month
+--! important: month, cost, change, accrual, forecast_of_rest, year_to_date, state, change_share, account
 -- An open month is one that is not complete: its cost is what is in the books so far. To that comes a forecast of the
 -- rest, and both together are what finance accrues. The forecast is the last one that "alert" stored for the account's
 -- workspaces, where it is at most three days old; otherwise the mean of the last seven complete days.

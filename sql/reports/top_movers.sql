@@ -2,6 +2,8 @@
 --! grain: account, rank
 --! params: month month = last-complete, limit integer = 20, account text = *, workspace text = *
 --! formats: csv, parquet
+--! top: none
+--! important: resource_name, change, workspace, cost, base_cost, resource_type, standing, rank, account
 -- Of a month that is not over the same hours of the month before are compared: compared_start, compared_end, base_start
 -- and base_end say what was. The limit is that of each account.
 with months as (

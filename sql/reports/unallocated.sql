@@ -2,6 +2,8 @@
 --! grain: rank, account, workspace, resource_type, resource_name, resource_uuid
 --! params: month month = last-complete, account text = *, dimension text = *
 --! formats: csv, parquet
+--! top: none
+--! important: resource_name, cost, workspace, resource_type, fix, suggested_value, account
 -- With a dimension (team, or one of your own): which cost has no owner along that one. Labels are those at the end of
 -- the month, and of those only the ones that some rule reads: one whose value no rule knows (suggested_value is the known
 -- one that is spelt most like it), else one that is missing. What no listing knows has no labels: rules of another kind

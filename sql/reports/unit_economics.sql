@@ -2,6 +2,7 @@
 --! grain: usage_date
 --! params: metric file, month month = none, from date = none, to date = none, account text = *, workspace text = *
 --! formats: csv, parquet
+--! top: usage_date
 with lines as (
   select
     unnest(string_split(replace(content, chr(13), ''), chr(10))) as line,

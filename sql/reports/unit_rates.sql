@@ -3,6 +3,9 @@
 --! params: from date = -30d, to date = complete-through, account text = *, workspace text = *
 --! params: by_month boolean = false, tolerance decimal = 0.005, floor decimal = 0.01
 --! formats: csv, parquet
+--! top: period_start, cost
+--! important: billing_dimension, rate, workspace, period_start, usage, cost, is_price_change, rate_before_change,
+--! important: account
 -- A price changes where the rate of three days was one and that of the days from then on is another, by more than the
 -- tolerance; days that cost less than the floor tell nothing. Workspaces of unlike rates have a line each.
 with added_up as (

@@ -89,11 +89,13 @@ select
       billing_dimension not in (select billing_dimension from dimensions_with_rows_without_uuid), true
     ) as is_left_out,
   sum(amounts),
+  sum(cost_magnitude),
+  sum(usage_magnitude),
   sum(our_cost),
   sum(their_cost),
   sum(our_usage),
   sum(their_usage),
-  tolerance_of(sum(amounts), sum(cost_magnitude), 1e-12, $cost_half_unit, $agreed),
-  tolerance_of(sum(amounts), sum(usage_magnitude), 1e-6, $usage_half_unit, null)
+  tolerance_of(sum(amounts), sum(cost_magnitude), 1e-12, $cost_half_unit, 1, $agreed),
+  tolerance_of(sum(amounts), sum(usage_magnitude), 1e-6, $usage_half_unit, 1, null)
 from both_sides
 group by billing_dimension, workspace, resource_type, resource_name, resource_uuid, bucket_start;

@@ -11,7 +11,9 @@ select
   our_cost - their_cost as cost_difference,
   our_usage,
   their_usage,
-  our_usage - their_usage as usage_difference
+  our_usage - their_usage as usage_difference,
+  cost_tolerance,
+  usage_tolerance
 from compared_past
 where query = $query
   and not is_left_out

@@ -1,16 +1,38 @@
 --! about: What a question proved, for the record: its pages against its own total (which may hold the rows that the pages
---! about: leave out), and of each billing dimension the group and bucket that is furthest off.
+--! about: leave out), and of each billing dimension the group and bucket that is furthest off. $bucket_hours: how many hours
+--! about: a day or month has at most.
 create or replace temp table window_proofs as
 with pages_sum as (
   select
-    staged_queries.total_cost,
+    staged_queries.lowest_total,
+    staged_queries.highest_total,
     count(staged_entries.entry) as amounts,
-    coalesce(sum(staged_entries.cost), 0) as cost,
-    coalesce(sum(abs(staged_entries.cost)), 0) as cost_magnitude
+    coalesce(sum(staged_entries.cost), 0) as cost
   from staged_queries
   left join staged_entries using (query)
   where staged_queries.query = $query
-  group by staged_queries.total_cost
+  group by staged_queries.lowest_total, staged_queries.highest_total
+),
+-- The hours that the platform added up beneath its answer. Where books and platform agree, they are those of the books.
+-- Where they differ the platform may know others: then they are at most every hour of every series.
+hours_beneath as (
+  select
+    billing_dimension,
+    sum(
+      case
+        when abs(our_cost - their_cost) <= cost_tolerance and abs(our_usage - their_usage) <= usage_tolerance then amounts
+        else greatest(amounts, $bucket_hours * (select count(*) from ledger.series where account = $account))
+      end
+    ) as hours,
+    sum(greatest(cost_magnitude, abs(their_cost))) as cost_magnitude,
+    sum(greatest(usage_magnitude, abs(their_usage))) as usage_magnitude
+  from compared_past
+  where query = $query
+  group by billing_dimension
+),
+all_beneath as (
+  select coalesce(sum(hours), 0) as hours, coalesce(sum(cost_magnitude), 0) as cost_magnitude
+  from hours_beneath
 ),
 left_out as (
   select coalesce(sum(our_cost), 0) as cost, count(*) as amounts
@@ -19,15 +41,18 @@ left_out as (
 ),
 pages as (
   select
-    pages_sum.total_cost,
     pages_sum.amounts + left_out.amounts as amounts,
-    pages_sum.cost_magnitude + abs(left_out.cost) as cost_magnitude,
     left_out.amounts > 0
-      and abs(pages_sum.cost + left_out.cost - pages_sum.total_cost)
-        < abs(pages_sum.cost - pages_sum.total_cost) as with_left_out,
-    case when with_left_out then pages_sum.cost + left_out.cost else pages_sum.cost end as cost
+      and abs(pages_sum.cost + left_out.cost - pages_sum.highest_total)
+        < abs(pages_sum.cost - pages_sum.highest_total) as with_left_out,
+    case when with_left_out then pages_sum.cost + left_out.cost else pages_sum.cost end as added_up,
+    farther_of(added_up, pages_sum.lowest_total, pages_sum.highest_total) as total_cost,
+    tolerance_of(
+      all_beneath.hours, all_beneath.cost_magnitude, 1e-12, $cost_half_unit, greatest(pages_sum.amounts, 1), $agreed
+    ) as tolerance
   from pages_sum
   cross join left_out
+  cross join all_beneath
 ),
 -- A group whose buckets do not add up to it contradicts itself; the one that is furthest off is told.
 groups as (
@@ -44,10 +69,12 @@ groups as (
       coalesce(sum(staged_points.cost), 0) as ours,
       any_value(staged_entries.cost) as theirs,
       tolerance_of(
-        count(staged_points.entry), coalesce(sum(abs(staged_points.cost)), 0), 1e-12, $cost_half_unit, $agreed
+        coalesce(any_value(hours_beneath.hours), 0), coalesce(any_value(hours_beneath.cost_magnitude), 0),
+        1e-12, $cost_half_unit, greatest(count(staged_points.entry), 1), $agreed
       ) as tolerance
     from staged_entries
     left join staged_points using (entry)
+    left join hours_beneath on hours_beneath.billing_dimension is not distinct from staged_entries.billing_dimension
     where staged_entries.query = $query
     group by staged_entries.entry
     union all
@@ -57,10 +84,12 @@ groups as (
       cast(coalesce(sum(staged_points.usage), 0) as decimal(38, 12)),
       cast(any_value(staged_entries.usage) as decimal(38, 12)),
       tolerance_of(
-        count(staged_points.entry), coalesce(sum(abs(staged_points.usage)), 0), 1e-6, $usage_half_unit, null
+        coalesce(any_value(hours_beneath.hours), 0), coalesce(any_value(hours_beneath.usage_magnitude), 0),
+        1e-6, $usage_half_unit, greatest(count(staged_points.entry), 1), null
       )
     from staged_entries
     left join staged_points using (entry)
+    left join hours_beneath on hours_beneath.billing_dimension is not distinct from staged_entries.billing_dimension
     where staged_entries.query = $query
     group by staged_entries.entry
   )
@@ -86,9 +115,9 @@ compared_all as (
     'cost' as measure,
     $billing_dimension as billing_dimension,
     amounts,
-    cost as ours,
+    added_up as ours,
     total_cost as theirs,
-    tolerance_of(amounts, cost_magnitude, 1e-12, $cost_half_unit, $agreed) as tolerance
+    tolerance
   from pages
   union all
   select

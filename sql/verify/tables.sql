@@ -15,7 +15,10 @@ create or replace temp table compared_past (
   bucket_start timestamp not null,
   -- Rows without uuid that the answer leaves out, as it may where uuids are asked for ("best effort").
   is_left_out boolean not null,
+  -- The hours of ours that are added up, and the sums of their magnitudes.
   amounts bigint not null,
+  cost_magnitude decimal(38, 12) not null,
+  usage_magnitude decimal(38, 6) not null,
   our_cost decimal(38, 12) not null,
   their_cost decimal(38, 12) not null,
   our_usage decimal(38, 6) not null,

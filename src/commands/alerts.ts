@@ -15,6 +15,7 @@ import {
   readDigest,
   readForecasts,
   readSpends,
+  type TableLayout,
   withForecasts,
 } from '../reports/index.ts';
 import { formatInstant, formatSecond, parseInstant } from '../time.ts';
@@ -96,7 +97,7 @@ async function list(input: CommandInput, context: CommandContext): Promise<numbe
       await context.write(`${JSON.stringify({ completeThrough, settledThrough, alerts: rows.map(toJson) })}\n`);
     } else {
       await context.write(
-        `${rows.length === 0 ? await noneWords(books.connection, isOpenOnly) : describe(rows)}\n${describeCompleteness(state)}\n`,
+        `${rows.length === 0 ? await noneWords(books.connection, isOpenOnly) : describe(rows, context.layout)}\n${describeCompleteness(state)}\n`,
       );
     }
     return exitCodes.done;
@@ -134,7 +135,7 @@ function toJson(row: SqlRow): Record<string, unknown> {
   };
 }
 
-function describe(rows: readonly SqlRow[]): string {
+function describe(rows: readonly SqlRow[], layout: TableLayout): string {
   const names = ['raised', 'severity', 'state', 'told', 'key'];
   const columns = names.map((name) => ({ name, type: 'VARCHAR' }));
   // A key is there to be given to ack and resend, so that none is shortened.
@@ -151,7 +152,7 @@ function describe(rows: readonly SqlRow[]): string {
       toldWords(row),
       `${row['alert_key']}${Number(row['occurrence']) > 1 ? ` (${row['occurrence']})` : ''}`,
     ]),
-    { maxCellWidth: Number.POSITIVE_INFINITY },
+    layout,
   );
 }
 

@@ -9,6 +9,7 @@ import {
   explainAllocation,
   formatTable,
   type OwnedPiece,
+  type TableLayout,
   testAllocation,
 } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
@@ -129,7 +130,7 @@ async function tryOut(
       const force = isInForce
         ? 'These rules are in force.'
         : 'These rules are not in force: "costbook allocation apply", or the next ingest, puts those of jobs/allocation.yaml in force.';
-      await context.write(`${described(test)}${force}\n${describeCompleteness(state)}\n`);
+      await context.write(`${described(test, context.layout)}${force}\n${describeCompleteness(state)}\n`);
     }
     if (test.cost !== test.allocatedCost) {
       throw new UnprovenError(
@@ -151,11 +152,11 @@ async function definitionInForce(context: CommandContext): Promise<string | unde
   }
 }
 
-function described(test: AllocationTest): string {
+function described(test: AllocationTest, layout: TableLayout): string {
   const columns = [
     { name: 'rule', type: 'VARCHAR' },
-    { name: 'USD', type: 'DECIMAL' },
-    { name: 'share', type: 'DECIMAL' },
+    { name: 'USD', type: 'DECIMAL(38,12)' },
+    { name: 'share', type: 'DECIMAL(18,6)' },
     { name: 'resources', type: 'INTEGER' },
     { name: 'first hour', type: 'VARCHAR' },
     { name: 'last hour', type: 'VARCHAR' },
@@ -169,7 +170,7 @@ function described(test: AllocationTest): string {
     ({ rule, months, because }) => `${rule}, in ${months} month${months === 1 ? '' : 's'} of an account: ${because}.\n`,
   );
   return (
-    `${formatTable(columns, rows)}\n` +
+    `${formatTable(columns, rows, { ...layout, important: ['rule', 'USD', 'share', 'resources', 'split by'] })}\n` +
     `${test.cost} USD in the books, ${test.allocatedCost} allocated or left, of which ${test.unallocatedCost} have no owner.\n` +
     splits.join('')
   );

@@ -13,11 +13,11 @@ export type ApartName = 'report' | 'verify';
 /** What such a command is handed there: no secret, and of the environment only settings. */
 export type ApartContext = Pick<
   CommandContext,
-  'dir' | 'env' | 'json' | 'isTerminal' | 'signal' | 'write' | 'tell' | 'progress' | 'count'
+  'dir' | 'env' | 'json' | 'isTerminal' | 'layout' | 'signal' | 'write' | 'tell' | 'progress' | 'count'
 > & { readonly effects: { now(): Instant } };
 
 /** What the child is asked: the command, and its context as far as it is data. */
-export interface ApartRequest extends Pick<ApartContext, 'dir' | 'env' | 'json' | 'isTerminal'> {
+export interface ApartRequest extends Pick<ApartContext, 'dir' | 'env' | 'json' | 'isTerminal' | 'layout'> {
   readonly name: ApartName;
   readonly input: CommandInput;
   readonly now: Instant;
@@ -38,11 +38,20 @@ export function apart(
     name,
     ...command,
     async run(input, context) {
-      const { dir, env, json, isTerminal, signal, effects, write } = context;
+      const { dir, env, json, isTerminal, layout, signal, effects, write } = context;
       const options = optionReader(input, effects.now());
       const timeoutMs = timeoutOf(options) ?? usualTimeoutMs;
       options.check();
-      const request: ApartRequest = { name, input, dir, env: settingsOf(env), json, isTerminal, now: effects.now() };
+      const request: ApartRequest = {
+        name,
+        input,
+        dir,
+        env: settingsOf(env),
+        json,
+        isTerminal,
+        layout,
+        now: effects.now(),
+      };
       function onEvent(event: unknown): void {
         const said = event as ApartEvent;
         if ('tell' in said) context.tell(said.tell);

@@ -34,10 +34,13 @@ import {
   type ScopeForecast,
   type SpendNow,
   shareOf,
+  sparkline,
   stateOf,
+  type TableLayout,
   type Threshold,
   thresholdKey,
   usdDecimals,
+  wrapped,
 } from '../reports/index.ts';
 import { type CalendarPeriod, dayMs, formatInstant, formatWindow, hoursIn, type Instant } from '../time.ts';
 import { openBooks } from '../warehouse/index.ts';
@@ -97,6 +100,7 @@ interface BudgetNow {
   readonly budget: Budget;
   readonly spend: SpendNow;
   readonly forecast: ScopeForecast['forecast'];
+  readonly recent: ScopeForecast['recent'];
   /** The day on which the amount is expected to be reached; undefined where it is not, or was already. */
   readonly exceedsOn: string | undefined;
   readonly state: BudgetState | undefined;
@@ -125,11 +129,20 @@ async function tellAll(input: CommandInput, context: CommandContext): Promise<nu
       const isOfPeriod = made.period.start === period.start;
       const forecast = isOfPeriod ? made.forecast : notBegun(period, made.completeThrough);
       const exceedsOn = isOfPeriod ? exceedsOnOf(made) : undefined;
-      return [{ budget, spend, forecast, exceedsOn, state: stateOf(budget, period, spend.spent, forecast) }];
+      return [
+        {
+          budget,
+          spend,
+          forecast,
+          recent: made.recent,
+          exceedsOn,
+          state: stateOf(budget, period, spend.spent, forecast),
+        },
+      ];
     });
     const state = await completenessOf(connection);
     if (context.json) await context.write(`${JSON.stringify(toJson(lines, state, now))}\n`);
-    else await context.write(`${describe(lines, now)}\n${describeCompleteness(state)}\n`);
+    else await context.write(`${describe(lines, now, context.layout)}\n${describeCompleteness(state)}\n`);
     for (const { of, isOne, sentence } of lackingTogether(lines.map(({ spend }) => spend))) {
       context.tell(`warning: ${of} ${isOne ? 'is' : 'are'} not complete: ${sentence}`);
     }
@@ -232,36 +245,35 @@ function daysLeft(end: Instant, now: Instant): number {
   return Math.floor(((end - now) / dayMs) * 10) / 10;
 }
 
-function describe(lines: readonly BudgetNow[], now: Instant): string {
-  const columns = [
-    'budget',
-    'period',
-    'USD spent',
-    'of USD',
-    '%',
-    'days left',
-    'USD a day',
-    'USD forecast',
-    'state',
-    'complete through',
-  ];
+/** Columns of the table by what a reader asks first. */
+const importantColumns = ['budget', 'USD spent', 'of USD', 'state', '%', 'USD forecast', 'period', 'lately'];
+
+function describe(lines: readonly BudgetNow[], now: Instant, layout: TableLayout): string {
+  const amount = (usd: bigint) => (layout.isExact === true ? decimalOfWhole(usd, usdDecimals) : cents(usd));
+  const text = (name: string) => ({ name, type: 'VARCHAR' });
+  const number = (name: string) => ({ name, type: 'DECIMAL' });
+  const hasBars = layout.width !== undefined && lines.some(({ recent }) => recent !== undefined);
   const table = formatTable(
-    columns.map((name) => ({
-      name,
-      type: ['budget', 'period', 'state', 'complete through'].includes(name) ? 'VARCHAR' : 'DECIMAL',
-    })),
-    lines.map(({ budget, spend: { period, spent, burnRate, completeThrough }, forecast, state }) => [
+    [
+      ...[text('budget'), text('period'), number('USD spent'), number('of USD'), number('%'), number('days left')],
+      ...[number('USD a day'), number('USD forecast'), text('state')],
+      ...(hasBars ? [text('lately')] : []),
+      text('complete through'),
+    ],
+    lines.map(({ budget, spend: { period, spent, burnRate, completeThrough }, forecast, recent, state }) => [
       budget.name,
       period.name,
-      spent === undefined ? 'not known' : cents(spent),
-      cents(amountIn(budget, period.name)),
+      spent === undefined ? 'not known' : amount(spent),
+      amount(amountIn(budget, period.name)),
       spent === undefined ? undefined : shareOf(budget, period, spent),
       daysLeft(period.end, now).toFixed(1),
-      burnRate === undefined ? 'not known' : cents(burnRate.perDay),
-      forecast.kind === 'none' ? 'none' : cents(forecast.mean),
+      burnRate === undefined ? 'not known' : amount(burnRate.perDay),
+      forecast.kind === 'none' ? 'none' : amount(forecast.mean),
       state ?? 'not known',
+      ...(hasBars ? [recent && sparkline(recent.values)] : []),
       completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough),
     ]),
+    { ...layout, important: importantColumns },
   );
   const burning = new Map(
     lines.flatMap(({ budget, spend: { burnRate } }) => {
@@ -273,7 +285,15 @@ function describe(lines: readonly BudgetNow[], now: Instant): string {
     const names = [...burning].filter(([, own]) => own === hours).map(([name]) => name);
     return `USD a day${names.length === lines.length ? '' : ` of ${names.join(', ')}`}: of the last ${hours}`;
   });
-  return [table, ...describeSince(lines), ...computed, ...describeForecasts(lines)].join('\n');
+  const bars = hasBars ? [barsOf(lines)] : [];
+  const words = [...bars, ...describeSince(lines), ...computed, ...describeForecasts(lines)];
+  return [table, ...words.map((sentence) => wrapped(sentence, layout))].join('\n');
+}
+
+/** What the bars are of. */
+function barsOf(lines: readonly BudgetNow[]): string {
+  const hourly = lines.filter(({ recent }) => recent?.stepHours === 1).map(({ budget }) => budget.name);
+  return `lately: cost of the last 14 complete days${hourly.length === 0 ? '' : `, hours for ${hourly.join(', ')}`}; each line has its own scale`;
 }
 
 /** What of the spends lies in hours that are not complete yet: a forecast does not count them as spent. */
@@ -321,7 +341,8 @@ async function tryAnomalies(input: CommandInput, context: CommandContext): Promi
     const replay = await replayAnomalies(books.connection, rules, asked);
     const state = await completenessOf(books.connection);
     if (context.json) await context.write(`${JSON.stringify(anomaliesToJson(replay, rules, state, now))}\n`);
-    else await context.write(`${describeAnomalies(replay, rules, now)}\n${describeCompleteness(state)}\n`);
+    else
+      await context.write(`${describeAnomalies(replay, rules, now, context.layout)}\n${describeCompleteness(state)}\n`);
     return exitCodes.done;
   } finally {
     books.close();
@@ -355,6 +376,7 @@ function describeAnomalies(
   { from, keptSince, scopes, events }: AnomalyReplay,
   rules: AnomalyRules,
   now: Instant,
+  layout: TableLayout,
 ): string {
   const text = (name: string) => ({ name, type: 'VARCHAR' });
   const number = (name: string) => ({ name, type: 'DECIMAL' });
@@ -375,6 +397,7 @@ function describeAnomalies(
       shortUsd(event.expected),
       shortUsd(event.impact),
     ]),
+    layout,
   );
   const told = events.filter(({ what }) => what === 'told').length;
   const months = (now - from) / (30 * dayMs);
@@ -390,7 +413,7 @@ function describeAnomalies(
         'before that count as known once their hour was over.',
     );
   }
-  return [...(events.length === 0 ? [] : [table]), ...sentences].join('\n');
+  return [...(events.length === 0 ? [] : [table]), ...sentences.map((words) => wrapped(words, layout))].join('\n');
 }
 
 function overAsked(options: ReturnType<typeof optionReader>): number {
@@ -427,7 +450,8 @@ async function tryOne(input: CommandInput, context: CommandContext): Promise<num
       ? await readForecasts(connection, { now, configured, budgets: [budget], withWorkspaces: false, signal })
       : [];
     if (context.json) await context.write(`${JSON.stringify(replayToJson(budget, replay, made[0], state, now))}\n`);
-    else await context.write(`${describeReplay(budget, replay, now)}\n${describeCompleteness(state)}\n`);
+    else
+      await context.write(`${describeReplay(budget, replay, now, context.layout)}\n${describeCompleteness(state)}\n`);
     for (const sentence of await namesNotFound(connection, [budget])) context.tell(`warning: ${sentence}`);
     return exitCodes.done;
   } finally {
@@ -492,7 +516,12 @@ function wasKept(at: Instant, keptSince: Instant | undefined): boolean {
   return keptSince !== undefined && at >= keptSince;
 }
 
-function describeReplay(budget: Budget, { from, keptSince, periods, events }: Replay, now: Instant): string {
+function describeReplay(
+  budget: Budget,
+  { from, keptSince, periods, events }: Replay,
+  now: Instant,
+  layout: TableLayout,
+): string {
   const text = (name: string) => ({ name, type: 'VARCHAR' });
   const number = (name: string) => ({ name, type: 'DECIMAL' });
   const table = formatTable(
@@ -510,6 +539,7 @@ function describeReplay(budget: Budget, { from, keptSince, periods, events }: Re
       shortUsd(limit),
       completeThrough ?? 'nothing yet',
     ]),
+    { ...layout, important: ['day', 'threshold', 'what', 'USD then', 'limit', 'severity', 'period'] },
   );
   const count = (state: string) => events.filter((event) => event.state === state).length;
   const known = periods.filter(({ spent }) => spent !== undefined).length;
@@ -537,7 +567,7 @@ function describeReplay(budget: Budget, { from, keptSince, periods, events }: Re
     if (spent === undefined || lacking.length === 0) continue;
     sentences.push(`${period.name} is not whole: ${lacking.join('; ')}.`);
   }
-  return [...(events.length === 0 ? [] : [table]), ...sentences].join('\n');
+  return [...(events.length === 0 ? [] : [table]), ...sentences.map((words) => wrapped(words, layout))].join('\n');
 }
 
 const whatHappens = { raised: 'fires', resolved: 'resolves', reached: 'comes true' } as const;

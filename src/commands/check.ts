@@ -2,7 +2,14 @@ import { join } from 'node:path';
 import { counted } from '../counted.ts';
 import { exitCodes, worstExitCode } from '../errors.ts';
 import { runChecks } from '../query/index.ts';
-import { type CheckResult, completenessOf, describeCompleteness, formatTable, readChecks } from '../reports/index.ts';
+import {
+  type CheckResult,
+  completenessOf,
+  describeCompleteness,
+  formatTable,
+  readChecks,
+  type TableLayout,
+} from '../reports/index.ts';
 import { openBooks } from '../warehouse/index.ts';
 import type { Command } from './command.ts';
 import { optionReader, timeoutOf } from './options.ts';
@@ -49,7 +56,7 @@ export const checkCommand: Command = {
         async onResult(result) {
           done += 1;
           progress(done);
-          if (!context.json) await context.write(describe(result));
+          if (!context.json) await context.write(describe(result, context.layout));
         },
       });
       if (context.json) {
@@ -84,11 +91,10 @@ function toJson({ check, offenders, rows, error }: CheckResult): Record<string, 
   return { name, severity, about, offenders: offenders ?? null, rows, error: error?.message ?? null };
 }
 
-/** Offenders may say in words why they are: those are to be read to their end. */
-const maxCellWidth = 200;
+const indent = ' '.repeat(6);
 
 /** A check's line, and its offenders below it. */
-function describe({ check, offenders, columns, cells, error }: CheckResult): string {
+function describe({ check, offenders, columns, cells, error }: CheckResult, layout: TableLayout): string {
   if (offenders === 0) return `pass  ${check.name}\n`;
   const verdict =
     offenders === undefined
@@ -99,7 +105,7 @@ function describe({ check, offenders, columns, cells, error }: CheckResult): str
   const head = `${check.severity === 'fail' || offenders === undefined ? 'FAIL' : 'warn'}  ${check.name}: ${verdict}\n`;
   if (offenders === undefined) return head;
   const cut = offenders > cells.length ? `(the first ${cells.length} of ${offenders})\n` : '';
-  return `${head}      ${check.about}\n${`${formatTable(columns, cells, { maxCellWidth })}\n${cut}`.replace(/^(?=.)/gm, '      ')}`;
+  return `${head}      ${check.about}\n${`${formatTable(columns, cells, { ...layout, width: layout.width && layout.width - indent.length })}\n${cut}`.replace(/^(?=.)/gm, indent)}`;
 }
 
 /** What a person must know who does not read the answer; undefined where the check passed. */

@@ -242,6 +242,7 @@ async function answer(
       invoiced === undefined ? 'not told' : trimmed(invoiced),
       digest.slice(0, 12),
     ]),
+    context.layout,
   );
   const words = wasClosed ? 'is closed already, and is what was closed' : 'is closed';
   await context.write(

@@ -1,5 +1,5 @@
 import type { Effects, HttpSend } from '../effects.ts';
-import type { SpendNow } from '../reports/index.ts';
+import type { SpendNow, TableLayout } from '../reports/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 
 /** An option as it stands in the command table: usage text, README and completion are made from it. */
@@ -24,6 +24,9 @@ export interface CommandInput {
   readonly options: Readonly<Record<string, string | true | readonly string[] | undefined>>;
 }
 
+/** Asks a person for a line. What may be a secret is not shown while it is typed. */
+export type Ask = (question: string, how?: { readonly isHidden: boolean }) => Promise<string>;
+
 /** What every command is handed: the outside world and what the flags common to all commands say. */
 export interface CommandContext {
   readonly effects: Effects;
@@ -38,10 +41,12 @@ export interface CommandContext {
   write(data: string | Uint8Array): Promise<void>;
   /** Whether a person's terminal shows what `write` takes. */
   readonly isTerminal: boolean;
+  /** How tables are laid out: for the terminal's width, or, without one, plain and exact; `--exact` says so everywhere. */
+  readonly layout: TableLayout;
   /** What is given on stdin, to its end. */
   readInput(): Promise<string>;
   /** Asks a person and returns their line, trimmed; undefined where nobody sits at a terminal. */
-  readonly ask: ((question: string) => Promise<string>) | undefined;
+  readonly ask: Ask | undefined;
   /** Words for a person, on stderr. */
   tell(text: string): void;
   /**

@@ -18,6 +18,11 @@ export const emulatorCommand: Command = {
       flags: '--story-end <date>',
       summary: 'day before which an agent runs away for a week; name it to get the same past tomorrow (default today)',
     },
+    {
+      flags: '--fault-seed <number>',
+      summary:
+        'another seed, other requests hit (default the seed; with double-sums a new one each time, which is printed)',
+    },
     { flags: '--faults <list>', summary: `what goes wrong, each with an optional =rate: ${faultNames.join(', ')}` },
   ],
   examples: [
@@ -30,10 +35,13 @@ export const emulatorCommand: Command = {
 };
 
 async function runEmulator(input: CommandInput, context: CommandContext): Promise<number> {
-  const emulator = await startEmulator(readOptions(input, context));
+  const options = readOptions(input, context);
+  const emulator = await startEmulator(options);
   try {
     const { url, account, tokens, workspaceTokens } = emulator;
-    await context.write(`${JSON.stringify({ url, account, tokens, workspaceTokens })}\n`);
+    const { faults, faultSeed } = options;
+    const seed = faults?.length ? { faultSeed } : {};
+    await context.write(`${JSON.stringify({ url, account, tokens, workspaceTokens, ...seed })}\n`);
     await aborted(context.signal);
   } finally {
     await emulator.close();
@@ -70,18 +78,22 @@ function readOptions({ options }: CommandInput, { effects }: CommandContext): Em
     }
   }
 
+  const maxSeed = 4_294_967_295;
   const port = integer('--port', options.port, 0, 0, 65_535);
-  const seed = integer('--seed', options.seed, 1, 0, 4_294_967_295);
+  const seed = integer('--seed', options.seed, 1, 0, maxSeed);
   const resources = integer('--resources', options.resources, 60, 1, maxResources);
   const latencyMs = integer('--latency-ms', options.latencyMs, 0, 0, 600_000);
   const faults = read<readonly Fault[]>(options.faults, readFaults, []);
+  // Sums are to be met in every order: only who names the seed meets the same ones again.
+  const newSeed = faults.some(({ name }) => name === 'double-sums') ? Math.floor(effects.random() * maxSeed) : seed;
+  const faultSeed = integer('--fault-seed', options.faultSeed, newSeed, 0, maxSeed);
   const storyEnd = read<Instant>(
     options.storyEnd,
     (text) => parseInstant(text, '--story-end', effects.now()),
     effects.now(),
   );
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
-  return { now: () => effects.now(), port, seed, resources, latencyMs, faults, storyEnd };
+  return { now: () => effects.now(), port, seed, resources, latencyMs, faults, faultSeed, storyEnd };
 }
 
 function readFaults(text: string): Fault[] {

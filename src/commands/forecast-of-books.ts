@@ -18,7 +18,9 @@ import {
   loadBudgets,
   readForecasts,
   type ScopeForecast,
+  type TableLayout,
   usdDecimals,
+  wrapped,
 } from '../reports/index.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import { openBooks } from '../warehouse/index.ts';
@@ -63,7 +65,7 @@ export async function forecastOfBooks(input: CommandInput, context: CommandConte
     for (const sentence of overSentences(forecasts, now)) context.tell(`warning: ${sentence}`);
     const state = await completenessOf(books.connection, asOf);
     if (context.json) await context.write(`${JSON.stringify(toJson(forecasts, state))}\n`);
-    else await context.write(`${describe(forecasts)}\n${describeCompleteness(state)}\n`);
+    else await context.write(`${describe(forecasts, context.layout)}\n${describeCompleteness(state)}\n`);
     const known = forecasts.flatMap(({ scope }) => (scope.kind === 'workspace' ? (scope.workspace ?? []) : []));
     for (const name of workspaces) {
       if (!known.includes(name)) {
@@ -148,6 +150,14 @@ function nameOf({ scope }: ScopeForecast): string {
   return `${scope.workspace ?? '(no workspace)'} / ${scope.resourceType ?? '(no type)'}`;
 }
 
+/** Budgets in the order of their file, then workspaces and resource types by what they will cost. */
+function dearestFirst(forecasts: readonly ScopeForecast[]): ScopeForecast[] {
+  const meanOf = ({ forecast }: ScopeForecast) => (forecast.kind === 'none' ? 0n : forecast.mean);
+  const budgets = forecasts.filter(({ scope }) => scope.kind === 'budget');
+  const others = forecasts.filter(({ scope }) => scope.kind !== 'budget');
+  return [...budgets, ...others.toSorted((a, b) => Number(meanOf(b) - meanOf(a)))];
+}
+
 /** The model in words: `trend of 26 weeks and 2 others, from 182 days`. */
 function modelOf({ forecast }: ScopeForecast): string {
   if (forecast.kind === 'none') return '';
@@ -172,8 +182,9 @@ const modelWords: Readonly<Record<string, string>> = {
   stopped: 'nothing more',
 };
 
-function describe(forecasts: readonly ScopeForecast[]): string {
+function describe(forecasts: readonly ScopeForecast[], layout: TableLayout): string {
   if (forecasts.length === 0) return 'Nothing to forecast: nothing in the books has cost anything lately.';
+  const amount = (usd: bigint) => (layout.isExact === true ? decimalOfWhole(usd, usdDecimals) : cents(usd));
   const accounts = new Set(forecasts.flatMap(({ scope }) => (scope.kind === 'workspace' ? [scope.account] : [])));
   const text = (name: string) => ({ name, type: 'VARCHAR' });
   const number = (name: string) => ({ name, type: 'DECIMAL' });
@@ -183,24 +194,25 @@ function describe(forecasts: readonly ScopeForecast[]): string {
       ...[text('of'), text('period'), number('USD spent'), number('forecast'), number('low'), number('high')],
       ...[number('of USD'), text('exceeds on'), text('model'), text('complete through')],
     ],
-    forecasts.map((one) => {
-      const { scope, period, completeThrough, spent, amount, forecast } = one;
+    dearestFirst(forecasts).map((one) => {
+      const { scope, period, completeThrough, spent, amount: limit, forecast } = one;
       const made = forecast.kind === 'forecast' ? forecast : undefined;
-      const isOver = spent !== undefined && amount !== undefined && spent >= amount;
+      const isOver = spent !== undefined && limit !== undefined && spent >= limit;
       return [
         ...(accounts.size > 1 ? [scope.kind === 'workspace' ? scope.account : ''] : []),
         nameOf(one),
         period.name,
-        spent === undefined ? 'not known' : cents(spent),
-        made === undefined ? 'none' : cents(made.mean),
-        made === undefined ? undefined : cents(made.low),
-        made === undefined ? undefined : cents(made.high),
-        amount === undefined ? undefined : cents(amount),
+        spent === undefined ? 'not known' : amount(spent),
+        made === undefined ? 'none' : amount(made.mean),
+        made === undefined ? undefined : amount(made.low),
+        made === undefined ? undefined : amount(made.high),
+        limit === undefined ? undefined : amount(limit),
         isOver ? 'exceeded' : (exceedsOnOf(one) ?? ''),
         modelOf(one),
         completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough),
       ];
     }),
+    { ...layout, important: ['of', 'forecast', 'of USD', 'exceeds on', 'period', 'low', 'high', 'USD spent'] },
   );
   const reasons = new Map<string, string[]>();
   for (const one of forecasts) {
@@ -209,7 +221,9 @@ function describe(forecasts: readonly ScopeForecast[]): string {
   }
   return [
     table,
-    `USD spent: in complete hours; forecast: USD of the whole period; ${forecastLevel} of 100 should end between low and high`,
-    ...[...reasons].map(([reason, names]) => `no forecast of ${names.join(', ')}: ${reason}`),
+    ...[
+      `USD spent: in complete hours; forecast: USD of the whole period; ${forecastLevel} of 100 should end between low and high`,
+      ...[...reasons].map(([reason, names]) => `no forecast of ${names.join(', ')}: ${reason}`),
+    ].map((words) => wrapped(words, layout)),
   ].join('\n');
 }

@@ -11,6 +11,7 @@ import {
   readSeriesFile,
   type SeriesForecast,
   stepsAfter,
+  type TableLayout,
 } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
@@ -87,7 +88,7 @@ async function forecastOfFile(input: CommandInput, context: CommandContext): Pro
     const forecast = await forecastOf(series, asked);
     const told = context.json
       ? `${index > 0 ? ',' : ''}\n${JSON.stringify(toJson(series, forecast))}`
-      : `${describe(series, forecast, level)}\n`;
+      : `${describe(series, forecast, level, context.layout)}\n`;
     await context.write(told);
   }
   if (context.json) await context.write('\n]}\n');
@@ -170,15 +171,16 @@ function timestampOf({ step }: GivenSeries, { through }: SeriesForecast, index: 
 }
 
 /** A series' forecast for a person: what was chosen and how that did, then the steps, then their sum. */
-function describe(series: GivenSeries, forecast: Forecast, level: number): string {
+function describe(series: GivenSeries, forecast: Forecast, level: number, layout: TableLayout): string {
   const id = forTerminal(series.id);
   if (forecast.kind === 'none') return `${id}: no forecast: ${forecast.reason}`;
   const columns = [
     { name: 'id', type: 'VARCHAR' },
     { name: 'timestamp', type: 'VARCHAR' },
-    { name: 'forecast', type: 'DOUBLE' },
-    { name: 'low', type: 'DOUBLE' },
-    { name: 'high', type: 'DOUBLE' },
+    // Rounded already, by the size of what is forecast.
+    { name: 'forecast', type: 'DECIMAL' },
+    { name: 'low', type: 'DECIMAL' },
+    { name: 'high', type: 'DECIMAL' },
   ];
   const decimals = decimalsOf(forecast.points.flatMap(({ lower, upper }) => [lower, upper]));
   const row = (when: string, { mean, lower, upper }: Range) => [
@@ -191,7 +193,7 @@ function describe(series: GivenSeries, forecast: Forecast, level: number): strin
     ...forecast.points.map((point, index) => row(timestampOf(series, forecast, index), point)),
     ...(sum === undefined ? [] : [row('sum', sum)]),
   ];
-  return `${describeChoice(series, forecast, level)}\n${formatTable(columns, rows)}\n`;
+  return `${describeChoice(series, forecast, level)}\n${formatTable(columns, rows, layout)}\n`;
 }
 
 function describeChoice(

@@ -1,7 +1,7 @@
 import type { Command } from './command.ts';
 import { commonOptions } from './common-options.ts';
 
-export type { Command, CommandContext, CommandInput, CommandOption } from './command.ts';
+export type { Ask, Command, CommandContext, CommandInput, CommandOption } from './command.ts';
 export { commonOptions } from './common-options.ts';
 
 /** Every command by its name, in the order in which help shows them. Each is loaded only where it may be meant. */

@@ -5,7 +5,7 @@ import { counted } from '../counted.ts';
 import { UnprovenError, UsageError, worstExitCode } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
 import { type AccountSummary, firstError, type IngestProgress, ingest } from '../ingest/index.ts';
-import { type Client, openClient } from '../platform/index.ts';
+import { type Client, openClient, proxiesOf } from '../platform/index.ts';
 import { readToken } from '../secrets.ts';
 import { dayMs, formatInstant, type Instant } from '../time.ts';
 import { version } from '../version.ts';
@@ -40,6 +40,7 @@ export const ingestCommand: Command = {
     options.check();
     const { dir, effects, signal } = context;
     const config = loadConfig({ dir, env: context.env, now: effects.now() });
+    proxiesOf(context.env); // what is wrong there is said before anything begins
     const http = context.openHttp(config.concurrency);
 
     return writingRun('ingest', waitMs, context, async (warehouse, runNumber) => {

@@ -5,7 +5,7 @@ import { parseConfig } from '../config.ts';
 import { CostbookError, messageOf, UsageError } from '../errors.ts';
 import { formatInstant, formatMonth } from '../time.ts';
 import { askPlatform, type PlatformSeen } from './ask-platform.ts';
-import type { Command, CommandContext, CommandInput } from './command.ts';
+import type { Ask, Command, CommandContext, CommandInput } from './command.ts';
 
 /** The commented examples that come with Costbook: beside `src` in a checkout, beside `dist` in a package. */
 const examples = fileURLToPath(new URL('../..', import.meta.url));
@@ -39,9 +39,12 @@ export const initCommand: Command = {
     const written: string[] = [];
     const kept: string[] = [];
     for (const [name, text] of Object.entries(await filesOf(settings))) {
-      const isNew = await writeNew(join(folder, name), text);
+      const isSecret = name === ownTokenFile;
+      if (isSecret) await mkdir(join(folder, name, '..'), { recursive: true, mode: 0o700 });
+      const isNew = await writeNew(join(folder, name), text, isSecret ? 0o600 : undefined);
       (isNew ? written : kept).push(name);
     }
+    await warnAboutToken(settings, folder, context);
     await answer({ folder, file, written, kept, settings }, context);
     return 0;
   },
@@ -58,7 +61,12 @@ interface Settings {
 interface TokenSetting {
   readonly key: 'token' | 'tokenFile' | 'tokenCommand';
   readonly value: string;
+  /** The token itself, which goes into the file that `value` names. */
+  readonly pasted?: string;
 }
+
+/** Where a token that somebody pastes is kept. */
+const ownTokenFile = 'secrets/platform-token';
 
 /** The settings from flags, environment and answers, checked with the platform unless told otherwise. */
 async function settle(input: CommandInput, folder: string, context: CommandContext): Promise<Settings> {
@@ -76,7 +84,7 @@ async function settle(input: CommandInput, folder: string, context: CommandConte
   }
   for (;;) {
     url ||= await ask?.("The platform's address, such as https://api.example.com: ");
-    token ??= ask && (await askToken(ask, folder, env));
+    token ??= ask && (await askToken(ask, folder, context));
     const settings: Settings = {
       url: url ?? '',
       token: token ?? { key: 'token', value: `\${COSTBOOK_TOKEN}` },
@@ -130,21 +138,33 @@ function tokenOf(input: CommandInput, folder: string, env: CommandContext['env']
   return env['COSTBOOK_TOKEN'] ? { key: 'token', value: reference('COSTBOOK_TOKEN') } : undefined;
 }
 
-async function askToken(
-  ask: (question: string) => Promise<string>,
-  folder: string,
-  env: CommandContext['env'],
-): Promise<TokenSetting> {
+async function askToken(ask: Ask, folder: string, { env, tell, keepSecret }: CommandContext): Promise<TokenSetting> {
   for (;;) {
     const said = await ask(
-      'Where is the token? A file (secrets/token), a variable ($COSTBOOK_TOKEN) or a command (!pass show platform): ',
+      'Where is the token? A file (secrets/token), a variable ($COSTBOOK_TOKEN) or a command (!pass show platform).\n' +
+        `Or paste the token: it goes into ${ownTokenFile}. What you type is not shown: `,
+      { isHidden: true },
     );
+    if (await isToken(said)) {
+      keepSecret(said);
+      if ((await stat(join(folder, ownTokenFile)).catch(() => undefined)) === undefined) {
+        return { key: 'tokenFile', value: ownTokenFile, pasted: said };
+      }
+      tell(`${join(folder, ownTokenFile)} is there already: name it as the file, or move it away first`);
+      continue;
+    }
     if (said.startsWith('!') && said.length > 1) return { key: 'tokenCommand', value: literally(said.slice(1).trim()) };
     if (/^\$\w+$/.test(said) && env[said.slice(1)]) return { key: 'token', value: reference(said.slice(1)) };
     if (said.startsWith('$'))
       await ask(`${said} is not set; set it and begin again, or press Enter for another source: `);
     else if (said !== '') return { key: 'tokenFile', value: pathFrom(folder, said) };
   }
+}
+
+/** Whether an answer is a token and not the name of a file: long, without a folder, and no such file is there. */
+async function isToken(said: string): Promise<boolean> {
+  const looksSo = /^[\w.+=~-]{16,}$/.test(said) || (/^[\x21-\x7e]{40,}$/.test(said) && !/^[./~$!]/.test(said));
+  return looksSo && (await stat(said).catch(() => undefined)) === undefined;
 }
 
 function reference(variable: string): string {
@@ -170,10 +190,22 @@ function text(input: CommandInput, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Reads the file as it will be written, so that what is wrong with an answer is told before anything is asked. */
+/** Variables that override what this command writes. */
+const overriding = [
+  'COSTBOOK_URL',
+  'COSTBOOK_TOKEN',
+  'COSTBOOK_TOKEN_FILE',
+  'COSTBOOK_TOKEN_COMMAND',
+  'COSTBOOK_ACCOUNT',
+];
+
+/**
+ * Reads the file as it will be written, so that what is checked is what is written: without the variables that override
+ * it, but for the one that it refers to.
+ */
 function checkText(settings: Settings, folder: string, { env, effects }: CommandContext, requireAccounts: boolean) {
   const others = Object.entries(env).filter(
-    ([name]) => !/^COSTBOOK_(URL|TOKEN_FILE|TOKEN_COMMAND|ACCOUNT)$/.test(name),
+    ([name]) => !overriding.includes(name) || settings.token?.value === `\${${name}}`,
   );
   const config = parseConfig({
     text: configText(settings),
@@ -187,12 +219,31 @@ function checkText(settings: Settings, folder: string, { env, effects }: Command
 
 async function check(settings: Settings, folder: string, context: CommandContext): Promise<PlatformSeen> {
   const { config, url, token, id } = checkText(settings, folder, context, true);
+  const typed = settings.token?.pasted;
+  const pasted = typed === undefined ? undefined : ({ kind: 'value', value: typed } as const);
   if (url === undefined || token === undefined) throw new UsageError('found no url or no token, expected both');
   return askPlatform(
-    { ...config, url, token, tokenSetting: settings.token?.key, account: id },
+    { ...config, url, token: pasted ?? token, tokenSetting: settings.token?.key, account: id },
     // A command for the token runs where it will run every night.
     { ...context, dir: (await stat(folder).catch(() => undefined)) === undefined ? context.dir : folder },
   );
+}
+
+/** Says what makes the next command read another token than the one that was written. */
+async function warnAboutToken({ token }: Settings, folder: string, { env, tell }: CommandContext): Promise<void> {
+  if (token === undefined) return;
+  const beaten = overriding.find(
+    (name) =>
+      name.startsWith('COSTBOOK_TOKEN') && env[name] && token.value !== `\${${name}}` && token.value !== env[name],
+  );
+  if (beaten !== undefined) {
+    tell(`warning: ${beaten} is set here and overrides ${token.key} of costbook.yaml: unset it where Costbook runs`);
+  }
+  if (token.key !== 'tokenFile') return;
+  const path = resolve(folder, token.value.replaceAll('$${', '${'));
+  if ((await stat(path).catch(() => undefined)) === undefined) {
+    tell(`warning: there is no token file ${path} yet: "costbook doctor" says whether Costbook can read it`);
+  }
 }
 
 /** Every file by its path in the project folder. */
@@ -200,7 +251,9 @@ async function filesOf(settings: Settings): Promise<Record<string, string>> {
   const [budgets, allocation] = await Promise.all(
     ['budgets.example.yaml', 'allocation.example.yaml'].map((name) => readFile(join(examples, name), 'utf8')),
   );
+  const { token } = settings;
   return {
+    ...(token?.pasted === undefined ? {} : { [ownTokenFile]: `${token.pasted}\n` }),
     'costbook.yaml': configText(settings),
     'jobs/budgets.yaml': asComment(budgets ?? '', 'jobs/budgets.yaml'),
     'jobs/allocation.yaml': asComment(allocation ?? '', 'jobs/allocation.yaml'),
@@ -283,10 +336,10 @@ ${isInside ? `${token.value}\n` : ''}`;
 }
 
 /** Writes a file where there is none; false where there is one, which is left alone. */
-async function writeNew(path: string, content: string): Promise<boolean> {
+async function writeNew(path: string, content: string, mode?: number): Promise<boolean> {
   await mkdir(join(path, '..'), { recursive: true });
   try {
-    await writeFile(path, content, { flag: 'wx' });
+    await writeFile(path, content, { flag: 'wx', ...(mode !== undefined && { mode }) });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;

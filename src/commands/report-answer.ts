@@ -1,5 +1,6 @@
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { loadConfig } from '../config.ts';
+import { counted } from '../counted.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import {
@@ -27,6 +28,8 @@ import {
   momentOf,
   namesOfFocus,
   newestLoad,
+  newestThatFit,
+  openTable,
   orderedQuery,
   ownerBudgets,
   type ParameterValue,
@@ -46,8 +49,15 @@ import {
   saidParameters,
   settleParameters,
   shape,
+  sparkline,
+  sparklineQuery,
+  type TableLayout,
+  topOf,
   withDefaults,
+  wrapWords,
 } from '../reports/index.ts';
+import { forTerminal } from '../safe-text.ts';
+import { cutToWidth } from '../text-width.ts';
 import { completeness, openBooks, type SqlColumn, toCellText, toJsonValue } from '../warehouse/index.ts';
 import type { ApartContext } from './apart.ts';
 import type { CommandInput } from './command.ts';
@@ -60,7 +70,7 @@ export async function answerReport(input: CommandInput, context: ApartContext): 
   const reports = await readReports(join(context.dir, 'sql'));
   if (options.flag('list')) {
     const sound = reports.filter(({ problem }) => problem === undefined);
-    await context.write(context.json ? `${JSON.stringify(sound.map(described))}\n` : listOf(sound));
+    await context.write(context.json ? `${JSON.stringify(sound.map(described))}\n` : listOf(sound, context.layout));
     for (const { name, problem } of reports) {
       if (problem !== undefined) context.tell(`warning: the report ${name} cannot be used: ${problem}`);
     }
@@ -160,7 +170,7 @@ export async function answerReport(input: CommandInput, context: ApartContext): 
         signal: context.signal,
       });
       context.progress('reading it for the answer');
-      const answer = { report, values, state, kept, columns, published };
+      const answer = { report: shaped, values, state, kept, columns, published };
       context.count?.({
         rows: published.manifest.rows,
         files: published.manifest.files.length,
@@ -251,7 +261,18 @@ function described({ name, about, grain, parameters, formats }: Report): Record<
   };
 }
 
-function listOf(reports: readonly Report[]): string {
+/** The reports: side by side where nobody's terminal is too narrow for it, otherwise a paragraph each. */
+function listOf(reports: readonly Report[], { width }: TableLayout): string {
+  if (width !== undefined) {
+    return reports
+      .map(({ name, parameters, about }) => {
+        const words = wrapWords(about, width - 4);
+        const options = parameters.length === 0 ? [] : wrapWords(parameters.map(parameterOption).join('  '), width - 4);
+        return [name, ...[...words, ...options].map((line) => `    ${line}`)].join('\n');
+      })
+      .map((paragraph) => `${paragraph}\n`)
+      .join('');
+  }
   const columns = ['report', 'parameters', 'formats', 'about'].map((name) => ({ name, type: 'VARCHAR' }));
   const rows = reports.map(({ name, parameters, formats, about }) => [
     name,
@@ -259,7 +280,7 @@ function listOf(reports: readonly Report[]): string {
     formats.join(', '),
     about,
   ]);
-  return `${formatTable(columns, rows, { maxCellWidth: Number.POSITIVE_INFINITY })}\n`;
+  return `${formatTable(columns, rows)}\n`;
 }
 
 function unknownReport(name: string | undefined, reports: readonly Report[]): string {
@@ -314,29 +335,80 @@ async function writeJson(context: ApartContext, question: Question, answer: Answ
 
 /** A screenful for a look; the files have all. */
 const maxShownRows = 40;
+/** Rows that are blocks of lines take more room. */
+const maxShownBlocks = 10;
 
 async function writeTable(context: ApartContext, question: Question, answer: Answer): Promise<void> {
-  const { published, state, kept } = answer;
+  const { report, published, state, kept } = answer;
   const { manifest } = published;
   const unchanged = published.isUnchanged ? ' (unchanged)' : '';
-  const rowCount = `${manifest.rows} row${manifest.rows === 1 ? '' : 's'}`;
+  const rowCount = counted(manifest.rows, 'row');
   if (manifest.basis !== undefined) {
-    const months = `${manifest.files.length} month${manifest.files.length === 1 ? '' : 's'}`;
+    const months = counted(manifest.files.length, 'month');
     await context.write(
       `(${months} of accounts, ${rowCount}, ${manifest.cost ?? 'no'} USD) ${describeCompleteness(state)}\n`,
     );
     await context.write(`${shortest(join(published.folder, partitionsFolder))}${unchanged}\n`);
     return;
   }
-  const { query, parameters, connection } = question;
-  const { columns, pieces } = await connection.stream(`${query} limit ${maxShownRows}`, parameters);
-  const shown: (string | undefined)[][] = [];
-  for await (const rows of pieces) for (const row of rows) shown.push(row.map(toCellText));
+  const { columns, rows } = await firstRows(question, answer, maxShownRows);
+  const layout = { ...context.layout, important: importantOf(report, columns) };
+  const isVertical = openTable(columns, rows, { ...layout, isWhole: true }).isVertical;
+  const shown = isVertical ? rows.slice(0, maxShownBlocks) : rows;
+  for (const line of await sparklines(context, question, report)) await context.write(`${line}\n`);
+  const isOnTerminal = layout.width !== undefined;
+  if (rows.length > 0 || !isOnTerminal) await context.write(`${formatTable(columns, shown, layout)}\n`);
   const cut = manifest.rows > shown.length ? `, the first ${shown.length} are shown` : '';
-  await context.write(`${formatTable(columns, shown)}\n`);
-  await context.write(`(${rowCount}${cut}) ${describeCompleteness(state)}\n`);
+  await context.write(`(${rowCount}${cut})${isOnTerminal ? '\n' : ' '}${describeCompleteness(state)}\n`);
   if (kept !== undefined) await context.write(`${kept.sentence}\n`);
   for (const { latest, path } of filesOf(published)) await context.write(`${shortest(latest ?? path)}${unchanged}\n`);
+}
+
+/** The columns by their importance, with those that were asked for by name among the first. */
+function importantOf({ screen, parameters }: Report, columns: readonly SqlColumn[]): readonly string[] | undefined {
+  if (screen.important === undefined) return undefined;
+  const hasLabels = parameters.some(({ name }) => name === 'labels');
+  const labels = columns.flatMap(({ name }) => (hasLabels && name.startsWith('label_') ? [name] : []));
+  return [...screen.important.slice(0, 2), ...labels, ...screen.important.slice(2)];
+}
+
+/** The rows that a person looks at first, as text: what costs most, or is newest. */
+async function firstRows(
+  { parameters, connection }: Question,
+  { report, columns }: Answer,
+  limit: number,
+): Promise<{ columns: readonly SqlColumn[]; rows: (string | undefined)[][] }> {
+  const names = columns.map(({ name }) => name);
+  const query = orderedQuery(report, names, topOf(report, columns));
+  const answered = await connection.stream(`${query} limit ${limit}`, parameters);
+  const rows: (string | undefined)[][] = [];
+  for await (const piece of answered.pieces) for (const row of piece) rows.push(row.map(toCellText));
+  return { columns: answered.columns, rows };
+}
+
+/** The report's lines of small bars on a terminal, each with what it is of and its days; none elsewhere. */
+async function sparklines(
+  { layout: { width } }: ApartContext,
+  { parameters, connection }: Question,
+  report: Report,
+): Promise<string[]> {
+  const query = sparklineQuery(report);
+  if (query === undefined || width === undefined) return [];
+  const lines: string[] = [];
+  const { pieces } = await connection.stream(query, parameters);
+  for await (const piece of pieces) {
+    for (const row of piece) {
+      const texts = row.map(toCellText);
+      const [values = '[]', first = '', last = ''] = texts.splice(-3);
+      const numbers = JSON.parse(values) as (number | null)[];
+      if (numbers.length < 2) continue;
+      const name = texts.flatMap((text) => text ?? []).join(' · ');
+      const room = Math.max(8, width - first.length - last.length - 2);
+      lines.push(`${first} ${sparkline(newestThatFit(numbers, room))} ${last}`);
+      if (name !== '') lines[lines.length - 1] = `${cutToWidth(forTerminal(name), width)}\n${lines.at(-1)}`;
+    }
+  }
+  return lines;
 }
 
 /** The path as a person in this folder would write it. */

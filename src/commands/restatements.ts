@@ -1,4 +1,4 @@
-import { completenessOf, describeCompleteness, formatTable } from '../reports/index.ts';
+import { completenessOf, describeCompleteness, formatTable, type TableLayout } from '../reports/index.ts';
 import { formatInstant, parseInstant } from '../time.ts';
 import { type Connection, openBooks, type SqlRow } from '../warehouse/index.ts';
 import type { Command } from './command.ts';
@@ -21,7 +21,7 @@ export const restatementsCommand: Command = {
         const buckets = await connection.rows(bucketsQuery, parameters);
         await context.write(`${JSON.stringify({ completeThrough: state.completeThrough, months, buckets })}\n`);
       } else {
-        await context.write(`${describe(months)}${describeCompleteness(state)}\n`);
+        await context.write(`${describe(months, context.layout)}${describeCompleteness(state)}\n`);
       }
       return 0;
     } finally {
@@ -95,7 +95,7 @@ const bucketsQuery = `
     restatements.seen_at, account, restatements.bucket_start,
     workspace, resource_type, resource_name, resource_uuid, billing_dimension`;
 
-function describe(months: readonly RestatedMonth[]): string {
+function describe(months: readonly RestatedMonth[], layout: TableLayout): string {
   if (months.length === 0) return 'Nothing was restated.\n';
   const rows = months.flatMap((month) => [
     [month.account, month.month, month.difference, ''],
@@ -111,8 +111,8 @@ function describe(months: readonly RestatedMonth[]): string {
   const columns = [
     { name: 'account', type: 'VARCHAR' },
     { name: 'month', type: 'VARCHAR' },
-    { name: 'USD', type: 'DECIMAL' },
+    { name: 'USD', type: 'DECIMAL(38,12)' },
     { name: 'driver', type: 'VARCHAR' },
   ];
-  return `${formatTable(columns, rows)}\n`;
+  return `${formatTable(columns, rows, layout)}\n`;
 }

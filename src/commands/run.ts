@@ -324,7 +324,7 @@ async function answer(
         .map(([name, value]) => `${name} ${value}`)
         .join(', '),
   ]);
-  const table = formatTable(columns, cells, { maxCellWidth: 120 });
+  const table = formatTable(columns, cells, context.layout);
   const words = exitCode === exitCodes.done ? 'went well' : `ended with ${exitCode}`;
   await context.write(context.redact(`── run ${runNumber} of ${job.name} ${words}\n${table}\n`));
 }

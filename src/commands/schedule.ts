@@ -230,7 +230,9 @@ async function list(jobs: readonly Job[], context: CommandContext): Promise<numb
       row.steps.join(', '),
       row.file,
     ]);
-    await context.write(`${formatTable(columns, cells, { maxCellWidth: 120 })}\n`);
+    await context.write(
+      `${formatTable(columns, cells, { ...context.layout, important: ['job', 'schedule', 'next', 'zone', 'steps'] })}\n`,
+    );
   }
   return exitCodes.done;
 }

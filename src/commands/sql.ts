@@ -72,7 +72,7 @@ export const sqlCommand: Command = {
 
     const sql = await readQuery(input, options.text('file'), context);
     context.progress('waiting for the answer');
-    const question = { dir: context.dir, sql, asOf, format, raw: options.flag('raw'), maxRows };
+    const question = { dir: context.dir, sql, asOf, format, raw: options.flag('raw'), maxRows, layout: context.layout };
     const { signal } = context;
     if (out !== undefined) {
       const path = await checkOut(resolve(out), context.dir);

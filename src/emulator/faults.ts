@@ -58,6 +58,18 @@ export const faultDescriptions = {
     defaultRate: 3 / 5,
     about: 'resources are left out of their listing, which says that it is whole',
   },
+  'double-sums': {
+    kind: 'lasting',
+    rateOf: 'answers',
+    defaultRate: 1,
+    about: 'hours are added up as doubles, in an order and a way that each answer draws anew',
+  },
+  'overcounted-listings': {
+    kind: 'lasting',
+    rateOf: 'listings',
+    defaultRate: 1,
+    about: 'meta.total counts one item more than the listing holds',
+  },
   late: {
     kind: 'lasting',
     rateOf: 'series',
@@ -115,7 +127,11 @@ export interface FaultPlan {
   /** Billionths of a dollar by which the answer for this window lies about its total; remembers that it was asked. */
   lieAbout(window: string): number;
   leavesOutUnnamed(window: string): boolean;
+  /** The seed by which this answer adds up doubles; undefined where it adds exactly. Each call is another answer. */
+  addsDoubles(): number | undefined;
   readonly knowsOnlyEarliestVersion: boolean;
+  /** How many items `meta.total` of a listing counts beyond those that it holds. */
+  overcounts(kind: string): number;
   forbidsListing(kind: string): boolean;
   leavesUnlisted(resource: string): boolean;
   /** Share of series that arrive late; 0 where the fault is off. */
@@ -174,8 +190,14 @@ export function planFaults(faults: readonly Fault[], seed: number): FaultPlan {
     return pass.isStruck;
   }
 
+  let answers = 0;
   return {
     lateShare: rates.get('late') ?? 0,
+    addsDoubles() {
+      answers += 1;
+      return hits('double-sums', 'answer', answers) ? mix(seed, answers, 0xadd) : undefined;
+    },
+    overcounts: (kind) => (hits('overcounted-listings', kind) ? 1 : 0),
     knowsOnlyEarliestVersion: hits('earliest-version', 'platform'),
     forbidsListing: (kind) => hits('forbidden-listings', kind),
     leavesUnlisted: (resource) => hits('shrunken-listings', resource),

@@ -24,7 +24,7 @@ export interface EmulatorOptions {
   readonly latencyMs?: number;
   /** Default none. */
   readonly faults?: readonly Fault[];
-  /** Another one hits other requests and windows, and leaves the story as it is. Default the seed. */
+  /** Another one hits other requests and windows, draws other orders of sums, and leaves the story as it is. Default the seed. */
   readonly faultSeed?: number;
   /**
    * First month of the history. Default 2025-10, always the same, so that a later clock tells the same past (clocks

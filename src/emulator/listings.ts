@@ -51,8 +51,16 @@ const countedUpTo = 5_000;
 // Pages of a few listings are turned at once; a listing of tens of thousands is put in order once.
 const maxKeptListings = 8;
 
-/** The listings of a fleet; `leavesOut` says which resources are not told of (a fault). */
-export function openShelves(fleet: readonly Resource[], leavesOut: (resource: Resource) => boolean): Shelves {
+/** What goes wrong with listings on purpose. */
+export interface ListingFaults {
+  /** Which resources are not told of. */
+  leavesOut(resource: Resource): boolean;
+  /** How many items the total counts beyond those that there are. */
+  overcounts(kind: ResourceKind): number;
+}
+
+/** The listings of a fleet. */
+export function openShelves(fleet: readonly Resource[], { leavesOut, overcounts }: ListingFaults): Shelves {
   const kept = new Map<string, Listed>();
 
   function listed(query: ListingQuery, key: string, seenAt: Instant): Listed {
@@ -91,7 +99,7 @@ export function openShelves(fleet: readonly Resource[], leavesOut: (resource: Re
         meta: {
           hasMore,
           nextCursor: hasMore ? writeCursor(key, { offset: end, seenAt: place.seenAt, issuedAt: now }) : '',
-          total: Math.min(total, countedUpTo),
+          total: Math.min(total + overcounts(kind), countedUpTo),
           totalIsPartial: total > countedUpTo,
         },
       };

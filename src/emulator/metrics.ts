@@ -63,6 +63,12 @@ export interface Group {
   readonly sums: Sums | undefined;
 }
 
+/** A group that was added up as doubles: USD and units, in all and in each bucket of the query. */
+export interface AddedGroup extends Sums {
+  readonly cost: number;
+  readonly usage: number;
+}
+
 /** What all pages of a query share. */
 export interface Grouped {
   readonly groups: readonly Group[];
@@ -79,7 +85,8 @@ interface Point {
   readonly usage?: number;
 }
 
-interface Bucket extends Hours {
+/** One bucket of a query, as an answer names it. */
+export interface Bucket extends Hours {
   readonly timestamp: string;
 }
 
@@ -240,18 +247,34 @@ export function showsUsage(query: MetricsQuery): boolean {
 }
 
 /** The entries (2.15) of some of a query's groups; without groupBy the one entry of everything, even of nothing. */
-export function toEntries(amounts: Amounts, query: MetricsQuery, groups: readonly Group[], seenAt: Instant): unknown[] {
+export function toEntries(
+  amounts: Amounts,
+  query: MetricsQuery,
+  groups: readonly Group[],
+  seenAt: Instant,
+  doubles?: readonly AddedGroup[],
+): unknown[] {
   const buckets = bucketsOf(query.window, query.resolution);
   const seenHour = Math.floor(seenAt / hourMs);
   const withUsage = showsUsage(query);
   if (groups.length === 0 && query.groupBy.length === 0) {
     return [{ summary: { cost: 0 }, timeseries: buckets.map(({ timestamp }) => ({ timestamp, cost: 0 })) }];
   }
-  return groups.map((group) => ({
-    ...fieldsOf(query, group.face),
-    summary: { cost: toUsd(group.cost), ...(withUsage ? { usage: toUnits(group.usage) } : {}) },
-    timeseries: toPoints(group.sums ?? sumsOf(amounts, group.members, buckets, seenHour), buckets, withUsage),
-  }));
+  return groups.map((group, index) => {
+    const added = doubles?.[index];
+    const [cost, usage] = added ? [added.cost, added.usage] : [toUsd(group.cost), toUnits(group.usage)];
+    const points = added ?? exactPoints(group.sums ?? sumsOf(amounts, group.members, buckets, seenHour));
+    return {
+      ...fieldsOf(query, group.face),
+      summary: { cost, ...(withUsage ? { usage } : {}) },
+      timeseries: toPoints(points, buckets, withUsage),
+    };
+  });
+}
+
+/** USD and units out of the story's scales. */
+function exactPoints({ costs, usages }: Sums): Sums {
+  return { costs: costs.map((cost) => cost / costScale), usages: usages.map((usage) => usage / usageScale) };
 }
 
 function sumsOf(amounts: Amounts, members: readonly Series[], buckets: readonly Bucket[], seenHour: number): Sums {
@@ -262,8 +285,8 @@ function sumsOf(amounts: Amounts, members: readonly Series[], buckets: readonly 
 
 function toPoints({ costs, usages }: Sums, buckets: readonly Bucket[], withUsage: boolean): Point[] {
   return buckets.map(({ timestamp }, i) => {
-    const cost = (costs[i] ?? 0) / costScale;
-    return withUsage ? { timestamp, cost, usage: (usages[i] ?? 0) / usageScale } : { timestamp, cost };
+    const cost = costs[i] ?? 0;
+    return withUsage ? { timestamp, cost, usage: usages[i] ?? 0 } : { timestamp, cost };
   });
 }
 
@@ -282,7 +305,7 @@ function fieldsOf(query: MetricsQuery, face: Series): Record<string, string> {
  * The buckets of a window: calendar hours, days, weeks (from Monday) or months in UTC. Each bears the calendar's own
  * start, also the first one where the window cuts it; its amounts are only those inside the window.
  */
-function bucketsOf(window: Window, resolution: Resolution): Bucket[] {
+export function bucketsOf(window: Window, resolution: Resolution): Bucket[] {
   const { fromHour, toHour } = hoursOf(window);
   const buckets: Bucket[] = [];
   for (let start = floorTo(window.start, resolution); start < window.end; ) {

@@ -9,6 +9,7 @@ import {
 import { formatInstant, hourMs, type Instant } from '../time.ts';
 import type { Amounts } from './amounts.ts';
 import { expiredCursor, readCursor, writeCursor } from './cursors.ts';
+import { addAsDoubles } from './double-sums.ts';
 import type { FaultPlan } from './faults.ts';
 import type { Resource, ResourceKind } from './fleet.ts';
 import { openShelves } from './listings.ts';
@@ -25,7 +26,7 @@ import {
 } from './metrics.ts';
 import { numberOf, type Parameters, readParameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
-import type { Story } from './story.ts';
+import { costScale, type Story } from './story.ts';
 
 /** A request as far as the platform looks at it. */
 export interface PlatformRequest {
@@ -76,9 +77,10 @@ export function openPlatform(
   faults: FaultPlan,
   now: () => Instant,
 ): Platform {
-  const shelves = openShelves(fleet, ({ workspace, kind, name }) =>
-    faults.leavesUnlisted(`${workspace}/${kind}/${name}`),
-  );
+  const shelves = openShelves(fleet, {
+    leavesOut: ({ workspace, kind, name }) => faults.leavesUnlisted(`${workspace}/${kind}/${name}`),
+    overcounts: (kind) => faults.overcounts(kind),
+  });
   const versions = faults.knowsOnlyEarliestVersion ? [earliestVersion] : allVersions;
   const kept = new Map<string, Grouped>();
   const routes = Object.entries(operations).map(([name, operation]) => ({
@@ -113,15 +115,24 @@ export function openPlatform(
     const { groups, cost, usage } = groupsOf(query, place.seenAt, faults.leavesOutUnnamed(window));
     const end = place.offset + limit;
     const hasMore = query.groupBy.length > 0 && end < groups.length;
+    const seed = faults.addsDoubles();
+    const doubles = seed === undefined ? undefined : addAsDoubles(amounts, query, groups, place.seenAt, seed);
+    const lie = faults.lieAbout(window);
     return {
       startTime: formatInstant(query.window.start),
       endTime: formatInstant(query.window.end),
       resolution: query.resolution,
       summary: {
-        totalCost: toUsd(cost + BigInt(faults.lieAbout(window))),
-        ...(showsUsage(query) ? { totalUsage: toUnits(usage) } : {}),
+        totalCost: doubles === undefined ? toUsd(cost + BigInt(lie)) : doubles.cost + lie / costScale,
+        ...(showsUsage(query) ? { totalUsage: doubles?.usage ?? toUnits(usage) } : {}),
       },
-      data: toEntries(amounts, query, groups.slice(place.offset, end), place.seenAt),
+      data: toEntries(
+        amounts,
+        query,
+        groups.slice(place.offset, end),
+        place.seenAt,
+        doubles?.groups.slice(place.offset, end),
+      ),
       meta: {
         hasMore,
         nextCursor: hasMore ? writeCursor(query.key, { offset: end, seenAt: place.seenAt, issuedAt: at }) : '',

@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { plainDecimal } from '../decimals.ts';
 import { PlatformError, UnprovenError } from '../errors.ts';
 import {
   askQuery,
@@ -303,7 +304,9 @@ function contradictionsOf(question: PastQuestion, query: Query, found: PastCompa
     const own = found.differences.filter((difference) => difference.billingDimension === billingDimension);
     const [largest] = own;
     if (largest === undefined) return [];
-    const because = `${describe(question, largest)}; the platform's hours and its ${question.unit}s contradict each other`;
+    const because =
+      `${describe(question, largest)}; the platform's hours and its ${question.unit}s contradict each other; the books keep ` +
+      'the hours, and the next ingest asks again';
     return bucketsIn(query, own).map((window) => ({ billingDimension, window, because }));
   });
 }
@@ -337,8 +340,14 @@ function describe(question: PastQuestion, difference: PastDifference): string {
     resourceUuid,
   ].filter((part) => part !== undefined);
   const bucket = formatInstant(bucketStart).slice(0, question.unit === 'day' ? 10 : 7);
-  const isCost = Number(difference.costDifference) !== 0;
-  return isCost
-    ? `${group.join(' · ')} on ${bucket}: ours ${difference.ourCost} USD, theirs ${difference.theirCost}, difference ${difference.costDifference}`
-    : `${group.join(' · ')} on ${bucket}: usage ours ${difference.ourUsage}, theirs ${difference.theirUsage}, difference ${difference.usageDifference}`;
+  const { costDifference, usageDifference, costTolerance, usageTolerance } = difference;
+  const isCost = Math.abs(Number(costDifference)) > costTolerance;
+  const [what, found, expected, differing, tolerance] = isCost
+    ? ['cost in USD', difference.ourCost, difference.theirCost, costDifference, costTolerance]
+    : ['usage', difference.ourUsage, difference.theirUsage, usageDifference, usageTolerance];
+  return (
+    `check "books = the platform's totals by ${question.unit}" (${what}), ${group.join(' · ')} on ${bucket}: ` +
+    `found ${found}, expected ${expected}, difference ${differing}, ` +
+    `rounding explains ${plainDecimal(Number(tolerance.toPrecision(3)))}`
+  );
 }

@@ -1,3 +1,4 @@
+import { plainDecimal } from '../decimals.ts';
 import type { Log } from '../effects.ts';
 import { PlatformError } from '../errors.ts';
 import {
@@ -226,13 +227,16 @@ export async function readWindow(reading: WindowReading): Promise<WindowRead> {
   }
 }
 
-/** What did not prove, in a sentence. Undefined where everything did. */
+/** The checks that did not hold: found in the rows, expected by the platform's totals. Undefined where all hold. */
 function describeFailures(proofs: readonly Proof[], differing: readonly DifferingHours[]): string | undefined {
   const failed = proofs.filter((proof) => !proof.proven);
   if (failed.length === 0) return undefined;
   const told = failed.slice(0, 3).map((proof) => {
     const of = proof.billingDimension === undefined ? '' : ` in ${proof.billingDimension}`;
-    return `${proof.compared}${of} (${proof.measure}): ours ${trim(proof.ours)}, theirs ${trim(proof.theirs)}, difference ${trim(proof.difference)}`;
+    return (
+      `check "${proof.compared}"${of} (${proof.measure}): found ${trim(proof.ours)}, expected ${trim(proof.theirs)}, ` +
+      `difference ${trim(proof.difference)}, rounding explains ${plainDecimal(Number(proof.tolerance.toPrecision(3)))}`
+    );
   });
   const more = failed.length > told.length ? `; and ${failed.length - told.length} more` : '';
   const hours = differing

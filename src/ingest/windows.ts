@@ -261,7 +261,7 @@ export async function ingestWindows(options: {
       effects.log.warn(
         left.isYoung
           ? 'young hours do not prove yet; the next run asks for them'
-          : 'window is unproven; its last proven state stands',
+          : 'the window is not loaded; what the books held of it stays, and the next ingest asks again',
         { account, window: formatWindow(left.window), because: left.because },
       );
     }

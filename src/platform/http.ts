@@ -1,7 +1,8 @@
 import type { Agent, Dispatcher, request } from 'undici';
 import type { HttpRequest, HttpResponse, HttpSend } from '../effects.ts';
-import { PlatformError, UsageError } from '../errors.ts';
+import { PlatformError } from '../errors.ts';
 import { answerLimits } from './limits.ts';
+import { proxiesOf } from './proxy.ts';
 
 const unreachableCodes = new Set([
   'ECONNREFUSED',
@@ -34,20 +35,7 @@ export function openHttp(options: {
     headersTimeout: answerLimits.silenceMs,
     bodyTimeout: answerLimits.silenceMs,
   };
-  const httpProxy = env['http_proxy'] ?? env['HTTP_PROXY'] ?? '';
-  const httpsProxy = env['https_proxy'] ?? env['HTTPS_PROXY'] ?? '';
-  for (const [name, value] of [
-    ['HTTP_PROXY', httpProxy],
-    ['HTTPS_PROXY', httpsProxy],
-  ]) {
-    // Never shown: it may hold a password.
-    if (value && !(/^(https?|socks5?):\/\//i.test(value) && URL.canParse(value))) {
-      throw new UsageError(
-        `${name}: found no http or https address, expected one such as http://proxy.example.com:3128`,
-      );
-    }
-  }
-  const noProxy = env['no_proxy'] ?? env['NO_PROXY'] ?? '';
+  const { http: httpProxy, https: httpsProxy, none: noProxy } = proxiesOf(env);
   let loaded: Promise<{ undiciRequest: typeof request; dispatcher: Dispatcher }> | undefined;
   /** Loads undici with the first request: most commands ask nothing of any platform, and it takes a while to load. */
   function load() {

@@ -23,4 +23,5 @@ export {
 } from './listings.ts';
 export * from './operations.ts';
 export { CursorRefusedError, type Page, pages } from './paging.ts';
+export { proxiesOf } from './proxy.ts';
 export * from './responses.ts';

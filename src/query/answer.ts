@@ -56,13 +56,15 @@ function countRows(result: SqlResult, maxRows: number | null): CountedResult {
 type Writer = (result: CountedResult, question: Question, state: CompletenessState, write: Write) => Promise<void>;
 
 const writers: Readonly<Record<Exclude<Question['format'], 'parquet'>, Writer>> = {
-  async table(result, _, state, write) {
+  async table(result, { layout }, state, write) {
     const shown: (string | undefined)[][] = [];
     for await (const rows of result.pieces) for (const row of rows) shown.push(row.map(toCellText));
     const count = result.isTruncated
       ? `the first ${result.rows} rows; there are more: --max-rows, or --format csv for all`
       : `${result.rows} row${result.rows === 1 ? '' : 's'}`;
-    await write(`${formatTable(result.columns, shown)}\n(${count}) ${describeCompleteness(state)}\n`);
+    await write(
+      `${formatTable(result.columns, shown, layout)}\n(${count})${layout?.width === undefined ? ' ' : '\n'}${describeCompleteness(state)}\n`,
+    );
   },
   async csv(result, { raw }, state, write) {
     for await (const piece of csvPieces(result, formatOptions(raw, state))) await write(piece);

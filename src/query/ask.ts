@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { type ChildLimits, runChild } from './run-child.ts';
 import type { Answered, Question } from './question.ts';
+import { type ChildLimits, runChild } from './run-child.ts';
 
 const program = fileURLToPath(new URL('child.js', import.meta.url));
 

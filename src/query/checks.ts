@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { MachineError } from '../errors.ts';
 import type { Check, CheckResult } from '../reports/index.ts';
-import { runChild, toError } from './run-child.ts';
 import type { CheckReported } from './run-checks.ts';
+import { runChild, toError } from './run-child.ts';
 
 const program = fileURLToPath(new URL('child.js', import.meta.url));
 

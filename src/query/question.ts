@@ -1,4 +1,4 @@
-import type { CompletenessState } from '../reports/index.ts';
+import type { CompletenessState, TableLayout } from '../reports/index.ts';
 import type { Instant } from '../time.ts';
 
 /** The forms in which an answer is told. */
@@ -17,6 +17,8 @@ export interface Question {
   readonly raw: boolean;
   /** The answer ends after so many rows; null where it does not. */
   readonly maxRows: number | null;
+  /** Of a table: how it is laid out; plain and exact where nothing is said. */
+  readonly layout?: TableLayout;
   /** For Parquet: the empty file of ours, the only one that DuckDB may write. */
   readonly file: string | null;
 }

@@ -13,6 +13,9 @@ import { lackingTogether } from './lacking-words.ts';
 import { usd } from './money.ts';
 import { exceedsOnOf, readForecasts, type ScopeForecast, withForecasts } from './scope-forecasts.ts';
 
+/** Wider names are cut: a message is read on a telephone. */
+const maxCellWidth = 48;
+
 /** What a digest tells: a week or a month against the one before it. USD is decimal text; null is not known. */
 export interface Digest {
   /** `weekly/2026-W47`: it is told once. */
@@ -183,6 +186,7 @@ export function digestText(
           short(cost),
           short(difference(cost, costBefore), true),
         ]),
+        { maxCellWidth },
       )}`,
     );
   }
@@ -201,6 +205,7 @@ export function digestText(
           share ?? undefined,
           state ?? 'not known',
         ]),
+        { maxCellWidth },
       )}${budgets.map(({ forecast }) => (forecast === null ? '' : `\n${forecast}`)).join('')}`,
     );
   }

@@ -77,7 +77,14 @@ export { csvPieces } from './formats/csv.ts';
 export type { AnswerPieces, FormatOptions, Question } from './formats/format.ts';
 export { jsonLines, jsonPieces } from './formats/json.ts';
 export { writeParquet } from './formats/parquet.ts';
-export { formatTable } from './formats/table.ts';
+export {
+  formatTable,
+  openTable,
+  type Table,
+  type TableLayout,
+  wrapped,
+  wrapWords,
+} from './formats/table.ts';
 export { type Kept, readKept } from './kept.ts';
 export { lackingTogether } from './lacking-words.ts';
 export { partitionsFolder } from './lake.ts';
@@ -114,4 +121,5 @@ export { sendPing } from './sinks/ping.ts';
 export { sinkFault } from './sinks/reach.ts';
 export type { Attempt, SinkEffects, Tell } from './sinks/sink.ts';
 export { readInSlack, type SlackBlock, type SlackMessage, slackLimits, slackMessage } from './sinks/slack.ts';
+export { newestThatFit, sparkline } from './sparkline.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';

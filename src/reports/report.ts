@@ -28,6 +28,8 @@ export interface Report {
   readonly parameters: readonly ReportParameter[];
   /** What it tells of that only `costbook alert` finds out; undefined of a report of anything else. */
   readonly kept: KeptKind | undefined;
+  /** How its table is shown to a person; files have the order of the grain, and every column. */
+  readonly screen: Screen;
   /** Rows that become columns. */
   readonly spread: Spread | undefined;
   /** The columns that a person may want added up at the end, besides its cost. */
@@ -36,6 +38,16 @@ export interface Report {
   readonly problem?: string;
   /** SQL on the lines before and after its own, as `shape` makes it. */
   readonly wrapping?: { readonly before: string; readonly after: string };
+}
+
+/** What a person sees first of an answer. */
+export interface Screen {
+  /** Columns by which rows are ordered, the largest first; empty for the order of the grain, undefined for the cost. */
+  readonly top: readonly string[] | undefined;
+  /** Columns by their importance, where the header names them. */
+  readonly important: readonly string[] | undefined;
+  /** A line of small bars: one column's numbers over the days or months of another. */
+  readonly sparkline: { readonly of: string; readonly over: string } | undefined;
 }
 
 /** Reads the reports, a project's own `sql/reports` over the built-in ones. What is wrong with one is in its `problem`. */
@@ -59,6 +71,7 @@ export async function readReports(overlay: string): Promise<Report[]> {
     }
     const parameters = parseParameters(file, problems);
     const spread = parseSpread(file, problems);
+    const screen = screenOf(file, problems);
     return {
       file,
       name: file.name,
@@ -67,6 +80,7 @@ export async function readReports(overlay: string): Promise<Report[]> {
       formats,
       parameters,
       kept,
+      screen,
       spread,
       totals: list(file.header['totals']),
       ...(problems.length === 0 ? {} : { problem: problems.join('\n') }),
@@ -77,11 +91,14 @@ export async function readReports(overlay: string): Promise<Report[]> {
 /**
  * The report's SELECT with its total order: by its grain, and rows that this does not tell apart by a hash of all they
  * hold, so that the same rows always come in the same order. (Sorting by every column would hold each row twice.) With
- * `columns` only those of its columns are answered, in that order.
+ * `columns` only those of its columns are answered, in that order; with `top` the largest of these come first.
  */
-export function orderedQuery(report: Report, columns?: readonly string[]): string {
+export function orderedQuery(report: Report, columns?: readonly string[], top: readonly string[] = []): string {
   const selected = columns?.map(quoted).join(', ') ?? '*';
-  const order = [...report.grain.map((column) => `${quoted(column)} nulls last`), 'hash(*columns(*))'].join(', ');
+  const largest = top.map((column) => `${quoted(column)} desc nulls last`);
+  const order = [...largest, ...report.grain.map((column) => `${quoted(column)} nulls last`), 'hash(*columns(*))'].join(
+    ', ',
+  );
   // The closing parenthesis stands on a line of its own: the file may end in a comment.
   return `select ${selected} from (${selectOf(report)}\n) as report order by ${order}`;
 }
@@ -115,6 +132,7 @@ export async function checkReport(
     throw new UsageError(problems.join('\n'));
   }
   checkCost(report, columns);
+  checkScreen(report, columns);
   return columns;
 }
 
@@ -142,9 +160,65 @@ function checkCost({ file }: Report, columns: readonly SqlColumn[]): void {
   throw new UsageError(`${at}: the cost is "${declared}"${hint}, expected a column of the report: ${names.join(', ')}`);
 }
 
+/** Throws UsageError where what the header says of the screen names a column that the report does not have. */
+function checkScreen({ file, screen }: Report, columns: readonly SqlColumn[]): void {
+  const names = columns.map(({ name }) => name);
+  const plainNames = names.map((name) => name.toLowerCase());
+  const named = {
+    top: screen.top ?? [],
+    important: screen.important ?? [],
+    sparkline: screen.sparkline === undefined ? [] : [screen.sparkline.of, screen.sparkline.over],
+  };
+  const problems = Object.entries(named).flatMap(([key, given]) =>
+    given
+      .filter((name) => !plainNames.includes(name.toLowerCase()))
+      .map((name) => {
+        const near = nearest(name, names);
+        const hint = near === undefined ? '' : ` (did you mean "${near}"?)`;
+        return `${file.path}:${lineOf(file, key)}:1: "--! ${key}:" names "${name}"${hint}, expected columns of the report: ${names.join(', ')}`;
+      }),
+  );
+  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+}
+
+/** What a header says of the screen: `--! top:` (or none, for the order of the grain), `--! important:` and `--! sparkline: cost over usage_date`. */
+function screenOf({ path, header }: SqlFile, problems: string[]): Screen {
+  const given = header['sparkline'];
+  const [, of, over] = /^(\S+) over (\S+)$/.exec(given ?? '') ?? [];
+  if (given !== undefined && (of === undefined || over === undefined)) {
+    problems.push(`${path}:1:1: found "--! sparkline: ${given}", expected one such as cost over usage_date`);
+  }
+  return {
+    top: header['top'] === undefined ? undefined : list(header['top']).filter((name) => name !== 'none'),
+    important: header['important'] === undefined ? undefined : list(header['important']),
+    sparkline: of === undefined || over === undefined ? undefined : { of, over },
+  };
+}
+
 /** The line of a header's key, from 1. */
 function lineOf({ text }: SqlFile, key: string): number {
   return text.split('\n').findIndex((line) => new RegExp(`^--! *${key}:`).test(line)) + 1;
+}
+
+/** The columns by which a person is shown an answer, the largest first: those of the header, or what it costs. */
+export function topOf({ file, screen }: Report, columns: readonly SqlColumn[]): readonly string[] {
+  if (screen.top !== undefined) return screen.top;
+  const cost = costColumnOf(columns, file.header['cost']);
+  return cost === undefined ? [] : [cost.name];
+}
+
+/**
+ * The numbers of a report's sparkline: a row for each of its lines, with the columns of the grain that name it, and its
+ * first and last time. Undefined where the report has none.
+ */
+export function sparklineQuery(report: Report): string | undefined {
+  const { screen, grain } = report;
+  if (screen.sparkline === undefined) return undefined;
+  const [of, over] = [quoted(screen.sparkline.of), quoted(screen.sparkline.over)];
+  const names = grain.filter((column) => column !== screen.sparkline?.over).map(quoted);
+  const grouped = names.length === 0 ? '' : `group by ${names.join(', ')} order by ${names.join(', ')}`;
+  const cells = [...names, `to_json(list(cast(${of} as double) order by ${over}))`, `min(${over})`, `max(${over})`];
+  return `select ${cells.join(', ')} from (${selectOf(report)}\n) as report ${grouped} limit 20`;
 }
 
 /** Runs work with `orderedQuery`, which begins on its first line; a mistake in its SQL becomes a UsageError in DuckDB's words, with the file and line. */

@@ -57,6 +57,8 @@ export interface ScopeForecast {
   /** Of a budget what may be spent in the period. */
   readonly amount: bigint | undefined;
   readonly forecast: PeriodForecast | NoPeriodForecast;
+  /** What the last complete hours or days cost, in USD, the newest last; undefined where that is not known. */
+  readonly recent?: { readonly stepHours: 1 | 24; readonly values: readonly number[] } | undefined;
 }
 
 export interface ForecastsAsked {
@@ -88,6 +90,8 @@ const activeDays = 35;
 const workspaceHistoryDays = 210;
 /** So many workspaces and resource types of an account are forecast at most, those that cost most lately. */
 export const mostWorkspaces = 500;
+/** So many of the newest steps go with a forecast. */
+const recentSteps = 14;
 /** By so many days the usual day is known. */
 const usualDays = 28;
 
@@ -147,6 +151,7 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
       spent: own,
       amount,
       forecast,
+      recent: steps && { stepHours: steps.stepHours, values: steps.values.slice(-recentSteps) },
     });
     await pause();
   }

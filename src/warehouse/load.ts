@@ -139,11 +139,15 @@ export interface Stage {
   begin(account: string, window: Window): Promise<void>;
   /** As whom the window is read; said before anything is taken, compared or loaded. */
   readAs(role: LoadRole): void;
-  /** A sink for the pages of one query of the given purpose and name; `query` numbers them within the window. */
+  /**
+   * A sink for the pages of one query of the given purpose and name; `query` numbers them within the window. `of` is the
+   * window that the query is about, where that is another one.
+   */
   addQuery(
     query: number,
     purpose: string,
     name: string,
+    of?: Window,
   ): { page(page: StagedPage): Promise<void>; restart(): Promise<void> };
   /** Makes the detail's entries the window's rows. */
   takeDetail(): Promise<void>;
@@ -188,6 +192,19 @@ export interface Stage {
   /** Takes a window that was proven off the record of those that were not. */
   forgetUnproven(proven: Window): Promise<void>;
   close(): void;
+}
+
+/** A total that pages of one answer tell so differently did change while they were read: USD, and share of it. */
+const changedFromUsd = 0.005;
+const changedFromShare = 1e-8;
+
+/**
+ * Whether two tellings of a total may be one sum of doubles, added up in two orders: the comparison with the rows judges
+ * that exactly. Both are decimal text.
+ */
+function isNearly(total: string, other: string): boolean {
+  const [a, b] = [Number(total), Number(other)];
+  return Math.abs(a - b) <= Math.max(changedFromUsd, changedFromShare * Math.max(Math.abs(a), Math.abs(b)));
 }
 
 /** Fewest decimals that a total is taken to carry, whatever we saw: a platform that bills in USD knows cents. */
@@ -270,19 +287,22 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
       role = newRole;
     },
 
-    addQuery(query, purpose, name) {
+    addQuery(query, purpose, name, of = window) {
       let total: string | undefined;
       return {
         async page(page) {
           differing = undefined;
           if (total === undefined) {
             total = page.totalCost;
-            await connection.appendRows('staged_queries', [[query, purpose, name, total]]);
+            await connection.appendRows('staged_queries', [[query, purpose, name, total, total]]);
           } else if (page.totalCost !== total) {
-            throw new RefusedAnswerError(
-              `${name} of ${formatWindow(window)} of account ${account}: summary.totalCost was ${total} on the first ` +
-                `page and is ${page.totalCost} on a later one; the numbers changed while they were read`,
-            );
+            if (!isNearly(total, page.totalCost)) {
+              throw new RefusedAnswerError(
+                `${name} of ${formatWindow(of)} of account ${account}: summary.totalCost was ${total} on the ` +
+                  `first page and is ${page.totalCost} on a later one; the numbers changed while they were read`,
+              );
+            }
+            await connection.run(sql('widen_total'), { query, total: page.totalCost });
           }
           const first = entries;
           entries += page.entries.length;

@@ -33,16 +33,8 @@ export interface SqlFile {
 }
 
 const headerKeys = new Set([
-  'about',
-  'grain',
-  'params',
-  'formats',
-  'severity',
-  'cost',
-  'partition',
-  'kept',
-  'spread',
-  'totals',
+  ...['about', 'grain', 'params', 'formats', 'severity', 'cost', 'partition', 'kept', 'spread', 'totals'],
+  ...['top', 'important', 'sparkline'],
 ]);
 
 /** Where the built-in SQL files lie: beside `src` in a checkout, beside `dist` in a package. */

@@ -1,3 +1,4 @@
+import { plainDecimal } from '../decimals.ts';
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
@@ -41,6 +42,9 @@ export interface PastDifference {
   readonly ourUsage: string;
   readonly theirUsage: string;
   readonly usageDifference: string;
+  /** The largest differences that rounding explains. */
+  readonly costTolerance: number;
+  readonly usageTolerance: number;
 }
 
 /** What comparing one question found. */
@@ -118,7 +122,7 @@ export async function openVerification(
         'asked_buckets',
         question.buckets.map(({ start }, bucket) => [question.number, bucket, formatInstant(start).slice(0, 19)]),
       );
-      return stage.addQuery(question.number, question.purpose, question.purpose);
+      return stage.addQuery(question.number, question.purpose, question.purpose, question.window);
     },
 
     async compare(question, { runNumber, reading, seenAt }) {
@@ -142,10 +146,18 @@ export async function openVerification(
       async function recordProofs(of: Window, proofs: readonly Proof[]): Promise<void> {
         await recorder.record(proofsEvent({ account, window: of, runNumber, reading, seenAt }, proofs));
       }
-      await connection.run(sql('proofs'), { ...tolerance, ...filters, query, purpose, compared: compared[purpose] });
+      await connection.run(sql('proofs'), {
+        ...tolerance,
+        billing_dimension: filters.billing_dimension,
+        account,
+        query,
+        purpose,
+        compared: compared[purpose],
+        bucket_hours: question.unit === 'day' ? 24 : 31 * 24,
+      });
       const proofs = await readProofs(connection);
       const [fault] = await connection.rows(
-        `select compared, measure, ours, theirs, difference
+        `select compared, measure, ours, theirs, difference, tolerance
         from window_proofs where not proven and compared <> $compared
         order by compared, measure limit 1`,
         { compared: compared[purpose] },
@@ -164,8 +176,9 @@ export async function openVerification(
       return {
         answerFault:
           fault &&
-          `${fault['compared']} (${fault['measure']}): ${fault['ours']} and ${fault['theirs']}, difference ${fault['difference']}; ` +
-            'the answer contradicts itself',
+          `check "${fault['compared']}" (${fault['measure']}): found ${fault['ours']}, expected ${fault['theirs']}, ` +
+            `difference ${fault['difference']}, rounding explains ${plainDecimal(Number(Number(fault['tolerance']).toPrecision(3)))}; ` +
+            'the answer contradicts itself, so it proves nothing',
         differences: rows.map((row) => ({
           billingDimension: textOf(row['billing_dimension']),
           workspace: textOf(row['workspace']),
@@ -179,6 +192,8 @@ export async function openVerification(
           ourUsage: String(row['our_usage']),
           theirUsage: String(row['their_usage']),
           usageDifference: String(row['usage_difference']),
+          costTolerance: Number(row['cost_tolerance']),
+          usageTolerance: Number(row['usage_tolerance']),
         })),
       };
     },

@@ -88,6 +88,7 @@ async function ingestFrom({ story, days, as, faults, faultSeed, concurrency }: R
     signal: AbortSignal.timeout(roundLimitMs),
     write: async (data) => void said.push(String(data)),
     isTerminal: false,
+    layout: {},
     readInput: async () => '',
     ask: undefined,
     tell: (text) => void said.push(text),

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadAllocation } from '../../src/allocation/index.ts';
@@ -145,6 +145,29 @@ describe('costbook init', () => {
     expect(stdout + stderr).not.toContain(platform.tokens.admin);
   });
 
+  test('checks the token that it writes, also where the environment has another one', async () => {
+    const dir = await withToken();
+    const env = { COSTBOOK_TOKEN: platform.tokens.admin };
+    const usual = ['books', '--url', platform.url, '--account', 'acc_one', '--token-file'];
+    const missing = await init(dir, [...usual, '/nowhere/token'], env);
+    expect(missing).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(missing.stderr).toContain('token file /nowhere/token: found no such file');
+    expect(await filesIn(dir)).toEqual(['token']);
+
+    const begun = await init(dir, [...usual, 'token'], env);
+    expect(begun.exitCode, begun.stderr).toBe(0);
+    expect(begun.stdout).toContain('as member of account'); // the file's, not the environment's
+    expect(begun.stderr).toContain('COSTBOOK_TOKEN is set here and overrides tokenFile');
+  });
+
+  test('says that the token file is not there, where it is told not to check', async () => {
+    const dir = await newProject();
+    const args = ['--url', platform.url, '--token-file', 'later', '--account', 'acc_one', '--unchecked'];
+    const { exitCode, stderr } = await init(dir, args);
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(`there is no token file ${join(dir, 'later')} yet`);
+  });
+
   test.each([
     ['an account that the token does not see', ['--account', 'acc_other'], 3, 'acc_other'],
     ['an address where nobody answers', ['--url', 'http://127.0.0.1:1'], 3, 'refused'],
@@ -189,6 +212,33 @@ describe('costbook init', () => {
       expect(stdout).toContain('found no http or https address');
       expect(stdout).toContain("The platform's address");
       expect(await readFile(join(dir, 'books', 'costbook.yaml'), 'utf8')).toContain('tokenFile: ');
+    },
+  );
+
+  test.skipIf(!hasTerminal)(
+    `a token that is pasted is not shown and goes into a file of its own${hasTerminal ? '' : ' (skipped: script is not here)'}`,
+    async () => {
+      const dir = await newProject();
+      const token = platform.tokens.member;
+      const line = `"${process.execPath}" "${cli}" init --now ${now} --account acc_one --url ${platform.url}`;
+      const child = spawn('script', ['--quiet', '--return', '--command', line, '/dev/null'], {
+        cwd: dir,
+        env: { PATH: process.env['PATH'] ?? '', TERM: 'dumb' },
+      });
+      let shown = '';
+      child.stdout.on('data', (piece: Buffer) => {
+        const wasAsked = shown.includes('not shown:');
+        shown += piece;
+        if (!wasAsked && shown.includes('not shown:')) child.stdin.end(`${token}\n`);
+      });
+      const [status] = await once(child, 'close');
+      expect(status, shown).toBe(0);
+      expect(shown).not.toContain(token);
+      const file = join(dir, 'secrets', 'platform-token');
+      expect(await readFile(file, 'utf8')).toBe(`${token}\n`);
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      expect(await readFile(join(dir, 'costbook.yaml'), 'utf8')).toContain('tokenFile: "secrets/platform-token"');
+      expect(await readFile(join(dir, '.gitignore'), 'utf8')).toContain('secrets/platform-token');
     },
   );
 });

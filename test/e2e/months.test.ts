@@ -140,7 +140,7 @@ describe.concurrent('monthly totals', () => {
       start: '2026-07-01T00:00:00Z',
       end: '2026-08-01T00:00:00Z',
       because: expect.stringMatching(
-        /^sandbox_compute_runtime_gbs on 2026-07: ours 38.75\d* USD, theirs 39.0\d*, difference -0.25\d*; .* contradict/,
+        /sandbox_compute_runtime_gbs on 2026-07: found 38.75\d*, expected 39.0\d*, difference -0.25\d*, rounding explains .* contradict/,
       ),
     };
     for (const day of ['10', '11']) {

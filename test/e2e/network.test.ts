@@ -6,7 +6,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts';
-import { type Ended, newProject, runCli } from '../support/project.ts';
+import { askSnapshot, type Ended, newProject, runCli } from '../support/project.ts';
 
 const certificate = fileURLToPath(new URL('../support/tls/cert.pem', import.meta.url));
 const key = fileURLToPath(new URL('../support/tls/key.pem', import.meta.url));
@@ -72,6 +72,32 @@ describe('the network around Costbook', () => {
     const refused = await ingest({ COSTBOOK_URL: url });
     expect(refused.exitCode).toBe(3);
     expect(refused.stderr).toContain('NODE_EXTRA_CA_CERTS');
+  });
+
+  test('a proxy without http:// ends an ingest with 2 and one sentence, and the run is not left open', async () => {
+    const dir = await newProject();
+    const env = {
+      COSTBOOK_URL: emulator.url,
+      COSTBOOK_ACCOUNT: emulator.account,
+      COSTBOOK_TOKEN: emulator.tokens.admin,
+      COSTBOOK_SINCE: '2026-10-01',
+    };
+    expect((await runCli(['ingest', '--now', now, '--dir', dir], env)).exitCode).toBe(0);
+    Object.assign(env, { HTTP_PROXY: 'proxy.example.com:3128' });
+    const ended = await runCli(['ingest', '--now', now, '--dir', dir], env);
+    expect(ended).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(ended.stderr.trim().split('\n')).toEqual([expect.stringMatching(/^costbook: HTTP_PROXY: .*http:\/\//)]);
+
+    const run = await runCli(['run', 'hourly_watch', '--json', '--now', now, '--dir', dir], env);
+    expect(run.exitCode).toBe(2);
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      exitCode: 2,
+      steps: [
+        { step: 'ingest', outcome: 'failed', exitCode: 2, error: expect.stringContaining('HTTP_PROXY') },
+        { step: 'alert', outcome: 'done' },
+      ],
+    });
+    expect(await askSnapshot(dir, `select count(*) as n from runs where outcome = 'running'`)).toEqual([{ n: '0' }]);
   });
 
   test('HTTPS_PROXY is used, and NO_PROXY leaves it out', async () => {

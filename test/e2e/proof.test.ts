@@ -44,7 +44,9 @@ describe.concurrent('a window whose totals lie', () => {
     expect(account.unproven).toEqual([
       { start: '2026-09-06T00:00:00Z', end: '2026-09-13T00:00:00Z', because: expect.stringContaining('0.01') },
     ]);
-    expect(account.unproven[0]?.because).toContain('ours 7.000000001, theirs 7.010000001, difference -0.01');
+    expect(account.unproven[0]?.because).toContain(
+      'found 7.000000001, expected 7.010000001, difference -0.01, rounding explains 0.00000000',
+    );
     expect(stderr).toContain('2026-09-06T00:00:00Z/2026-09-13T00:00:00Z');
     expect(await costsIn(dir)).toEqual(expectedCosts([...oldest, ...newest], 'admin'));
     expect(account).toMatchObject({ windows: 2, completeThrough: '2026-09-06T00:00:00Z' });

@@ -23,6 +23,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   '@bsull/augurs': /^src\/reports\/forecast\/augurs\.ts$/,
   'node-cron': /^src\/schedule\.ts$/,
   'csv-parse': /^src\/reports\/forecast\/read-series\.ts$/,
+  'string-width': /^src\/text-width\.ts$/,
   nodemailer: /^src\/reports\/sinks\/smtp\.ts$/,
 };
 

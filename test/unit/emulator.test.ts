@@ -43,6 +43,7 @@ describe('costbook emulator', () => {
       signal,
       write,
       isTerminal: false,
+      layout: {},
       readInput: async () => '',
       ask: undefined,
       tell() {},

@@ -1,5 +1,7 @@
+import fc from 'fast-check';
+import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
-import { formatTable } from '../../src/reports/index.ts';
+import { formatTable, openTable } from '../../src/reports/index.ts';
 
 const columns = [
   { name: 'workspace', type: 'VARCHAR' },
@@ -40,13 +42,140 @@ describe('formatTable(columns, rows)', () => {
     );
   });
 
-  test('cuts what is longer than 48 characters, and no character in two', () => {
-    const [, , line = ''] = formatTable([{ name: 'n', type: 'VARCHAR' }], [['😀'.repeat(60)]]).split('\n');
-    expect([...line]).toHaveLength(48);
-    expect(line).toBe(`${'😀'.repeat(47)}…`);
+  test('cuts no text and rounds no number where no terminal is named', () => {
+    const long = 'x'.repeat(500);
+    const table = formatTable(
+      [
+        { name: 'n', type: 'VARCHAR' },
+        { name: 'cost', type: 'DECIMAL(38,12)' },
+      ],
+      [[long, '0.123456789012']],
+    );
+    expect(table).toContain(long);
+    expect(table).toContain('0.123456789012');
   });
 
-  test('leaves 48 characters as they are', () => {
-    expect(formatTable([{ name: 'n', type: 'VARCHAR' }], [['x'.repeat(48)]]).split('\n')[2]).toBe('x'.repeat(48));
+  test('cuts texts to the width that is asked for, and no character in two', () => {
+    const column = { name: 'n', type: 'VARCHAR' };
+    const [, , line = ''] = formatTable([column], [['😀'.repeat(60)]], { maxCellWidth: 11 }).split('\n');
+    expect(line).toBe(`${'😀'.repeat(5)}…`);
+    expect(formatTable([column], [['x'.repeat(11)]], { maxCellWidth: 11 }).split('\n')[2]).toBe('x'.repeat(11));
+  });
+
+  test('aligns wide and combining characters by the cells that they take', () => {
+    const lines = formatTable(
+      [...columns],
+      [
+        ['北部', '1.00'],
+        ['Jose\u0301', '2.00'],
+      ],
+    ).split('\n');
+    expect(lines.slice(2)).toEqual(['北部       1.00', 'Jose\u0301       2.00']);
+  });
+});
+
+const spending = [
+  { name: 'account', type: 'VARCHAR' },
+  { name: 'resource_name', type: 'VARCHAR' },
+  { name: 'resource_uuid', type: 'VARCHAR' },
+  { name: 'cost', type: 'DECIMAL(38,12)' },
+  { name: 'share_of_account', type: 'DECIMAL(18,6)' },
+];
+const spent = [
+  ['acc-one', 'checkout-assistant', '6944a6c8-479e-429e-ab63-b1b921897edc', '507.585397119000', '0.093180'],
+  ['acc-one', 'training-data', undefined, '-0.004000000000', '-0.000001'],
+];
+
+function widestOf(table: string): number {
+  return Math.max(...table.split('\n').map((line) => stringWidth(line)));
+}
+
+describe('formatTable(columns, rows) on a terminal', () => {
+  test('rounds amounts to two decimals and shows three digits of small shares', () => {
+    const table = formatTable(spending, spent, { width: 200 });
+    expect(table).toContain('507.59            0.0932');
+    expect(table).not.toContain('-0.00');
+  });
+
+  test('shows every decimal and column with exact, whatever the width', () => {
+    for (const width of [40, 80, 200]) {
+      const table = formatTable(spending, spent, { width, isExact: true, important: ['cost'] });
+      for (const cell of ['507.585397119000', '6944a6c8', 'checkout-assistant', '0.093180']) {
+        expect(table.replace(/\n */g, '')).toContain(cell);
+      }
+      expect(widestOf(table)).toBeLessThanOrEqual(width);
+    }
+  });
+
+  test('says once what is the same in every row, where the table is too wide', () => {
+    expect(formatTable(spending, spent, { width: 85 })).toBe(
+      [
+        'account acc-one',
+        'resource_name       resource_uuid                           cost  share_of_account',
+        '──────────────────  ────────────────────────────────────  ──────  ────────────────',
+        'checkout-assistant  6944a6c8-479e-429e-ab63-b1b921897edc  507.59            0.0932',
+        'training-data                                               0.00            0.0000',
+      ].join('\n'),
+    );
+  });
+
+  test('breaks long names of columns, then cuts texts, where the table is too wide', () => {
+    const table = formatTable(spending, spent, { width: 72 });
+    expect(table).toMatch(/^ +share_$/m);
+    expect(table).toMatch(/^checkout-assistant {2}6944a6c8[\w-]+… {2}507\.59/m);
+    expect(widestOf(table)).toBeLessThanOrEqual(72);
+  });
+
+  test('leaves columns out that are not important before it cuts names, and says which', () => {
+    const table = formatTable(spending, spent, { width: 45, important: ['cost', 'resource_name', 'share_of_account'] });
+    expect(table).toContain('Not shown here: resource_uuid');
+    expect(table).toContain('checkout-assistant');
+    expect(widestOf(table)).toBeLessThanOrEqual(45);
+  });
+
+  test('shows a block of lines for each row where columns do not fit side by side', () => {
+    const many = Array.from({ length: 12 }, (_, index) => ({ name: `column_${index}`, type: 'INTEGER' }));
+    const table = formatTable(many, [many.map((_, index) => `${index}00000`), many.map(() => '7')], { width: 60 });
+    expect(table.split('\n').slice(0, 2)).toEqual(['column_0   000000', 'column_1   100000']);
+    expect(table).toContain('\n\ncolumn_0   7\n');
+  });
+
+  test('breaks a long text in a block into lines and cuts none of it', () => {
+    const columns = Array.from({ length: 9 }, (_, index) => ({ name: `c${index}`, type: 'INTEGER' }));
+    const text = 'abcdefghij'.repeat(30);
+    const table = formatTable(
+      [...columns, { name: 'labels', type: 'VARCHAR' }],
+      [[...columns.map(() => '123456789012'), text]],
+      { width: 80 },
+    );
+    expect(table.replace(/\n */g, '')).toContain(text);
+    expect(widestOf(table)).toBeLessThanOrEqual(80);
+  });
+
+  test('never writes a line that is wider than the terminal', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 30, max: 200 }),
+        fc.array(fc.tuple(fc.string({ unit: 'grapheme', maxLength: 60 }), fc.boolean()), {
+          minLength: 1,
+          maxLength: 14,
+        }),
+        fc.array(fc.array(fc.string({ unit: 'grapheme', maxLength: 80 }), { minLength: 14, maxLength: 14 }), {
+          maxLength: 4,
+        }),
+        fc.boolean(),
+        (width, heads, rows, isExact) => {
+          const columns = heads.map(([name, isText]) => ({ name, type: isText ? 'VARCHAR' : 'BIGINT' }));
+          const important = heads.slice(0, 3).map(([name]) => name);
+          expect(widestOf(formatTable(columns, rows, { width, isExact, important }))).toBeLessThanOrEqual(width);
+        },
+      ),
+    );
+  });
+
+  test('a table that is laid out by a sample cuts what comes later, and moves nothing out of its rows', () => {
+    const table = openTable(spending, [['acc-one', 'a', 'b', '1.00', '0.5']], { width: 80, isWhole: false });
+    expect(table.head).toContain('account');
+    expect(table.row(['acc-one', 'x'.repeat(300), 'b', '1.234', '0.5'])).toContain('…');
   });
 });

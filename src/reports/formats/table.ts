@@ -1,34 +1,325 @@
+import { roundDecimal } from '../../decimals.ts';
 import { forTerminal } from '../../safe-text.ts';
+import { cutToWidth, piecesOfWidth, textWidth } from '../../text-width.ts';
 import { isTextType, type SqlColumn } from '../../warehouse/index.ts';
 
-/** Cells wider than this are cut: a table is for reading, the other formats are for data. */
-const usualCellWidth = 48;
+/** Where a table is shown. Without a width nothing is cut, rounded, moved or left out: that is what a pipe gets. */
+export interface TableLayout {
+  /** Columns of the terminal. */
+  readonly width?: number | undefined;
+  /** On a terminal: every decimal, every column and the whole of each text. */
+  readonly isExact?: boolean;
+  /** Texts are cut to so many cells, for a message that somebody else lays out. */
+  readonly maxCellWidth?: number;
+  /**
+   * Names of columns, the most important first. Where a table is too wide for its terminal, columns that are not named
+   * leave first, then those at the end of this list; the first two stay. Without it no column leaves.
+   */
+  readonly important?: readonly string[] | undefined;
+}
 
-/** Rows as a table for a person: numbers to the right, NULL as nothing, cells that are too wide cut. */
-export function formatTable(
+type Cells = readonly (string | undefined)[];
+
+/** A table that is laid out: its head, and its rows one by one. Each is one or several lines, without a line feed at the end. */
+export interface Table {
+  readonly head: string;
+  row(cells: Cells): string;
+  /** True where each row is a block of lines, because the columns do not fit side by side. */
+  readonly isVertical: boolean;
+}
+
+/** A column as it is shown. */
+interface Shown {
+  readonly index: number;
+  readonly name: string;
+  /** The name, in lines. */
+  readonly head: readonly string[];
+  readonly isText: boolean;
+  /** Cells of the widest value. */
+  readonly dataWidth: number;
+}
+
+/** A column with its share of the line. */
+interface Placed extends Shown {
+  readonly width: number;
+}
+
+const usualGap = 2;
+/** Texts are cut to the first width before any column is left out, to the second before an important one is. */
+const comfortableWidth = 24;
+const readableWidth = 18;
+/** Texts are cut to this width before rows become blocks. */
+const leastWidth = 12;
+/** Of so many columns that are not shown the names are said. */
+const mostNames = 8;
+
+/** Rows as a table: numbers to the right, NULL as nothing. On a terminal it fits, as `openTable` says. */
+export function formatTable(columns: readonly SqlColumn[], rows: readonly Cells[], layout: TableLayout = {}): string {
+  const table = openTable(columns, rows, { ...layout, isWhole: true });
+  const separator = table.isVertical ? '\n\n' : '\n';
+  return [table.head, rows.map((row) => table.row(row)).join(separator)].filter((part) => part !== '').join('\n');
+}
+
+/**
+ * Lays a table out by a sample of its rows; `isWhole` says that these are all of them.
+ *
+ * On a terminal numbers are rounded to two decimals (more where a column holds nothing but small ones). A table that is
+ * too wide is made narrower, as far as it takes: what is the same in every row goes into a line above it, names of
+ * columns take several lines, texts are cut, and columns that are not important are left out, which is said. What is too wide then is shown
+ * as a block of lines for each row.
+ */
+export function openTable(
   columns: readonly SqlColumn[],
-  rows: readonly (readonly (string | undefined)[])[],
-  { maxCellWidth = usualCellWidth }: { maxCellWidth?: number } = {},
-): string {
-  const cells = rows.map((row) => row.map((cell) => shorten(forTerminal(cell ?? ''), maxCellWidth)));
-  const names = columns.map(({ name }) => forTerminal(name)); // a query names its columns as it likes
-  const widths = names.map((name, index) => Math.max(width(name), ...cells.map((row) => width(row[index] ?? ''))));
-  function line(row: readonly string[]): string {
-    const padded = row.map((cell, index) => {
-      const padding = ' '.repeat(Math.max(0, (widths[index] ?? 0) - width(cell)));
-      return isTextType(columns[index]?.type ?? '') ? cell + padding : padding + cell;
+  sample: readonly Cells[],
+  layout: TableLayout & { readonly isWhole: boolean },
+): Table {
+  const { width, isExact = false, maxCellWidth } = layout;
+  const rounders = columns.map((column, index) =>
+    width === undefined || isExact
+      ? undefined
+      : rounderOf(
+          column,
+          sample.map((row) => row[index]),
+        ),
+  );
+  const read = (cells: Cells): string[] =>
+    columns.map((_, index) => {
+      const cell = forTerminal(cells[index] ?? '');
+      const round = rounders[index];
+      if (round !== undefined) return round(cell);
+      return maxCellWidth === undefined ? cell : cutToWidth(cell, maxCellWidth);
     });
-    return padded.join('  ').trimEnd();
+  const rows = sample.map(read);
+  const all = columns.map(({ name, type }, index): Shown => {
+    const head = forTerminal(name);
+    const dataWidth = Math.max(0, ...rows.map((row) => textWidth(row[index] ?? '')));
+    return { index, name: head, head: [head], isText: isTextType(type), dataWidth };
+  });
+  if (width === undefined || fits(all.map(naturally), width)) return sideBySide(all.map(naturally), read, []);
+
+  const { varied, facts } = layout.isWhole
+    ? withoutConstants(all, rows, ({ name }) => layout.important?.includes(name) ?? true)
+    : { varied: all, facts: [] };
+  const above = wrapFacts(facts, width);
+  if (fits(varied.map(naturally), width)) return sideBySide(varied.map(naturally), read, above);
+  const narrow = varied.map(withNarrowHead);
+  const names = narrow.map(({ name }) => name);
+  for (const { left, least, gap } of attempts(names, isExact ? 'exact' : layout.important)) {
+    const placed = squeeze(
+      narrow.filter(({ name }) => !left.includes(name)),
+      { width, least, gap },
+    );
+    if (placed !== undefined) return sideBySide(placed, read, [...above, ...leftOut(left, width)], gap);
   }
-  const ruler = widths.map((count) => '─'.repeat(count)).join('  ');
-  return [line(names), ruler, ...cells.map(line)].join('\n');
+  return oneBelowTheOther(varied, read, above, width);
 }
 
-function shorten(text: string, maxCellWidth: number): string {
-  const characters = [...text];
-  return characters.length > maxCellWidth ? `${characters.slice(0, maxCellWidth - 1).join('')}…` : text;
+/** Ways to make a table narrower, from the one that takes least away. */
+function attempts(
+  names: readonly string[],
+  important: readonly string[] | 'exact' | undefined,
+): { readonly left: readonly string[]; readonly least: number; readonly gap: number }[] {
+  if (important === 'exact') return [{ left: [], least: Number.POSITIVE_INFINITY, gap: usualGap }];
+  const named = (important ?? names).filter((name) => names.includes(name));
+  const others = names.filter((name) => !named.includes(name)).reverse();
+  const rest = important === undefined ? [] : named.slice(2).reverse();
+  const leaving = [...others, ...rest];
+  return [
+    ...others.map((_, count) => ({ left: leaving.slice(0, count), least: comfortableWidth, gap: usualGap })),
+    { left: others, least: comfortableWidth, gap: usualGap },
+    { left: others, least: readableWidth, gap: usualGap },
+    { left: others, least: readableWidth, gap: 1 },
+    ...rest.map((_, count) => ({
+      left: leaving.slice(0, others.length + count + 1),
+      least: readableWidth,
+      gap: usualGap,
+    })),
+    { left: leaving, least: leastWidth, gap: 1 },
+  ];
 }
 
-function width(text: string): number {
-  return [...text].length;
+/** Columns whose texts are cut as little as it takes; undefined where they do not fit even so. */
+function squeeze(
+  columns: readonly Shown[],
+  { width, least, gap }: { readonly width: number; readonly least: number; readonly gap: number },
+): Placed[] | undefined {
+  const widest = Math.max(least, ...columns.map(({ isText, dataWidth }) => (isText ? dataWidth : 0)));
+  for (let limit = Math.min(widest, width); ; limit -= 1) {
+    const placed = columns.map((column) => ({
+      ...column,
+      width: Math.max(headWidth(column), column.isText ? Math.min(column.dataWidth, limit) : column.dataWidth),
+    }));
+    if (fits(placed, width, gap)) return placed;
+    if (limit <= least) return undefined;
+  }
+}
+
+function naturally(column: Shown): Placed {
+  return { ...column, width: Math.max(headWidth(column), column.dataWidth) };
+}
+
+function headWidth({ head }: Shown): number {
+  return Math.max(...head.map(textWidth));
+}
+
+function fits(columns: readonly Placed[], width: number, gap = usualGap): boolean {
+  return columns.reduce((sum, column) => sum + column.width + gap, -gap) <= width;
+}
+
+/** Takes away columns that hold the same in every row, as words that are said once; amounts stay. */
+function withoutConstants(
+  columns: readonly Shown[],
+  rows: readonly (readonly string[])[],
+  isImportant: (column: Shown) => boolean,
+): { readonly varied: readonly Shown[]; readonly facts: readonly string[] } {
+  const [first] = rows;
+  if (first === undefined || rows.length < 2) return { varied: columns, facts: [] };
+  const isConstant = ({ index }: Shown) => {
+    const value = first[index] ?? '';
+    return !/^-?\d+\.\d+$/.test(value) && rows.every((row) => row[index] === value);
+  };
+  const varied = columns.filter((column) => !isConstant(column));
+  if (varied.length === 0) return { varied: columns, facts: [] };
+  const said = columns.filter((column) => isConstant(column) && isImportant(column));
+  const empty = said.filter(({ index }) => first[index] === '');
+  return {
+    varied,
+    facts: [
+      ...said.filter((column) => !empty.includes(column)).map(({ name, index }) => `${name} ${first[index]}`),
+      ...(empty.length === 0 ? [] : [`empty: ${empty.map(({ name }) => name).join(', ')}`]),
+    ],
+  };
+}
+
+/** Facts in lines that fit, each fact whole where it can be. */
+function wrapFacts(facts: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  for (const fact of facts) {
+    const joined = lines.length === 0 ? fact : `${lines.at(-1)} · ${fact}`;
+    if (lines.length > 0 && textWidth(joined) <= width) lines[lines.length - 1] = joined;
+    else lines.push(fact);
+  }
+  return lines.flatMap((line) => piecesOfWidth(line, width));
+}
+
+function leftOut(names: readonly string[], width: number): string[] {
+  if (names.length === 0) return [];
+  const which = names.length > mostNames ? `${names.length} columns` : names.join(', ');
+  return wrapWords(`Not shown here: ${which} (--exact shows all).`, width);
+}
+
+/** The words in lines that fit the terminal; as they are where there is none. */
+export function wrapped(text: string, { width }: TableLayout): string {
+  return width === undefined ? text : wrapWords(text, width).join('\n');
+}
+
+/** Words in lines of at most so many cells; a word that is longer stays whole. */
+export function wrapWords(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const joined = `${lines.at(-1) ?? ''} ${word}`;
+    if (lines.length > 0 && textWidth(joined) <= width) lines[lines.length - 1] = joined;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** The column with its name in several lines, where that is wider than what it holds. */
+function withNarrowHead(column: Shown): Shown {
+  const words = column.name.split(/(?<=[_ ])/).map((word) => word.trimEnd());
+  const width = Math.max(column.dataWidth, ...words.map(textWidth));
+  const head: string[] = [];
+  for (const word of words) {
+    const last = head.at(-1);
+    const joined = last === undefined ? word : `${last}${last.endsWith('_') ? '' : ' '}${word}`;
+    if (last !== undefined && textWidth(joined) <= width) head[head.length - 1] = joined;
+    else head.push(word);
+  }
+  return { ...column, head };
+}
+
+function sideBySide(
+  columns: readonly Placed[],
+  read: (cells: Cells) => string[],
+  above: readonly string[],
+  gap = usualGap,
+): Table {
+  const between = ' '.repeat(gap);
+  const line = (cellOf: (column: Placed) => string) =>
+    columns
+      .map((column) => {
+        const cell = column.isText ? cutToWidth(cellOf(column), column.width) : cellOf(column);
+        const padding = ' '.repeat(Math.max(0, column.width - textWidth(cell)));
+        return column.isText ? cell + padding : padding + cell;
+      })
+      .join(between)
+      .trimEnd();
+  const height = Math.max(0, ...columns.map(({ head }) => head.length));
+  // Names of fewer lines stand at the bottom, above their column.
+  const names = Array.from({ length: height }, (_, row) => line(({ head }) => head[row - height + head.length] ?? ''));
+  const ruler = columns.map(({ width }) => '─'.repeat(width)).join(between);
+  return {
+    head: [...above, ...names, ruler].join('\n'),
+    row(cells) {
+      const texts = read(cells);
+      return line(({ index }) => texts[index] ?? '');
+    },
+    isVertical: false,
+  };
+}
+
+function oneBelowTheOther(
+  columns: readonly Shown[],
+  read: (cells: Cells) => string[],
+  above: readonly string[],
+  width: number,
+): Table {
+  const longest = Math.max(...columns.map(({ name }) => textWidth(name)));
+  const nameWidth = Math.max(4, Math.min(longest, Math.floor(width / 2)));
+  const valueWidth = Math.max(8, width - nameWidth - usualGap);
+  const indent = ' '.repeat(nameWidth + usualGap);
+  return {
+    head: above.length === 0 ? '' : `${above.join('\n')}\n`,
+    row(cells) {
+      const texts = read(cells);
+      return columns
+        .map(({ name, index }) => {
+          const shown = cutToWidth(name, nameWidth);
+          const padding = ' '.repeat(nameWidth - textWidth(shown) + usualGap);
+          const pieces = piecesOfWidth(texts[index] ?? '', valueWidth);
+          return `${shown}${padding}${pieces.join(`\n${indent}`)}`.trimEnd();
+        })
+        .join('\n');
+    },
+    isVertical: true,
+  };
+}
+
+/**
+ * How a column's numbers are rounded for a person: to two decimals, or to as many as show three digits of its largest
+ * number. Rates, of which small ones are no less true, are rounded to three digits each. Undefined for other columns.
+ */
+function rounderOf(
+  { type }: SqlColumn,
+  cells: readonly (string | undefined)[],
+): ((cell: string) => string) | undefined {
+  const [, scale] = /^DECIMAL\(\d+,\s*(\d+)\)$/.exec(type) ?? [];
+  if (scale === undefined && type !== 'DOUBLE' && type !== 'FLOAT') return undefined;
+  const sizes = cells.flatMap((cell) => (cell === undefined ? [] : [Math.abs(Number(cell))])).filter(Number.isFinite);
+  const largest = Math.max(0, ...sizes);
+  if (largest === 0 || largest >= 1) return (cell) => roundDecimal(cell, 2);
+  if (Number(scale ?? mostDecimals) > moneyDecimals) return (cell) => roundDecimal(cell, digitsFor(Number(cell)));
+  // A share of a dollar is an amount all the same.
+  const isAmount = Number(scale) === moneyDecimals && largest >= 0.01;
+  return (cell) => roundDecimal(cell, isAmount ? 2 : digitsFor(largest));
+}
+
+/** Decimals that amounts of the books have; rates have more, shares fewer. */
+const moneyDecimals = 12;
+const mostDecimals = 18;
+
+/** Decimals that show three digits of a number, at least two. */
+function digitsFor(value: number): number {
+  const size = Math.abs(value);
+  return size === 0 || size >= 1 ? 2 : Math.min(mostDecimals, Math.max(2, 2 - Math.floor(Math.log10(size))));
 }
