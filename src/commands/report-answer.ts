@@ -10,6 +10,7 @@ import {
   type CompletenessState,
   checkReport,
   completenessOf,
+  costColumnOf,
   describeCompleteness,
   exportFormats,
   type FocusAsked,
@@ -26,6 +27,7 @@ import {
   loadBudgets,
   manifestName,
   momentOf,
+  monthsOfRange,
   namesOfFocus,
   newestLoad,
   newestThatFit,
@@ -40,6 +42,7 @@ import {
   placeOf,
   publishReport,
   type Question,
+  quoted,
   type ReadParameters,
   type Report,
   readKept,
@@ -53,18 +56,87 @@ import {
   sparklineQuery,
   type TableLayout,
   topOf,
+  totalsOf,
+  withDaysOfMonths,
   withDefaults,
   wrapWords,
 } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { cutToWidth } from '../text-width.ts';
+import { parseMonth } from '../time.ts';
 import { completeness, openBooks, type SqlColumn, toCellText, toJsonValue } from '../warehouse/index.ts';
 import type { ApartContext } from './apart.ts';
 import type { CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 
+/** Options that give a parameter of another name. */
+const shorthands = { focusVersion: 'focus_version', grain: 'grain', by: 'dimension', labels: 'labels' } as const;
+
 /** Answers a report and writes it as files, in a process of its own: its SQL may be the user's. */
 export async function answerReport(input: CommandInput, context: ApartContext): Promise<number> {
+  const month = input.options['month'];
+  const months = typeof month === 'string' ? monthsOfRange(month, '--month') : undefined;
+  if (months === undefined) return answerOnce(input, context);
+  const reports = await readReports(join(context.dir, 'sql'));
+  const report = reports.find(({ name }) => name === input.arguments[0]);
+  const isMonthly = report?.parameters.some(({ name }) => name === 'month') ?? false;
+  return isMonthly ? answerMonths(months, input, context) : answerOnce(input, context);
+}
+
+/** Answers a report for each month: each is an export of its own, as of its close where it is closed. */
+async function answerMonths(months: readonly string[], input: CommandInput, context: ApartContext): Promise<number> {
+  const options = optionReader(input, context.effects.now());
+  if (options.flag('requireComplete')) await expectComplete(months, options.texts('param'), context);
+  const counted = { rows: 0, files: 0, unchanged: true };
+  let lead = '[';
+  for (const month of months) {
+    let isBegun = false;
+    const exitCode = await answerOnce(
+      { ...input, options: { ...input.options, month } },
+      {
+        ...context,
+        count: ({ rows, files, unchanged }) => {
+          counted.rows += Number(rows);
+          counted.files += Number(files);
+          counted.unchanged &&= unchanged === true;
+        },
+        async write(data) {
+          // One JSON value: a list of answers.
+          if (!isBegun) await context.write(context.json ? lead : `${lead === '[' ? '' : '\n'}${month}\n`);
+          isBegun = true;
+          lead = ',';
+          await context.write(data);
+        },
+      },
+    );
+    if (exitCode !== exitCodes.done) return exitCode;
+  }
+  if (context.json) await context.write(']\n');
+  context.count?.(counted);
+  return exitCodes.done;
+}
+
+/** Throws UnprovenError where not all months are complete: before the first of them is written. */
+async function expectComplete(
+  months: readonly string[],
+  parameters: readonly string[],
+  context: ApartContext,
+): Promise<void> {
+  const account = parameters.find((text) => text.startsWith('account='))?.slice('account='.length);
+  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+  try {
+    const accounts = (await completeness(books.connection)).filter(
+      (row) => account === undefined || row.account === account,
+    );
+    const periods = months.map((month) => ({ ...parseMonth(month, '--month'), label: month }));
+    const missing = incompleteness(accounts, periods);
+    if (missing.length > 0) throw new UnprovenError(`${missing.join('\n')}\nnothing was written`);
+  } finally {
+    books.close();
+  }
+}
+
+async function answerOnce(input: CommandInput, context: ApartContext): Promise<number> {
   const now = context.effects.now();
   const options = optionReader(input, now);
   const reports = await readReports(join(context.dir, 'sql'));
@@ -81,18 +153,22 @@ export async function answerReport(input: CommandInput, context: ApartContext): 
   const report = found && withConfiguredNames(found, context);
   if (report === undefined) options.problem(unknownReport(name, reports));
   if (report?.problem !== undefined) throw new UsageError(report.problem);
-  const formats = options.choices('format', exportFormats) ?? report?.formats ?? [];
+  const excel = options.flag('excel') ? { totals: options.flag('totals') } : undefined;
+  const formats = options.choices('format', exportFormats) ?? (excel === undefined ? report?.formats : undefined) ?? [];
   const parquetDecimals = options.choice('parquetDecimals', ['exact', 'double']) ?? 'exact';
-  if (report !== undefined) checkForm(report, { formats, parquetDecimals }, options.problem);
+  if (report !== undefined)
+    checkForm(report, { formats, parquetDecimals, isExcel: excel !== undefined }, options.problem);
   const asked = options.asOf();
-  const given: GivenParameter[] = ['month', 'from', 'to'].flatMap((option) => {
+  const period: GivenParameter[] = ['month', 'from', 'to'].flatMap((option) => {
     const text = options.text(option);
     return text === undefined ? [] : [{ name: option, text, what: `--${option}` }];
   });
-  const version = options.text('focusVersion');
-  if (version !== undefined) given.push({ name: 'focus_version', text: version, what: '--focus-version' });
-  const grain = options.text('grain');
-  if (grain !== undefined) given.push({ name: 'grain', text: grain, what: '--grain' });
+  const given = report === undefined ? period : withDaysOfMonths(report, period);
+  for (const [option, name] of Object.entries(shorthands)) {
+    const text = options.text(option);
+    if (text !== undefined)
+      given.push({ name, text, what: `--${option === 'focusVersion' ? 'focus-version' : option}` });
+  }
   if (options.flag('withDeprecatedColumns')) {
     given.push({ name: 'deprecated_columns', text: 'true', what: '--with-deprecated-columns' });
   }
@@ -146,6 +222,7 @@ export async function answerReport(input: CommandInput, context: ApartContext): 
       const answered = await checkReport(connection, shaped, parameters);
       const columns = chosenColumns(answered, focus);
       const question: Question = { connection, query: orderedQuery(shaped, focus?.columns), parameters };
+      const totals = options.flag('totals') ? expectTotals(report, columns) : [];
       const published = await publishReport({
         report,
         question,
@@ -156,6 +233,7 @@ export async function answerReport(input: CommandInput, context: ApartContext): 
         asOf,
         formats,
         raw: options.flag('raw'),
+        excel,
         parquetDecimals,
         focus: focus && {
           version: focus.version,
@@ -170,7 +248,7 @@ export async function answerReport(input: CommandInput, context: ApartContext): 
         signal: context.signal,
       });
       context.progress('reading it for the answer');
-      const answer = { report: shaped, values, state, kept, columns, published };
+      const answer = { report: shaped, values, state, kept, columns, published, totals, isExcel: excel !== undefined };
       context.count?.({
         rows: published.manifest.rows,
         files: published.manifest.files.length,
@@ -210,7 +288,11 @@ function refuseOneNameForSeveral(values: readonly ParameterValue[], accounts: re
 /** Adds to the problems what a report cannot be written as, and doubles where nothing would hold them. */
 function checkForm(
   report: Report,
-  { formats, parquetDecimals }: { formats: readonly string[]; parquetDecimals: 'exact' | 'double' },
+  {
+    formats,
+    parquetDecimals,
+    isExcel,
+  }: { formats: readonly string[]; parquetDecimals: 'exact' | 'double'; isExcel: boolean },
   problem: (text: string) => void,
 ): void {
   if (isPartitioned(report)) {
@@ -218,12 +300,22 @@ function checkForm(
     if (others.length > 0) {
       problem(`--format: the report ${report.name} is written as parquet alone, found ${others.join(', ')}`);
     }
+    if (isExcel) problem(`--excel: the report ${report.name} is written as parquet alone; leave it out`);
     if (parquetDecimals === 'double') {
       problem(`--parquet-decimals: the report ${report.name} is written with exact decimals alone; leave it out`);
     }
   } else if (parquetDecimals === 'double' && !formats.includes('parquet')) {
     problem(`--parquet-decimals: parquet is none of the formats asked for, which are ${formats.join(', ')}`);
   }
+}
+
+/** The columns that are added up. Throws UsageError where there is none. */
+function expectTotals(report: Report, columns: readonly SqlColumn[]): readonly string[] {
+  const totals = totalsOf(report, columns, costColumnOf(columns, report.file.header['cost']));
+  if (totals.length > 0) return totals;
+  throw new UsageError(
+    `--totals: the report ${report.name} has no amount to add up; expected a column cost, or "--! totals:" in ${report.file.path}`,
+  );
 }
 
 /** Columns as they are where decimals are made doubles: some of the files have no precision to be promised. */
@@ -249,6 +341,10 @@ interface Answer {
   readonly kept: Kept | undefined;
   readonly columns: readonly SqlColumn[];
   readonly published: Published;
+  /** The columns that the table adds up in a last row. */
+  readonly totals: readonly string[];
+  /** Whether the CSV for people was asked for. */
+  readonly isExcel: boolean;
 }
 
 function described({ name, about, grain, parameters, formats }: Report): Record<string, unknown> {
@@ -357,11 +453,32 @@ async function writeTable(context: ApartContext, question: Question, answer: Ans
   const shown = isVertical ? rows.slice(0, maxShownBlocks) : rows;
   for (const line of await sparklines(context, question, report)) await context.write(`${line}\n`);
   const isOnTerminal = layout.width !== undefined;
-  if (rows.length > 0 || !isOnTerminal) await context.write(`${formatTable(columns, shown, layout)}\n`);
+  const totals = answer.totals.length > 0 ? [await totalRow(question, columns, answer.totals)] : [];
+  const table = [...shown, ...totals];
+  if (rows.length > 0 || !isOnTerminal) await context.write(`${formatTable(columns, table, layout)}\n`);
   const cut = manifest.rows > shown.length ? `, the first ${shown.length} are shown` : '';
   await context.write(`(${rowCount}${cut})${isOnTerminal ? '\n' : ' '}${describeCompleteness(state)}\n`);
   if (kept !== undefined) await context.write(`${kept.sentence}\n`);
   for (const { latest, path } of filesOf(published)) await context.write(`${shortest(latest ?? path)}${unchanged}\n`);
+  if (answer.isExcel) await context.write(`${roundingNote}\n`);
+}
+
+const roundingNote =
+  'Amounts in the CSV for people are rounded to cents, each by itself; its total is rounded from the exact total.';
+
+/** The last row of a table: what the columns that may be added up come to, over all rows of the answer. */
+async function totalRow(
+  { connection, query, parameters }: Question,
+  columns: readonly SqlColumn[],
+  totals: readonly string[],
+): Promise<(string | undefined)[]> {
+  const sums = totals.map((name) => `sum(${quoted(name)}) as ${quoted(name)}`).join(', ');
+  const [row = {}] = await connection.rows(`select ${sums} from (${query}\n)`, parameters);
+  return columns.map(({ name }, index) => {
+    const sum = totals.includes(name) ? row[name] : undefined;
+    if (sum !== undefined && sum !== null) return String(sum);
+    return index === 0 ? 'Total' : undefined;
+  });
 }
 
 /** The columns by their importance, with those that were asked for by name among the first. */

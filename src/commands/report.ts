@@ -6,7 +6,10 @@ export const reportCommand = apart('report', {
   summary: 'Answer a report from the published snapshot and write it as files.',
   arguments: [{ name: '[name]', summary: 'the report; --list names them all' }],
   options: [
-    { flags: '--month <month>', summary: 'the month, for example 2026-10; by default the last complete one' },
+    {
+      flags: '--month <month>',
+      summary: 'the month, for example 2026-10, or months, 2026-01..2026-10; by default the last complete one',
+    },
     { flags: '--from <date>', summary: 'the first day, of a report that is about days' },
     { flags: '--to <date>', summary: 'the day after the last one' },
     {
@@ -26,6 +29,13 @@ export const reportCommand = apart('report', {
       flags: '--out <dir>',
       summary: 'the folder below which the files go, as <report>/…; by default exports in the project folder',
     },
+    {
+      flags: '--excel',
+      summary: 'a CSV for people: two decimals, names, the currency; alone, or beside what --format names',
+    },
+    { flags: '--totals', summary: 'a last row that adds up the amounts, in the table and with --excel' },
+    { flags: '--by <dimension>', summary: 'of chargeback reports: by which dimension of owners, such as team' },
+    { flags: '--labels <keys>', summary: 'of cost_by_resource: a column for each of these labels, such as team,env' },
     { flags: '--raw', summary: 'in CSV, leave text that looks like a formula as it is' },
     { flags: '--parquet-decimals <type>', summary: 'exact, or double for readers that have no decimals' },
     {
@@ -51,6 +61,8 @@ export const reportCommand = apart('report', {
     'costbook report --list',
     'costbook report cost_by_workspace --month 2026-10',
     'costbook report cost_by_workspace --month 2026-10 --format csv,arrow --out /srv/finance',
+    'costbook report chargeback_summary --month 2026-10 --excel --totals',
+    'costbook report chargeback --month 2026-01..2026-10',
     'costbook report cost_by_workspace --as-of 2026-11-03 --require-complete',
     'costbook report focus --month 2026-10 --focus-version 1.2 --format parquet',
   ],
