@@ -57,6 +57,7 @@ import {
   type TableLayout,
   topOf,
   totalsOf,
+  unanswerable,
   withDaysOfMonths,
   withDefaults,
   wrapWords,
@@ -209,6 +210,15 @@ async function answerOnce(input: CommandInput, context: ApartContext): Promise<n
     const kept = report.kept && (await readKept(connection, report.kept, { accounts, periods }));
     const lacking = [...incompleteness(accounts, periods), ...(kept?.lacking ?? [])];
     if (isRequired && lacking.length > 0) throw new UnprovenError(`${lacking.join('\n')}\nnothing was written`);
+    if (!options.flag('allowEmpty')) {
+      const faults = await unanswerable(connection, values, {
+        accounts,
+        now: asOf ?? now,
+        // A forecast is of what is yet to come.
+        isOfFuture: report.kept !== undefined,
+      });
+      if (faults.length > 0) throw new UsageError(`${faults.join('\n')}\nnothing was written; see --allow-empty`);
+    }
     for (const sentence of [...lacking, ...(kept?.gone ?? [])]) context.tell(`warning: ${sentence}`);
 
     refuseOneNameForSeveral(values, accounts);

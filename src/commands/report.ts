@@ -48,6 +48,10 @@ export const reportCommand = apart('report', {
       summary:
         'of the report focus: also ProviderName and PublisherName, which 1.4 deprecated; without them two rules of the official 1.4 model fail',
     },
+    {
+      flags: '--allow-empty',
+      summary: 'also answer where the books cannot hold the month, or do not know the workspace or other dimension',
+    },
     { flags: '--require-complete', summary: 'exit 4, writing nothing, where what the report is about is not complete' },
     {
       flags: '--allow-files <dir>',

@@ -226,6 +226,21 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     expect(await readdir(dir)).toEqual(['data']);
   });
 
+  test.each([
+    ['a month that is yet to come', ['--month', '2027-03'], '2027-03 is yet to come'],
+    ['a month before the books', ['--month', '2019-03'], '2019-03 is before the books'],
+    ['a workspace that is misspelt', ['--param', 'workspace=nroth'], 'did you mean "north"?'],
+    ['an account that there is none of', ['--param', 'account=zzz'], 'expected one of acc_one'],
+  ])('refuses %s and writes nothing, unless --allow-empty', async (_, args, words) => {
+    const dir = await projectOfOurs();
+    const { exitCode, stdout, stderr } = await report(dir, 'cost_by_workspace', ...args);
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(words);
+    expect(await readdir(dir)).toEqual(['data']);
+    const allowed = await report(dir, 'cost_by_workspace', ...args, '--allow-empty');
+    expect([allowed.exitCode, allowed.stdout]).toEqual([0, expect.stringContaining('(0 rows)')]);
+  });
+
   test('leaves no part of a file behind', async () => {
     const dir = await projectOfOurs();
     await report(dir, 'cost_by_workspace');
