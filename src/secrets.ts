@@ -173,29 +173,101 @@ export interface Redactor {
 /** Below this a "secret" would be found in every sentence, and hides nothing that could not be guessed. */
 const minSecretLength = 4;
 
-/** A redactor that puts `***` for each kept secret, also where it is escaped for JSON, or encoded for a URL or as base64. */
+/** Of a text that was cut, so much of a token's beginning is enough to be hidden. */
+const headLength = 16;
+/** Shorter codes of a secret are found in ordinary words. */
+const minCodeLength = 8;
+
+/**
+ * A redactor that puts `***` for each kept secret, in whatever case, also where it is escaped for JSON or HTML, encoded for
+ * a URL (once or twice), as hex, or as base64 within a longer text, and where a token is cut after its first 16
+ * characters.
+ */
 export function redactor(): Redactor {
   const needles = new Set<string>();
   let longestFirst: string[] | undefined;
+  let heads: ReadonlySet<string> = new Set();
   return {
     keep(secret) {
       if (secret.length < minSecretLength) return;
-      for (const form of printedForms(secret)) needles.add(form);
+      for (const form of printedForms(secret)) needles.add(lowerCase(form));
+      if (isToken(secret)) heads = new Set([...heads, ...printedForms(secret).map(lowerCase)]);
       longestFirst = undefined;
     },
     redact(text) {
       // A secret that begins with another one must not leave its ending behind.
       longestFirst ??= [...needles].sort((a, b) => b.length - a.length);
-      return longestFirst.reduce((rest, needle) => rest.replaceAll(needle, '***'), text);
+      return longestFirst.reduce((rest, needle) => hide(rest, needle, heads.has(needle)), text);
     },
   };
+}
+
+/** Puts `***` for a needle in lower case wherever it stands, or, where it may be cut, for as much of it as stands there. */
+function hide(text: string, needle: string, mayBeCut: boolean): string {
+  const haystack = lowerCase(text);
+  const head = mayBeCut && needle.length > headLength ? needle.slice(0, headLength) : needle;
+  const pieces: string[] = [];
+  let from = 0;
+  for (let at = haystack.indexOf(head); at >= 0; at = haystack.indexOf(head, from)) {
+    let length = head.length;
+    while (length < needle.length && haystack[at + length] === needle[length]) length += 1;
+    pieces.push(text.slice(from, at));
+    from = at + length;
+  }
+  return from === 0 ? text : [...pieces, text.slice(from)].join('***');
+}
+
+/** ASCII alone, so that every character keeps its place. */
+function lowerCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/** Whether a secret opens the door by itself, and has no beginning that others share, as an address has. */
+function isToken(secret: string): boolean {
+  return secret.length > headLength && !secret.startsWith('/') && !secret.includes('://');
 }
 
 function printedForms(secret: string): string[] {
   // encodeURIComponent throws on half a surrogate pair; what holds one cannot stand in a URL as it is anyway.
   const url = encodeURIComponent(secret.replace(/\p{Cs}/gu, '\ufffd'));
-  const lowerCaseUrl = url.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase());
-  // By itself only: within a longer text base64 has it in three ways, and ends it with letters of its neighbours.
-  const encoded = (['base64', 'base64url'] as const).map((form) => Buffer.from(secret).toString(form));
-  return [secret, JSON.stringify(secret).slice(1, -1), url, lowerCaseUrl, ...encoded];
+  const bytes = Buffer.from(secret);
+  const hex = bytes.toString('hex');
+  const json = JSON.stringify(secret).slice(1, -1);
+  const plain = [
+    secret,
+    secret.toUpperCase(),
+    secret.toLowerCase(), // of letters beyond ASCII, which are not compared in small letters
+    json,
+    json.replace(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    json.replaceAll('/', '\\/'),
+    secret.replace(/[&<>"']/g, (character) => htmlEntities[character] ?? character),
+    url,
+    encodeURIComponent(url),
+    hex.replace(/../g, '%$&'),
+    ...(['base64', 'base64url'] as const).map((code) => bytes.toString(code)),
+  ];
+  const codes = [
+    hex,
+    ...(['base64', 'base64url'] as const).flatMap((code) =>
+      [0, 1, 2].map((offset) => base64Within(bytes, offset, code)),
+    ),
+  ];
+  return [...new Set([...plain, ...codes.filter(({ length }) => length >= minCodeLength)])];
+}
+
+const htmlEntities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/**
+ * The letters that bytes give in base64 behind `offset` other bytes (times three), whatever those are and whatever follows.
+ * The first and the last letter may be shared with a neighbour and are left out.
+ */
+function base64Within(bytes: Buffer, offset: number, code: 'base64' | 'base64url'): string {
+  const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString(code);
+  return text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
 }

@@ -587,7 +587,7 @@ describe.concurrent('for people', () => {
       head,
       line(`"'@south, ""east"""`, '3000.00', '0.83', '3.00'),
       line('north', '1300.00', '0.36', '1.30'),
-      line('', '2000.00', '0.56', '2.00'),
+      line('no workspace', '2000.00', '0.56', '2.00'),
       'Total,,,,,,,,,6.30,USD',
       '',
     ].join('\r\n');

@@ -369,11 +369,66 @@ describe('Dockerfile', () => {
     expect(needed.filter((name) => !sources.includes(name))).toEqual([]);
   });
 
+  test('installs without running any script of a package', () => {
+    const installs = instructions
+      .flatMap(({ rest }) => rest.split('&&'))
+      .filter((line) => /npm (ci|install|prune)/.test(line));
+    expect(installs).toHaveLength(2);
+    expect(installs.filter((line) => !line.includes('--ignore-scripts'))).toEqual([]);
+  });
+
   test('starts a command that there is', () => {
     expect(JSON.parse(of('ENTRYPOINT')[0] ?? '')).toEqual(['node', '/app/dist/cli.js']);
     const words = JSON.parse(of('CMD')[0] ?? '') as string[];
     expect(faultsOf(words)).toEqual([]);
     expect(of('EXPOSE')).toEqual([words[words.indexOf('--health-port') + 1]]);
+  });
+});
+
+describe('package-lock.json', () => {
+  interface Locked {
+    version: string;
+    integrity?: string;
+    resolved?: string;
+    hasInstallScript?: boolean;
+    optional?: boolean;
+    os?: string[];
+    cpu?: string[];
+    engines?: { node?: string };
+  }
+  const text = readFileSync(join(root, 'package-lock.json'), 'utf8');
+  const { packages } = JSON.parse(text) as { packages: Record<string, Locked> };
+  const locked = Object.entries(packages).filter(([path]) => path !== '');
+
+  test('names no registry, and neither does .npmrc', () => {
+    expect(locked.filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
+    expect(text).not.toMatch(/registry|npmjs/);
+    expect(readFileSync(join(root, '.npmrc'), 'utf8')).not.toMatch(/:\/\/|^registry/m);
+  });
+
+  test('no package needs an install script', () => {
+    expect(locked.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path)).toEqual([]);
+  });
+
+  test('whatever is installed on Linux with x64 is checked against its hash', () => {
+    const unchecked = locked.filter(([, { integrity }]) => !/^sha512-/.test(integrity ?? ''));
+    const isElsewhere = ({ optional, os, cpu }: Locked) =>
+      optional === true && !(os?.includes('linux') !== false && cpu?.includes('x64') !== false);
+    // The linter's build for musl: nothing that Costbook runs with.
+    const isLinter = (path: string) => path.startsWith('node_modules/@biomejs/');
+    expect(unchecked.filter(([path, entry]) => !isElsewhere(entry) && !isLinter(path)).map(([path]) => path)).toEqual(
+      [],
+    );
+  });
+
+  test('the oldest and the newest Node that Costbook says it runs on are those that its packages take', () => {
+    expect(packages['']?.engines?.node).toBe('>=20.19 <25');
+    expect((JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Locked).engines?.node).toBe('>=20.19 <25');
+    const needed = locked.flatMap(([path, { engines }]) => {
+      const [, major] = /^>= ?(\d+)/.exec(engines?.node ?? '') ?? [];
+      return Number(major) > 20 ? [path] : [];
+    });
+    expect(needed).toEqual([]);
   });
 });
 

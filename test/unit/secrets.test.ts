@@ -178,6 +178,45 @@ describe('redactor()', () => {
     expect(redact('Basic dXNlcjphLXBhc3N3b3Jk')).toBe('Basic ***');
   });
 
+  test.each([
+    ['in capitals', (secret: string) => secret.toUpperCase()],
+    ['in small letters', (secret: string) => secret.toLowerCase()],
+    ['as hex', (secret: string) => Buffer.from(secret).toString('hex')],
+    ['as hex in capitals', (secret: string) => Buffer.from(secret).toString('hex').toUpperCase()],
+    ['with each byte encoded for a URL', (secret: string) => Buffer.from(secret).toString('hex').replace(/../g, '%$&')],
+    ['encoded for a URL twice', (secret: string) => encodeURIComponent(encodeURIComponent(secret))],
+    ['as base64', (secret: string) => Buffer.from(secret).toString('base64')],
+    ['as base64 behind one byte', (secret: string) => Buffer.from(`:${secret}!`).toString('base64')],
+    ['as base64 behind two bytes', (secret: string) => Buffer.from(`::${secret}`).toString('base64')],
+    [
+      'as base64 for a URL, within a text',
+      (secret: string) => Buffer.from(`Bearer ${secret}, or`).toString('base64url'),
+    ],
+    ['in HTML', (secret: string) => secret.replaceAll('&', '&amp;').replaceAll('"', '&quot;')],
+    ['in JSON that escapes slashes', (secret: string) => JSON.stringify(secret).slice(1, -1).replaceAll('/', '\\/')],
+  ])('a secret %s is hidden', (_, echo) => {
+    for (const secret of ['tok_Live-7f3AQz', 'p"4/&s+W?rd éX', 'short-1?']) {
+      const { keep, redact } = redactor();
+      keep(secret);
+      const shown = redact(`the platform said <${echo(secret)}> to it`);
+      expect(shown).toMatch(/^the platform said <.{0,14}\*\*\*.{0,12}> to it$/);
+      // Of base64 a letter that belongs to a neighbour as well may stay on each side.
+      const left = shown.slice('the platform said <'.length, -'> to it'.length).replace('***', '');
+      if (!echo('x'.repeat(30)).includes('eHh4')) expect(left).toBe('');
+    }
+  });
+
+  test('a token that was cut is hidden as far as it goes; of an address its host is still shown', () => {
+    const { keep, redact } = redactor();
+    const token = `tok-${'0123456789abcdef'.repeat(20)}`;
+    keep(token);
+    expect(redact(`it began "${token.slice(0, 60)}…", and so on`)).toBe('it began "***…", and so on');
+    expect(redact(`${Buffer.from(token).toString('base64').slice(0, 50)}…`)).toBe('***…');
+    keep('https://hooks.example.com/services/T0/B0/verysecretindeed');
+    expect(redact('https://hooks.example.com/other')).toBe('https://hooks.example.com/other');
+    expect(redact('HTTPS://HOOKS.example.com/services/T0/B0/verysecretindeed')).toBe('***');
+  });
+
   test('what is shorter than four characters is not taken for a secret', () => {
     const { keep, redact } = redactor();
     keep('');

@@ -142,7 +142,7 @@ function cellsOf(column: SqlColumn, index: number, unit: number, meters: Readonl
 function plainText(value: SqlCell, { name, type }: SqlColumn): string | undefined {
   const text = toCellText(value);
   if (name === 'owner') return ownerText(text);
-  if (text === undefined) return undefined;
+  if (text === undefined) return name === 'workspace' ? 'no workspace' : undefined;
   if (type === 'DATE' && /(^|_)month$/.test(name)) return text.slice(0, 7);
   if (type.startsWith('TIMESTAMP')) return text.replace('T', ' ').replace(/Z$/, '');
   return /^(DECIMAL|U?\w*INT|FLOAT|DOUBLE|DATE|BOOLEAN)/.test(type) ? text : textGuard(text);

@@ -29,8 +29,15 @@ const privateNetworks = blockList([
   ['fc00::', 7],
 ]);
 
-/** Addresses of no host that anybody means: link-local ones are where clouds tell their machines' secrets. */
+/** Addresses of no host that anybody means, and those at which clouds give their machines' credentials away. */
 const forbiddenNetworks = blockList([
+  // Cloud metadata. Most clouds use 169.254.169.254, which is link-local.
+  ['100.100.100.200', 32], // Alibaba Cloud
+  ['168.63.129.16', 32], // Azure
+  ['fd00:ec2::', 32], // AWS: fd00:ec2::254, of pods fd00:ec2::23
+  ['fd20:ce::', 32], // Google Cloud: fd20:ce::254
+  ['fd00:c1::', 32], // Oracle Cloud: fd00:c1::a9fe:a9fe
+  ['fd00:42::', 32], // Scaleway: fd00:42::42
   ['0.0.0.0', 8],
   ['169.254.0.0', 16],
   ['192.0.0.0', 24],
@@ -42,7 +49,6 @@ const forbiddenNetworks = blockList([
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
   ['::', 128],
-  ['64:ff9b::', 96],
   ['64:ff9b:1::', 48],
   ['100::', 64],
   ['2001::', 32],
@@ -59,22 +65,58 @@ function blockList(networks: readonly (readonly [string, number])[]): BlockList 
   return list;
 }
 
-/** Where an address lies; an IPv4 address in IPv6 clothes is what it wears them over. */
+/**
+ * Where an address lies. An IPv6 address that stands for an IPv4 address, in any of the forms that there are, lies where that
+ * one does: a translator on the way, or the kernel itself, would lead there.
+ */
 export function kindOfAddress(address: string): 'public' | 'private' | 'forbidden' {
-  const plain = unmapped(address);
-  const family = isIP(plain) === 6 ? 'ipv6' : 'ipv4';
-  if (isIP(plain) === 0 || forbiddenNetworks.check(plain, family)) return 'forbidden';
-  return privateNetworks.check(plain, family) ? 'private' : 'public';
+  const plain = address.replace(/%.*$/, '');
+  const family = isIP(plain);
+  if (family === 0) return 'forbidden';
+  const kinds = [plain, ...(family === 6 ? embeddedIpv4(plain) : [])].map(kindOfPlain);
+  if (kinds.includes('forbidden')) return 'forbidden';
+  return kinds.includes('private') ? 'private' : 'public';
 }
 
-function unmapped(address: string): string {
-  const text = address.replace(/%.*$/, '').toLowerCase();
-  const dotted = /^(?:::ffff:|::)(\d+\.\d+\.\d+\.\d+)$/.exec(text)?.[1];
-  if (dotted !== undefined) return dotted;
-  const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(text) ?? [];
-  if (high === undefined || low === undefined) return text;
-  const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
-  return `${a >> 8}.${a & 255}.${b >> 8}.${b & 255}`;
+function kindOfPlain(address: string): 'public' | 'private' | 'forbidden' {
+  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+  if (forbiddenNetworks.check(address, family)) return 'forbidden';
+  return privateNetworks.check(address, family) ? 'private' : 'public';
+}
+
+/** Which IPv6 addresses hold an IPv4 address, and behind how many of their eight groups it begins. */
+const embeddings: readonly { readonly prefix: RegExp; readonly at: number }[] = [
+  { prefix: /^0:0:0:0:0:0:/, at: 6 }, // IPv4-compatible (RFC 4291 2.5.5.1)
+  { prefix: /^0:0:0:0:0:ffff:/, at: 6 }, // IPv4-mapped (2.5.5.2)
+  { prefix: /^0:0:0:0:ffff:0:/, at: 6 }, // IPv4-translated (RFC 7915)
+  { prefix: /^64:ff9b:0:0:0:0:/, at: 6 }, // NAT64 (RFC 6052): how hosts with IPv6 alone reach public IPv4
+  { prefix: /^64:ff9b:1:/, at: 6 }, // NAT64 of a network's own (RFC 8215)
+  { prefix: /^2002:/, at: 1 }, // 6to4 (RFC 3056)
+  { prefix: /^(?:[\da-f]+:){4}(?:0|200):5efe:/, at: 6 }, // ISATAP (RFC 5214)
+];
+
+/** The IPv4 addresses that an IPv6 address stands for; none of `::` and `::1`, which are their own. */
+function embeddedIpv4(address: string): string[] {
+  const groups = groupsOf(address);
+  const text = groups.map((group) => group.toString(16)).join(':');
+  if (/^(?:0:){7}[01]$/.test(text)) return [];
+  const found = embeddings.filter(({ prefix }) => prefix.test(text)).map(({ at }) => groups.slice(at, at + 2));
+  // Teredo (RFC 4380): its server, and its client with every bit turned.
+  if (/^2001:0:/.test(text))
+    found.push(
+      groups.slice(2, 4),
+      groups.slice(6).map((group) => group ^ 0xffff),
+    );
+  return found.map(([high = 0, low = 0]) => [high >> 8, high & 255, low >> 8, low & 255].join('.'));
+}
+
+/** The eight groups of an IPv6 address. */
+function groupsOf(address: string): number[] {
+  // A URL writes it in one way: without a dotted end, its longest run of zeros as `::`.
+  const [head = '', tail] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split('::');
+  const numbers = (part: string) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)));
+  const [first, last] = [numbers(head), numbers(tail ?? '')];
+  return [...first, ...new Array<number>(8 - first.length - last.length).fill(0), ...last];
 }
 
 /** The system's own resolver may take minutes. */
