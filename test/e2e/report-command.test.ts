@@ -452,7 +452,7 @@ describe.concurrent('a report about days', () => {
 
   test('puts the files of different questions into different folders', async () => {
     const dir = await projectOfDays();
-    const users = ['--param', 'users=users.csv', '--format', 'csv'];
+    const users = ['--param', 'users=users.csv', '--format', 'csv', '--allow-empty'];
     for (const workspace of ['north', 'a/b', 'a_b', '../x', '..']) {
       expect(await report(dir, 'spent', ...users, '--param', `workspace=${workspace}`)).toMatchObject({ exitCode: 0 });
     }
@@ -463,7 +463,15 @@ describe.concurrent('a report about days', () => {
 
   test('writes a header or a schema where the answer is empty', async () => {
     const dir = await projectOfDays();
-    const none = ['--param', 'users=users.csv', '--param', 'workspace=nobody', '--format', exportFormats.join()];
+    const none = [
+      '--param',
+      'users=users.csv',
+      '--param',
+      'workspace=nobody',
+      '--allow-empty',
+      '--format',
+      exportFormats.join(),
+    ];
     const { stdout } = await report(dir, 'spent', ...none, '--json');
     const { files, rows } = JSON.parse(stdout) as { files: { path: string; rows: number }[]; rows: unknown[] };
     expect(rows).toEqual([]);
