@@ -1,24 +1,31 @@
 import { join } from 'node:path';
 import { counted } from '../counted.ts';
 import { exitCodes, worstExitCode } from '../errors.ts';
+import { runChecks } from '../query/index.ts';
 import {
   type CheckResult,
   completenessOf,
   describeCompleteness,
   formatTable,
   readChecks,
-  runCheck,
   type TableLayout,
 } from '../reports/index.ts';
 import { openBooks } from '../warehouse/index.ts';
 import type { Command } from './command.ts';
+import { optionReader, timeoutOf } from './options.ts';
 
 export const checkCommand: Command = {
   name: 'check',
   summary: 'Look for what must not be in the books: every check is a SELECT that should return nothing.',
-  options: [{ flags: '--list', summary: 'name the checks' }],
+  options: [
+    { flags: '--list', summary: 'name the checks' },
+    { flags: '--timeout <duration>', summary: 'end a check that takes longer, such as 90s or 30m; 10m by default' },
+  ],
   examples: ['costbook check', 'costbook check --json', 'costbook check --list'],
   async run(input, context) {
+    const options = optionReader(input, context.effects.now());
+    const timeoutMs = timeoutOf(options);
+    options.check();
     const checks = await readChecks(join(context.dir, 'sql'));
     if (input.options['list'] === true) {
       const listed = checks.map(({ name, severity, about }) => ({ name, severity, about }));
@@ -28,20 +35,30 @@ export const checkCommand: Command = {
           ? `${JSON.stringify(listed)}\n`
           : listed.map(({ name, severity, about }) => `${severity}  ${name.padEnd(width)}  ${about}\n`).join(''),
       );
+      for (const { name, problem } of checks) {
+        if (problem !== undefined) context.tell(`warning: the check ${name} cannot be run: ${problem}`);
+      }
       return exitCodes.done;
     }
 
     const books = await openBooks(context.dir, { lockedDown: true });
     try {
       const state = await completenessOf(books.connection);
-      const results: CheckResult[] = [];
-      for (const [index, check] of checks.entries()) {
-        context.progress(`check ${index + 1} of ${checks.length}, ${check.name}`);
-        const result = await runCheck(books.connection, check);
-        results.push(result);
-        if (!context.json) await context.write(describe(result, context.layout));
-        context.signal.throwIfAborted();
+      function progress(done: number): void {
+        const next = checks[done];
+        if (next !== undefined) context.progress(`check ${done + 1} of ${checks.length}, ${next.name}`);
       }
+      let done = 0;
+      progress(done);
+      const results = await runChecks(context.dir, checks, {
+        signal: context.signal,
+        timeoutMs,
+        async onResult(result) {
+          done += 1;
+          progress(done);
+          if (!context.json) await context.write(describe(result, context.layout));
+        },
+      });
       if (context.json) {
         const { completeThrough } = state;
         await context.write(`${JSON.stringify({ completeThrough, checks: results.map(toJson) })}\n`);
@@ -77,9 +94,14 @@ function toJson({ check, offenders, rows, error }: CheckResult): Record<string, 
 const indent = ' '.repeat(6);
 
 /** A check's line, and its offenders below it. */
-function describe({ check, offenders, columns, cells }: CheckResult, layout: TableLayout): string {
+function describe({ check, offenders, columns, cells, error }: CheckResult, layout: TableLayout): string {
   if (offenders === 0) return `pass  ${check.name}\n`;
-  const verdict = offenders === undefined ? 'wrong SQL' : counted(offenders, 'offender');
+  const verdict =
+    offenders === undefined
+      ? error?.exitCode === exitCodes.usage
+        ? 'wrong SQL'
+        : 'not done'
+      : counted(offenders, 'offender');
   const head = `${check.severity === 'fail' || offenders === undefined ? 'FAIL' : 'warn'}  ${check.name}: ${verdict}\n`;
   if (offenders === undefined) return head;
   const cut = offenders > cells.length ? `(the first ${cells.length} of ${offenders})\n` : '';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type LocalConfig, loadConfig } from '../config.ts';
 import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
+import { runChecks } from '../query/index.ts';
 import {
   type BilledMonth,
   type CheckResult,
@@ -9,7 +10,6 @@ import {
   nothingBilled,
   readBilledMonth,
   readChecks,
-  runCheck,
 } from '../reports/index.ts';
 import { formatInstant, formatMonth, type Instant, parseMonth, type Window } from '../time.ts';
 import {
@@ -88,7 +88,7 @@ async function closeUnderLock(closing: Closing): Promise<Outcome> {
       month,
       closed,
       accounts,
-      checks: await failingChecks(connection, context),
+      checks: await failingChecks(context),
       closeAfterDays: config.closeAfterDays,
       settleDays: config.settleDays,
     });
@@ -170,17 +170,11 @@ async function accountsToClose(connection: Connection, config: LocalConfig, mont
   );
 }
 
-async function failingChecks(
-  connection: Connection,
-  { dir, signal, progress }: CommandContext,
-): Promise<CheckResult[]> {
-  const results: CheckResult[] = [];
-  for (const check of await readChecks(join(dir, 'sql'))) {
-    progress(`check ${check.name}`);
-    if (check.severity === 'fail') results.push(await runCheck(connection, check));
-    signal.throwIfAborted();
-  }
-  return results;
+/** The results of the checks that keep a month from being closed. */
+async function failingChecks({ dir, signal, progress }: CommandContext): Promise<CheckResult[]> {
+  const checks = (await readChecks(join(dir, 'sql'))).filter(({ severity }) => severity === 'fail');
+  progress('checks');
+  return runChecks(dir, checks, { signal, onResult: ({ check }) => progress(`check ${check.name}`) });
 }
 
 /** Invoiced USD as plain decimal text: by account, or one amount for the only account. */

@@ -8,7 +8,8 @@ import { openLanding } from '../fetch/index.ts';
 import { umaskOf } from '../file-mode.ts';
 import { loadJobs } from '../jobs/index.ts';
 import { memoryLimitMb } from '../memory.ts';
-import { budgetsFile, loadBudgets, sinkFault } from '../reports/index.ts';
+import { runChecks } from '../query/index.ts';
+import { budgetsFile, loadBudgets, readChecks, readReports, sinkFault } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { readToken } from '../secrets.ts';
 import { isStandardSecret, secretsOf } from '../sink-settings.ts';
@@ -65,6 +66,7 @@ export const doctorCommand: Command = {
     });
     const config = read as LocalConfig | undefined; // assigned in a closure, which the compiler does not see
     await look('jobs', () => jobs(config, context));
+    await look('sql', () => sqlFiles(context));
     for (const account of config?.accounts ?? []) {
       const of = account.id === undefined ? '' : ` ${account.id}`;
       await look(`token${of}`, () => token(account, context));
@@ -201,6 +203,21 @@ function jobs(config: LocalConfig | undefined, { dir, env, effects, keepSecret }
     return count === 0 ? 'no allocation rules' : `${count} allocation rule${count === 1 ? '' : 's'}`;
   });
   return found;
+}
+
+/** Every report and check: its header, and whether DuckDB takes its SQL where there are books to ask. */
+async function sqlFiles({ dir, signal }: CommandContext): Promise<readonly Found[]> {
+  const overlay = join(dir, 'sql');
+  const [reports, checks] = await Promise.all([readReports(overlay), readChecks(overlay)]);
+  const all = [...reports.map((report) => ({ ...report, severity: 'fail' as const })), ...checks];
+  const isPublished = (await stat(snapshotFile(dir)).catch(() => undefined)) !== undefined;
+  const problems = isPublished
+    ? (await runChecks(dir, all, { isDry: true, signal })).flatMap(({ error }) => error?.message ?? [])
+    : all.flatMap(({ problem }) => problem ?? []);
+  if (problems.length > 0) {
+    return problems.map((words) => fail(exitCodes.usage, words, 'correct it, or move it away; the others are used'));
+  }
+  return [ok(`${reports.length} reports and ${checks.length} checks can be used`)];
 }
 
 async function token(account: LocalAccount, { dir, keepSecret, signal }: CommandContext): Promise<readonly Found[]> {

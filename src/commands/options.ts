@@ -1,6 +1,7 @@
 import { UsageError } from '../errors.ts';
 import type { AsOf } from '../reports/index.ts';
 import {
+  dayMs,
   floorHour,
   formatInstant,
   type Instant,
@@ -127,4 +128,13 @@ export function optionReader(
 /** `parquetDecimals` as a person writes it: `parquet-decimals`. */
 function optionName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** `--timeout` in milliseconds; what is no time up to a day becomes a problem. */
+export function timeoutOf(options: ReturnType<typeof optionReader>): number | undefined {
+  const timeoutMs = options.duration('timeout');
+  if (timeoutMs === 0 || (timeoutMs ?? 0) > dayMs) {
+    options.problem('--timeout: expected more than nothing and at most 24h');
+  }
+  return timeoutMs;
 }

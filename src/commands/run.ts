@@ -95,11 +95,14 @@ export const runCommand: Command = {
 /** Throws UsageError where a step names a report that is not there: found out before anything is begun. */
 export async function checkNames(jobs: readonly Job[], { dir }: CommandContext): Promise<void> {
   if (!jobs.some(({ steps }) => steps.some(({ name }) => name === 'report'))) return;
-  const names = (await readReports(join(dir, 'sql'))).map(({ name }) => name);
+  const reports = await readReports(join(dir, 'sql'));
+  const names = reports.map(({ name }) => name);
   const problems = jobs.flatMap(({ file, steps }) =>
     steps.flatMap(({ name, options }) => {
       const report = String(options['name']);
-      if (name !== 'report' || names.includes(report)) return [];
+      if (name !== 'report') return [];
+      const found = reports.find((candidate) => candidate.name === report);
+      if (found !== undefined) return found.problem === undefined ? [] : [`${file}: ${found.problem}`];
       const guess = nearest(report, names);
       return [
         `${file}: there is no report "${report}"${guess === undefined ? '' : ` (did you mean "${guess}"?)`}: expected one of ${names.join(', ')}`,

@@ -3,9 +3,8 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import { type Answered, type AnswerFormat, answerFormats, askToFile, askToStream } from '../query/index.ts';
-import { dayMs } from '../time.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
-import { optionReader } from './options.ts';
+import { optionReader, timeoutOf } from './options.ts';
 
 /** Enough for a question, and short enough that one that runs away is noticed. */
 const usualTimeoutMs = 60_000;
@@ -59,8 +58,7 @@ export const sqlCommand: Command = {
     const out = options.text('out');
     const format = formatOf(options, out, context);
     const maxRows = options.count('maxRows') ?? (format === 'table' ? usualTableRows : null);
-    const timeoutMs = options.duration('timeout') ?? usualTimeoutMs;
-    if (timeoutMs === 0 || timeoutMs > dayMs) options.problem('--timeout: expected more than nothing and at most 24h');
+    const timeoutMs = timeoutOf(options) ?? usualTimeoutMs;
     const asked = options.asOf();
     const asOf = asked === undefined || asked === 'now' ? null : asked;
     const sources = [input.arguments[0], options.text('file')].filter((source) => source !== undefined);

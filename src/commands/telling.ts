@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { type LocalConfig, loadConfig } from '../config.ts';
 import { exitCodes, UsageError } from '../errors.ts';
+import { runChecks } from '../query/index.ts';
 import {
   type AnomalyRules,
   type Budget,
@@ -66,6 +67,7 @@ export function factsAsked(
     overlay: join(dir, 'sql'),
     onProgress: progress,
     signal,
+    runChecks: (checks) => runChecks(dir, checks, { signal, onResult: ({ check }) => progress(`check ${check.name}`) }),
     problem,
   };
 }

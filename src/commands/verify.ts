@@ -1,73 +1,10 @@
-import { stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { exitCodes, UsageError } from '../errors.ts';
-import { expectProject } from '../project-folder.ts';
-import { findExports, openWitness, readReports, type VerifiedExport, verifyExport } from '../reports/index.ts';
-import { openScratch } from '../warehouse/index.ts';
-import type { Command } from './command.ts';
+import { dayMs } from '../time.ts';
+import { apart } from './apart.ts';
 
-export const verifyCommand: Command = {
-  name: 'verify',
+export const verifyCommand = apart('verify', {
   summary: 'Look whether exports are what their manifests say: files, hashes, rows and cost, also by the books.',
   arguments: [{ name: '[dir]', summary: 'the folder to look below; by default exports in the project folder' }],
-  options: [],
+  options: [{ flags: '--timeout <duration>', summary: 'end it after so long, such as 30m; 24h by default' }],
   examples: ['costbook verify', 'costbook verify /srv/finance', 'costbook verify --json'],
-  async run(input, context) {
-    const root = resolve(input.arguments[0] ?? join(context.dir, 'exports'));
-    const isFolder = await stat(root).then(
-      (found) => found.isDirectory(),
-      (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return false;
-        throw error;
-      },
-    );
-    const folders = isFolder ? await findExports(root) : [];
-    if (folders.length === 0) {
-      if (input.arguments[0] === undefined) expectProject(context.dir);
-      throw new UsageError(
-        `${root} ${isFolder ? 'holds no export: there is no manifest.json below it' : 'is no folder'}; ` +
-          'expected one into which costbook report wrote',
-      );
-    }
-    const reports = await readReports(join(context.dir, 'sql'));
-    const scratch = await openScratch(root);
-    const witness = await openWitness(context.dir, reports, context.signal);
-    const verified: VerifiedExport[] = [];
-    try {
-      const files = await scratch.connect(context.signal);
-      for (const [index, folder] of folders.entries()) {
-        context.progress(`export ${index + 1} of ${folders.length}, ${folder}`);
-        context.signal.throwIfAborted();
-        const one = await verifyExport(root, folder, files, (manifest) => witness.askAgain(manifest));
-        verified.push(one);
-        if (!context.json) await context.write(describe(one));
-      }
-    } finally {
-      witness.close();
-      scratch.close();
-    }
-    const differences = verified.reduce((sum, one) => sum + one.differences.length, 0);
-    if (context.json) await context.write(`${JSON.stringify({ folder: root, exports: verified, differences })}\n`);
-    else {
-      const found = differences === 0 ? 'no difference' : `${differences} difference${differences === 1 ? '' : 's'}`;
-      await context.write(`${verified.length} export${verified.length === 1 ? '' : 's'}: ${found}\n`);
-    }
-    return differences === 0 ? exitCodes.done : exitCodes.unproven;
-  },
-};
-
-function describe(one: VerifiedExport): string {
-  const { folder, files, rows, cost, asOf, notCompared, differences, notes } = one;
-  const outcome = differences.length === 0 ? 'same   ' : 'DIFFERS';
-  const what =
-    asOf === null
-      ? ''
-      : `  ${files} file${files === 1 ? '' : 's'}, ${rows} rows${cost === null ? '' : `, ${cost} USD`}, as of ${asOf}`;
-  return [
-    `${outcome}  ${folder}${what}`,
-    ...differences.map(({ file, what, found, expected }) => `  ${file}: ${what}: found ${found}, expected ${expected}`),
-    ...(notCompared === null ? [] : [`  not compared with the books: ${notCompared}`]),
-    ...notes.map((note) => `  note: ${note}`),
-    '',
-  ].join('\n');
-}
+  usualTimeoutMs: dayMs,
+});

@@ -25,7 +25,7 @@ export const stepNames = ['ingest', 'check', 'close', 'report', 'digest', 'alert
 export type StepName = (typeof stepNames)[number];
 
 /** What a report can be written as, by the names that `costbook report --format` has for it. */
-const formats = ['csv', 'parquet', 'arrow', 'json'] as const;
+export const formats = ['csv', 'parquet', 'arrow', 'json'] as const;
 
 /** Each step with the options of its command that a job may say. What only a person can decide is none of them. */
 export const stepRules: Readonly<Record<StepName, StepRule>> = {

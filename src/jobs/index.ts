@@ -1,5 +1,6 @@
 export {
   commandLineOf,
+  formats,
   type Job,
   type Ping,
   type Step,

@@ -5,9 +5,10 @@ import {
   describeCompleteness,
   type FormatOptions,
   factsOf,
-  formatTable,
   jsonLines,
   loadArrow,
+  openTable,
+  type Table,
   writeParquet,
 } from '../reports/index.ts';
 import { asTyped, type Connection, type SqlResult, toCellText } from '../warehouse/index.ts';
@@ -53,18 +54,37 @@ function countRows(result: SqlResult, maxRows: number | null): CountedResult {
   return counted;
 }
 
+/** So many rows say how wide the columns of a table are. */
+const sampleRows = 1000;
+
 type Writer = (result: CountedResult, question: Question, state: CompletenessState, write: Write) => Promise<void>;
 
 const writers: Readonly<Record<Exclude<Question['format'], 'parquet'>, Writer>> = {
-  async table(result, { layout }, state, write) {
-    const shown: (string | undefined)[][] = [];
-    for await (const rows of result.pieces) for (const row of rows) shown.push(row.map(toCellText));
+  async table(result, { layout = {} }, state, write) {
+    const sample: (string | undefined)[][] = [];
+    let table: Table | undefined;
+    /** Writes rows behind what was written before. */
+    async function writeRows(rows: readonly (string | undefined)[][], isWhole: boolean): Promise<void> {
+      const isFirst = table === undefined;
+      table ??= openTable(result.columns, rows, { ...layout, isWhole });
+      const separator = table.isVertical ? '\n\n' : '\n';
+      const lines = rows.map((row) => table?.row(row) ?? '').join(separator);
+      const lead = isFirst ? [table.head].filter((head) => head !== '').join('') : undefined;
+      const parts = lead === undefined ? ['', lines] : [lead, lines].filter((part) => part !== '');
+      await write(parts.join(isFirst ? '\n' : separator));
+    }
+    for await (const rows of result.pieces) {
+      const cells = rows.map((row) => row.map(toCellText));
+      // The first rows say how wide the columns are; the others are shown as they come, however many they are.
+      if (table === undefined) sample.push(...cells);
+      else await writeRows(cells, false);
+      if (table === undefined && sample.length > sampleRows) await writeRows(sample, false);
+    }
+    if (table === undefined) await writeRows(sample, true);
     const count = result.isTruncated
       ? `the first ${result.rows} rows; there are more: --max-rows, or --format csv for all`
       : `${result.rows} row${result.rows === 1 ? '' : 's'}`;
-    await write(
-      `${formatTable(result.columns, shown, layout)}\n(${count})${layout?.width === undefined ? ' ' : '\n'}${describeCompleteness(state)}\n`,
-    );
+    await write(`\n(${count})${layout.width === undefined ? ' ' : '\n'}${describeCompleteness(state)}\n`);
   },
   async csv(result, { raw }, state, write) {
     for await (const piece of csvPieces(result, formatOptions(raw, state))) await write(piece);

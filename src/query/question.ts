@@ -33,9 +33,7 @@ export interface Answered {
   readonly sentence: string;
 }
 
-/** How the child ended: with an answer, or with an error's words and exit code. */
-export type Outcome = { readonly answered: Answered } | { readonly failure: Failure };
-
+/** What a child failed with: an error's words and exit code. */
 export interface Failure {
   readonly exitCode: number;
   readonly message: string;

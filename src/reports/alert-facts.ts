@@ -30,7 +30,7 @@ import {
 import type { Budget } from './budget-file.ts';
 import { type SpendNow, watchedSpends } from './budget-spends.ts';
 import { type Driver, evaluateBudgets, isAskedBy, isForecastAsked } from './budgets.ts';
-import { readChecks, runCheck } from './check.ts';
+import { type Check, type CheckResult, readChecks, runCheck } from './check.ts';
 import { completenessOf } from './completeness.ts';
 import { lackingTogether } from './lacking-words.ts';
 import type { Forecaster } from './period-forecast.ts';
@@ -55,6 +55,8 @@ export interface FactsAsked {
   /** The user's own `sql` folder. */
   readonly overlay: string;
   readonly signal: AbortSignal;
+  /** Runs the checks, whose SQL may be the user's; by default on the connection that the facts are read from. */
+  readonly runChecks?: (checks: readonly Check[]) => Promise<readonly CheckResult[]>;
   /** Told what is being looked at. */
   readonly onProgress?: ((words: string) => void) | undefined;
 }
@@ -169,9 +171,18 @@ async function readBudgetFacts(
   return { facts, missing, forecasts, spends, bug };
 }
 
+async function runAll(connection: Connection, checks: readonly Check[], signal: AbortSignal): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
+  for (const check of checks) {
+    results.push(await runCheck(connection, check));
+    signal.throwIfAborted();
+  }
+  return results;
+}
+
 async function readDataState(
   connection: Connection,
-  { now, freshnessHours, configured, overlay, signal, onProgress }: FactsAsked,
+  { now, freshnessHours, configured, overlay, signal, onProgress, runChecks }: FactsAsked,
 ): Promise<DataState> {
   const accounts: DataState['accounts'][number][] = [];
   const clocks = await lastClocks(connection);
@@ -188,12 +199,11 @@ async function readDataState(
     });
   }
   const checks: DataState['checks'][number][] = [];
-  for (const check of await readChecks(overlay)) {
-    onProgress?.(`check ${check.name}`);
-    const { offenders, error } = await runCheck(connection, check);
+  onProgress?.('checks');
+  const ours = await readChecks(overlay);
+  for (const { check, offenders, error } of await (runChecks?.(ours) ?? runAll(connection, ours, signal))) {
     const { name, about, severity } = check;
     checks.push({ name, about, severity, offenders: offenders ?? null, error: error?.message ?? null });
-    signal.throwIfAborted();
   }
   return {
     accounts,

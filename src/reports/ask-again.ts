@@ -7,7 +7,7 @@ import { figuresOfQuery } from './figures.ts';
 import { type Manifest, sha256OfText } from './manifest.ts';
 import { boundParameters, type GivenParameter, readParameters, settleParameters } from './parameters.ts';
 import { inputsOf } from './publish-report.ts';
-import { blamingReport, orderedQuery, type Report, selectOf } from './report.ts';
+import { admitReport, blamingReport, orderedQuery, type Report, selectOf } from './report.ts';
 import { shape } from './shape.ts';
 import { type BooksAnswer, columnOf } from './verify-exports.ts';
 
@@ -21,11 +21,15 @@ export interface Witness {
  * Opens the snapshot below the project folder to ask again what was exported. Where nothing was published there it has
  * nothing to say. The signal ends what is asked.
  */
-export async function openWitness(dir: string, reports: readonly Report[], signal: AbortSignal): Promise<Witness> {
+export async function openWitness(
+  dir: string,
+  reports: readonly Report[],
+  { reader, signal }: { reader: string; signal: AbortSignal },
+): Promise<Witness> {
   let end: Instant | undefined;
   let because: string | undefined;
   try {
-    const present = await openBooks(dir, { lockedDown: true, signal });
+    const present = await openBooks(dir, { lockedDown: true, reader, signal });
     try {
       end = await lastSeen(present.connection);
     } finally {
@@ -36,12 +40,15 @@ export async function openWitness(dir: string, reports: readonly Report[], signa
     because = error.message;
   }
   // Most exports of a night are of one instant.
-  let open: { readonly asOf: string; readonly books: Books } | undefined;
-  async function booksAsOf(asOf: string): Promise<Connection> {
-    if (open?.asOf !== asOf) {
+  let open: { readonly asOf: string; readonly books: Books; readonly files: readonly string[] } | undefined;
+  async function booksAsOf(asOf: string, files: readonly string[]): Promise<Connection> {
+    if (open?.asOf !== asOf || files.some((file) => !open?.files.includes(file))) {
       open?.books.close();
       open = undefined;
-      open = { asOf, books: await openBooks(dir, { lockedDown: false, asOf: Date.parse(asOf), signal }) };
+      const books = await openBooks(dir, { lockedDown: false, asOf: Date.parse(asOf), reader, signal });
+      open = { asOf, books, files };
+      // Reports may be the user's SQL.
+      await books.lockDown({ files });
     }
     return open.books.connection;
   }
@@ -55,12 +62,13 @@ export async function openWitness(dir: string, reports: readonly Report[], signa
       }
       const report = reports.find(({ name }) => name === manifest.report);
       if (report === undefined) return notCompared(`there is no report ${manifest.report} any more`);
+      if (report.problem !== undefined) return notCompared(report.problem);
       if (sha256OfText(report.file.text) !== manifest.sqlSha256) {
         return notCompared(`the SQL of ${manifest.report} is another since`);
       }
       const bound = await bindAgain(report, manifest, dir);
       if (typeof bound === 'string') return notCompared(bound);
-      const connection = await booksAsOf(manifest.asOf);
+      const connection = await booksAsOf(manifest.asOf, filesOfParameters(report, bound));
       return {
         notCompared: undefined,
         facts: [
@@ -75,6 +83,12 @@ export async function openWitness(dir: string, reports: readonly Report[], signa
     },
     close: () => open?.books.close(),
   };
+}
+
+/** The files that the SQL is bound to. */
+function filesOfParameters(report: Report, bound: SqlParameters): string[] {
+  const names = report.parameters.filter(({ type }) => type === 'file').map(({ name }) => name);
+  return names.flatMap((name) => (typeof bound[name] === 'string' ? [String(bound[name])] : []));
 }
 
 function notCompared(because: string): BooksAnswer {
@@ -108,6 +122,7 @@ async function answerFacts(
 }
 
 async function partitionFacts(connection: Connection, report: Report, manifest: Manifest): Promise<Facts> {
+  await admitReport(connection, report);
   const { name = 'cost', decimals = 0 } = columnOf(manifest) ?? {};
   const rows = await connection.rows(
     `select account, month, count(*) as rows, cast(sum(cast(${quoted(name)} as decimal(38, ${decimals}))) as varchar) as cost
@@ -142,7 +157,7 @@ async function bindAgain(report: Report, manifest: Manifest, dir: string): Promi
   });
   const problems: string[] = [];
   const problem = (text: string): number => problems.push(text);
-  const read = await readParameters(report, given, { now: Date.parse(manifest.asOf), dir, problem });
+  const read = await readParameters(report, given, { now: Date.parse(manifest.asOf), dir, folders: ['/'], problem });
   if (problems.length > 0) return problems.join('; ');
   // Every value is told; none has to be looked up in the books.
   const values = settleParameters(read, nothingKnown);

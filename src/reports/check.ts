@@ -17,6 +17,8 @@ export interface Check {
   readonly about: string;
   /** `fail` stops a job, `warn` is told and no more. */
   readonly severity: 'fail' | 'warn';
+  /** What keeps it from being run, with file and line; undefined where nothing does. */
+  readonly problem?: string;
 }
 
 /** What a check found. */
@@ -35,11 +37,11 @@ export interface CheckResult {
 /** Rows of a check that are shown; all of them are counted. */
 export const maxOffendersShown = 10;
 
-/** Reads the checks, a project's own `sql/checks` over the built-in ones. Throws UsageError for a wrong header. */
+/** Reads the checks, a project's own `sql/checks` over the built-in ones. What is wrong with one is in its `problem`. */
 export async function readChecks(overlay: string): Promise<Check[]> {
   const files = await readSqlFolder('checks', overlay);
-  const problems: string[] = [];
-  const checks = files.map((file) => {
+  return files.map((file): Check => {
+    const problems = [...(file.problems ?? [])];
     const severity = file.header['severity'];
     if (severity !== 'fail' && severity !== 'warn') {
       const found = severity === undefined ? 'the header has no "--! severity:" line' : `the severity is "${severity}"`;
@@ -49,11 +51,10 @@ export async function readChecks(overlay: string): Promise<Check[]> {
       file,
       name: file.name,
       about: file.header['about'] ?? '',
-      severity: severity === 'warn' ? ('warn' as const) : ('fail' as const),
+      severity: severity === 'warn' ? 'warn' : 'fail',
+      ...(problems.length === 0 ? {} : { problem: problems.join('\n') }),
     };
   });
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
-  return checks;
 }
 
 /** Runs a check and counts what it returns, without holding it. Wrong SQL is in the result; MachineError is thrown. */
@@ -62,6 +63,9 @@ export async function runCheck(connection: Connection, check: Check): Promise<Ch
   const rows: Record<string, JsonValue>[] = [];
   let columns: readonly SqlColumn[] = [];
   let offenders = 0;
+  if (check.problem !== undefined) {
+    return { check, offenders: undefined, columns, cells, rows, error: new UsageError(check.problem) };
+  }
   try {
     const result = await connection.query(check.file.text);
     columns = result.columns;
@@ -76,5 +80,20 @@ export async function runCheck(connection: Connection, check: Check): Promise<Ch
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return { check, offenders: undefined, columns, cells: [], rows: [], error: sqlProblem(check.file, error, 0) };
+  }
+}
+
+/** Has DuckDB read a check, or a report in its place, without running it. Wrong SQL is in the result. */
+export async function bindCheck(connection: Connection, check: Check): Promise<CheckResult> {
+  const nothing = { check, columns: [], cells: [], rows: [] };
+  try {
+    if (check.problem !== undefined) throw new UsageError(check.problem);
+    await connection.admit(check.file.text, { withParameters: true }).catch((error) => {
+      throw error instanceof UsageError ? sqlProblem(check.file, error, 0) : error;
+    });
+    return { ...nothing, offenders: 0, error: undefined };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return { ...nothing, offenders: undefined, error };
   }
 }

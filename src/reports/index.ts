@@ -94,6 +94,7 @@ export {
 export { type Kept, readKept } from './kept.ts';
 export { lackingTogether } from './lacking-words.ts';
 export { partitionsFolder } from './lake.ts';
+export { realFolder } from './layout.ts';
 export { type Manifest, type ManifestFile, manifestName } from './manifest.ts';
 export { answersMetric, type EndedRun, type MetricsAsked, metricNames, readMetrics } from './metrics.ts';
 export * from './moment.ts';
@@ -110,7 +111,7 @@ export {
   reachedOn,
 } from './period-forecast.ts';
 export { filesOf, type Published } from './publish.ts';
-export { isPartitioned, publishReport, totalsOf } from './publish-report.ts';
+export { filesNamed, isPartitioned, placeOf, publishReport, totalsOf } from './publish-report.ts';
 export * from './report.ts';
 export {
   exceedsOnOf,
@@ -128,4 +129,5 @@ export { sinkFault } from './sinks/reach.ts';
 export type { Attempt, SinkEffects, Tell } from './sinks/sink.ts';
 export { readInSlack, type SlackBlock, type SlackMessage, slackLimits, slackMessage } from './sinks/slack.ts';
 export { newestThatFit, sparkline } from './sparkline.ts';
+export { unanswerable } from './unanswerable.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';

@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { formatInstant, type Instant } from '../time.ts';
 import type { JsonValue } from '../warehouse/index.ts';
 import { sha256OfText } from './manifest.ts';
@@ -72,5 +73,13 @@ export function hiveEncode(value: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are among what is encoded
   return value.replace(/[\0-\x1F"#%'*/:=?\\\x7F{}[\]^<>|+]/g, (character) => {
     return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+  });
+}
+
+/** The real path of a folder that need not exist yet: SQL is allowed files by their real names. */
+export async function realFolder(folder: string): Promise<string> {
+  return realpath(folder).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT' || dirname(folder) === folder) throw error;
+    return join(await realFolder(dirname(folder)), basename(folder));
   });
 }

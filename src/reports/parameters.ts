@@ -1,5 +1,5 @@
-import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { realpath, stat } from 'node:fs/promises';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
 import {
@@ -269,7 +269,12 @@ export type ReadParameters = readonly {
 export async function readParameters(
   report: { readonly name: string; readonly parameters: readonly ReportParameter[] },
   given: readonly GivenParameter[],
-  { now, dir, problem }: { now: Instant; dir: string; problem: (text: string) => void },
+  {
+    now,
+    dir,
+    folders = [],
+    problem,
+  }: { now: Instant; dir: string; folders?: readonly string[]; problem: (text: string) => void },
 ): Promise<ReadParameters> {
   const known = report.parameters.map((parameter) => parameter.name);
   for (const { name, what } of given) {
@@ -300,20 +305,28 @@ export async function readParameters(
       problem(`${what}: "${text}" is not what the report ${report.name} takes there; expected ${expectedOf(type)}`);
     } else if (type === 'file') {
       const path = resolve(dir, text);
-      const words = await fileProblem(path);
-      if (words === undefined) read.push({ parameter, value: { bound: path, said: text }, isDefault: !first });
+      const words = await fileProblem(path, [dir, ...folders]);
+      if (words === undefined)
+        read.push({ parameter, value: { bound: await realpath(path), said: text }, isDefault: !first });
       else problem(`${what}: ${path} ${words}; expected ${expectedOf(type)} (${dir})`);
     } else read.push({ parameter, value, isDefault: first === undefined });
   }
   return read;
 }
 
-/** What keeps a path from being read as one file; undefined where nothing does. */
-async function fileProblem(path: string): Promise<string | undefined> {
+/** What keeps a path from being read as one file below one of the folders; undefined where nothing does. */
+async function fileProblem(path: string, folders: readonly string[]): Promise<string | undefined> {
   // DuckDB would read every file that the pattern fits.
   if (/[*?[\]{}]/.test(path)) return 'has one of * ? [ ] { } in it, which make it a pattern for several files';
   try {
-    return (await stat(path)).isFile() ? undefined : 'is no file';
+    if (!(await stat(path)).isFile()) return 'is no file';
+    const real = await realpath(path);
+    for (const folder of folders) {
+      const root = await realpath(folder).catch(() => resolve(folder));
+      const below = relative(root, real);
+      if (below.split(sep)[0] !== '..' && !isAbsolute(below)) return undefined;
+    }
+    return 'is outside of the project folder: move it there, or allow its folder with --allow-files';
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';

@@ -9,7 +9,7 @@ import { writeExcel } from './formats/excel.ts';
 import type { FormatOptions, Question } from './formats/format.ts';
 import type { Kept } from './kept.ts';
 import { publishLake } from './lake.ts';
-import { exportPlace } from './layout.ts';
+import { type ExportPlace, exportPlace } from './layout.ts';
 import { type Manifest, sha256OfFile, sha256OfText } from './manifest.ts';
 import { type ParameterValue, saidParameters } from './parameters.ts';
 import { excelKind, type FileToWrite, type Published, publishFiles } from './publish.ts';
@@ -27,8 +27,6 @@ export interface Publication {
   readonly kept: Kept | undefined;
   /** The instant as of which the books answer; undefined where they answer as they are. */
   readonly asOf: Instant | undefined;
-  /** Whether it would also be answered as of then where nobody says as of when. */
-  readonly isUsual: boolean;
   /** Those asked for; others that lie there from before are written with them. */
   readonly formats: readonly string[];
   readonly raw: boolean;
@@ -37,11 +35,33 @@ export interface Publication {
   readonly parquetDecimals: FormatOptions['parquetDecimals'];
   /** Of a report that is told in FOCUS: its version, and the metadata that goes with it. */
   readonly focus: { readonly version: string; readonly metadata: string } | undefined;
-  /** The folder below which all exports lie. */
-  readonly root: string;
+  /** Where the files go. */
+  readonly place: ExportPlace;
   readonly signal: AbortSignal;
   /** Told what is being written. */
   readonly onProgress?: ((words: string) => void) | undefined;
+}
+
+/** Where an answer goes, below the folder of all exports. */
+export function placeOf({
+  report,
+  values,
+  asOf,
+  isUsual,
+  root,
+}: Pick<Publication, 'report' | 'values' | 'asOf'> & {
+  /** Whether it would also be answered as of then where nobody says as of when. */
+  readonly isUsual: boolean;
+  /** The folder below which all exports lie. */
+  readonly root: string;
+}): ExportPlace {
+  const defaults = new Map(report.parameters.map((parameter) => [parameter.name, parameter.default]));
+  return exportPlace(
+    root,
+    report.name,
+    values.map((value) => ({ ...value, hasDefault: defaults.get(value.name) !== undefined })),
+    isUsual ? undefined : (asOf ?? 'now'),
+  );
 }
 
 /** Publishes the answer of a report as files with their manifest, as `publishFiles` and `publishLake` do. */
@@ -53,6 +73,7 @@ export async function publishReport(publication: Publication): Promise<Published
     values,
     state,
     asOf,
+    place,
     formats,
     raw,
     excel,
@@ -63,13 +84,6 @@ export async function publishReport(publication: Publication): Promise<Published
   } = publication;
   const { connection, query, parameters } = question;
   const column = costColumnOf(columns, report.file.header['cost']);
-  const defaults = new Map(report.parameters.map((parameter) => [parameter.name, parameter.default]));
-  const place = exportPlace(
-    publication.root,
-    report.name,
-    values.map((value) => ({ ...value, hasDefault: defaults.get(value.name) !== undefined })),
-    publication.isUsual ? undefined : (asOf ?? 'now'),
-  );
   const facts = {
     report: report.name,
     parameters: saidParameters(values),
@@ -135,6 +149,11 @@ export async function publishReport(publication: Publication): Promise<Published
     });
   }
   return publishFiles(place, { ...facts, ...figures }, files, { connection, column, signal, onProgress });
+}
+
+/** The files that parameters name: the only ones that the SQL reads. */
+export function filesNamed(values: readonly ParameterValue[]): string[] {
+  return values.flatMap(({ type, bound }) => (type === 'file' && typeof bound === 'string' ? [bound] : []));
 }
 
 /** The columns of a report that may be added up: those that its header names, its cost, and those made of rows. */

@@ -34,6 +34,8 @@ export interface Report {
   readonly spread: Spread | undefined;
   /** The columns that a person may want added up at the end, besides its cost. */
   readonly totals: readonly string[];
+  /** What keeps it from being answered, with file, line and column; undefined where nothing does. */
+  readonly problem?: string;
   /** SQL on the lines before and after its own, as `shape` makes it. */
   readonly wrapping?: { readonly before: string; readonly after: string };
 }
@@ -48,11 +50,11 @@ export interface Screen {
   readonly sparkline: { readonly of: string; readonly over: string } | undefined;
 }
 
-/** Reads the reports, a project's own `sql/reports` over the built-in ones. Throws UsageError for a wrong header. */
+/** Reads the reports, a project's own `sql/reports` over the built-in ones. What is wrong with one is in its `problem`. */
 export async function readReports(overlay: string): Promise<Report[]> {
   const files = await readSqlFolder('reports', overlay);
-  const problems: string[] = [];
-  const reports = files.map((file) => {
+  return files.map((file): Report => {
+    const problems = [...(file.problems ?? [])];
     const grain = list(file.header['grain']);
     if (grain.length === 0)
       problems.push(`${file.path}:1:1: the header has no "--! grain:" line; a report is ordered by its grain`);
@@ -67,21 +69,23 @@ export async function readReports(overlay: string): Promise<Report[]> {
     if (said !== undefined && kept === undefined) {
       problems.push(`${file.path}:1:1: found "--! kept: ${said}", expected one of ${keptKinds.join(', ')}`);
     }
+    const parameters = parseParameters(file, problems);
+    const spread = parseSpread(file, problems);
+    const screen = screenOf(file, problems);
     return {
       file,
       name: file.name,
       about: file.header['about'] ?? '',
       grain,
       formats,
-      parameters: parseParameters(file, problems),
+      parameters,
       kept,
-      screen: screenOf(file, problems),
-      spread: parseSpread(file, problems),
+      screen,
+      spread,
       totals: list(file.header['totals']),
+      ...(problems.length === 0 ? {} : { problem: problems.join('\n') }),
     };
   });
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
-  return reports;
 }
 
 /**
@@ -130,6 +134,13 @@ export async function checkReport(
   checkCost(report, columns);
   checkScreen(report, columns);
   return columns;
+}
+
+/** Throws UsageError where a report's SQL is anything but one SELECT, which is all that may stand inside of ours. */
+export async function admitReport(connection: Connection, { file }: Report): Promise<void> {
+  await connection.admit(file.text, { withParameters: true }).catch((error) => {
+    throw error instanceof UsageError ? sqlProblem(file, error, 0) : error;
+  });
 }
 
 /** Throws UsageError where the header's cost is no column that can be added up exactly. */

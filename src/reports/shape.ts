@@ -2,7 +2,7 @@ import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
 import type { Connection, SqlParameters } from '../warehouse/index.ts';
 import { columnsOf, quoted } from './columns.ts';
-import { type Report, selectOf } from './report.ts';
+import { admitReport, type Report, selectOf } from './report.ts';
 import type { Spread } from './spread.ts';
 
 /** More columns than this are no table; the amounts of the least are added up in one. */
@@ -18,6 +18,7 @@ export async function shape(
   report: Report,
   parameters: SqlParameters,
 ): Promise<{ report: Report; parameters: SqlParameters }> {
+  await admitReport(connection, report);
   if (report.spread !== undefined) return spread(connection, report, report.spread, parameters);
   if (report.parameters.some(({ name }) => name === 'labels')) return withLabels(connection, report, parameters);
   return { report, parameters };

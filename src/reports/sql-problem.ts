@@ -15,5 +15,8 @@ export function sqlProblem(file: SqlFile, error: SqlError | UsageError, linesBef
     place += `:${line}`;
     return `LINE ${line}:`.padEnd(marker.length); // the caret below stands under the same character
   });
-  return new UsageError(`${place}: ${words}`, { cause: error });
+  const hint = /^Permission Error: Cannot access file/.test(words)
+    ? '\nSQL reads only the files that its parameters of type file name ("--! params: prices file"), and checks read none'
+    : '';
+  return new UsageError(`${place}: ${words}${hint}`, { cause: error });
 }

@@ -1,9 +1,16 @@
-import { rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DamagedFileError, LockedError, UnprovenError, UsageError } from '../errors.ts';
 import type { Instant } from '../time.ts';
 import { createPast, presentCatalog, setMoment } from './as-of.ts';
-import { type Connection, type Database, expectFile, type OpenOptions, openDatabase } from './connection.ts';
+import {
+  type Connection,
+  type Database,
+  expectFile,
+  type OpenOptions,
+  openDatabase,
+  type Reachable,
+} from './connection.ts';
 import { findTraces, readAllTables } from './intactness.ts';
 import { refuseLogsBeside } from './logs.ts';
 import { checkSchema } from './migrate.ts';
@@ -11,7 +18,7 @@ import { throughPassingName } from './passing-name.ts';
 import type { RebuildingBase } from './rebuilding.ts';
 import { readSeal, type Seal, type SealState } from './seal.ts';
 import { repairsSnapshot, snapshotFile } from './snapshot.ts';
-import { readersSpillName, spillRoom } from './spill.ts';
+import { readersSpillPrefix, spillRoom } from './spill.ts';
 
 /** After everything that is ever seen: as of then the books are what they are now. */
 const endOfTime = Date.UTC(9999, 11, 31);
@@ -21,6 +28,8 @@ export interface Books {
   readonly connection: Connection;
   /** What Costbook wrote of the snapshot when it published it. */
   readonly published: Seal;
+  /** From here on refuses every file but these, the network and every setting: before SQL of the project is asked. */
+  lockDown(reachable?: Reachable): Promise<void>;
   close(): void;
 }
 
@@ -64,7 +73,12 @@ export async function openBooks(
   try {
     const connection = await database.connect(signal);
     if (moment !== undefined) await setMoment(connection, moment);
-    return { connection, published, close: () => database.close() };
+    return {
+      connection,
+      published,
+      lockDown: (reachable) => database.lockDown(reachable),
+      close: () => database.close(),
+    };
   } catch (error) {
     database.close();
     throw error;
@@ -159,8 +173,10 @@ async function expectPublished(file: string): Promise<void> {
   await expectFile(file);
 }
 
-/** Removes what a reader that was killed has left in its spill folder. */
+/** Removes what a reader that was killed has left in its spill folders. */
 export async function clearAfterReader(dir: string, reader: string): Promise<void> {
   const folder = await spillRoom(dirname(snapshotFile(dir)));
-  await rm(join(folder, readersSpillName(reader)), { recursive: true, force: true });
+  for (const name of await readdir(folder)) {
+    if (name.startsWith(readersSpillPrefix(reader))) await rm(join(folder, name), { recursive: true, force: true });
+  }
 }

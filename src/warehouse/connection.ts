@@ -121,7 +121,15 @@ export interface Database {
   readonly file: string;
   /** A connection; what runs on it when the signal is aborted is interrupted, what is asked later refused with its reason. */
   connect(signal?: AbortSignal): Promise<Connection>;
+  /** From here on refuses every file but these, the network and every setting, on all its connections. Once. */
+  lockDown(reachable?: Reachable): Promise<void>;
   close(): void;
+}
+
+/** The files that SQL can still reach after a lock-down, and the folders with all that is below them; absolute. */
+export interface Reachable {
+  readonly files?: readonly string[];
+  readonly folders?: readonly string[];
 }
 
 export interface OpenOptions {
@@ -229,9 +237,7 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
     state.isOpening = false;
     await options.prepare?.(kept);
     if (options.lockedDown) {
-      if (options.writable !== undefined) await first.run(`set allowed_paths = [${literal(options.writable)}]`);
-      await first.run('set enable_external_access = false');
-      await first.run('set lock_configuration = true');
+      await lockDown(first, { files: options.writable === undefined ? [] : [options.writable] });
     }
   } catch (error) {
     close();
@@ -246,11 +252,26 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
       await connection.run('use wh');
       return kept;
     },
+    async lockDown(reachable = {}) {
+      const connection = await instance.connect();
+      try {
+        await lockDown(connection, reachable).catch(fail);
+      } finally {
+        connection.closeSync();
+      }
+    },
     close() {
       close();
       if (!readOnly) openFiles.delete(file);
     },
   };
+}
+
+async function lockDown(connection: DuckDBConnection, { files = [], folders = [] }: Reachable): Promise<void> {
+  await connection.run(`set allowed_paths = [${files.map(literal).join(', ')}]`);
+  await connection.run(`set allowed_directories = [${folders.map(literal).join(', ')}]`);
+  await connection.run('set enable_external_access = false');
+  await connection.run('set lock_configuration = true');
 }
 
 /** How often DuckDB is told again to stop: it forgets an interruption that comes just before a statement has begun. */
@@ -408,6 +429,7 @@ function wrap(
     const [, meddler] = meddling.exec(typed) ?? [];
     if (meddler !== undefined) throw refused(meddler.toLowerCase());
     if (statements.count > 1) {
+      if (withParameters) throw new UsageError('PIVOT needs the values that become columns here: … on name in (…)');
       if (explain !== undefined) throw new UsageError('EXPLAIN of a PIVOT is refused; name its columns with IN (…)');
       return interruptibly(() => pivoted(text, statements));
     }

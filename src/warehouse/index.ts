@@ -75,7 +75,7 @@ export {
 export { openRebuildingWarehouse, type RebuildingBase, type RebuildingWarehouse } from './rebuilding.ts';
 export { readSeal, type Seal, type SealState, type SnapshotFacts } from './seal.ts';
 export { describeFacts, factsOf, knowledgeOf, snapshotFile } from './snapshot.ts';
-export { readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
+export { builtInSql, readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 export {
   epochDays,
   epochMicros,

@@ -10,7 +10,12 @@ const quietMs = 3_600_000;
 
 /** A reader's folder. Its name is random: process ids repeat between containers that share a folder. */
 export function readersSpillName(reader: string = randomUUID()): string {
-  return `${prefix}-${reader}`;
+  return `${readersSpillPrefix(reader)}${randomUUID()}`;
+}
+
+/** How the names of all folders of one reader begin: it may open the snapshot several times. */
+export function readersSpillPrefix(reader: string): string {
+  return `${prefix}-${reader}-`;
 }
 
 /** A new name for the folder of whoever writes a database file. */

@@ -29,6 +29,8 @@ export interface SqlFile {
   readonly header: Readonly<Record<string, string>>;
   /** The whole text, header included: its lines are those of the file, each ended by a line feed alone. */
   readonly text: string;
+  /** What keeps a user's file from being used, with file, line and column; none where all is well. */
+  readonly problems?: readonly string[];
 }
 
 const headerKeys = new Set([
@@ -37,33 +39,39 @@ const headerKeys = new Set([
 ]);
 
 /** Where the built-in SQL files lie: beside `src` in a checkout, beside `dist` in a package. */
-const builtIn = fileURLToPath(new URL('../../sql', import.meta.url));
+export const builtInSql = fileURLToPath(new URL('../../sql', import.meta.url));
 
 /**
  * Reads all SQL files of a folder by name, those in `overlay` (a user's own `sql/`) over the built-in ones.
- * Throws UsageError that lists every file with a wrong header.
+ * What is wrong with a file is in its `problems`, so that the others can be used. Throws where a built-in file is wrong.
  */
 export async function readSqlFolder(folder: SqlFolder, overlay?: string): Promise<SqlFile[]> {
   const files = new Map<string, string>();
-  for (const root of [builtIn, ...(overlay === undefined ? [] : [overlay])]) {
+  for (const root of [builtInSql, ...(overlay === undefined ? [] : [overlay])]) {
     const names = await readdir(join(root, folder)).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return [];
       throw error;
     });
     for (const name of names) if (name.endsWith('.sql')) files.set(basename(name, '.sql'), join(root, folder, name));
   }
-  const problems: string[] = [];
   const read = await Promise.all(
-    [...files]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(async ([name, path]) => {
-        // As other editors write it: a byte order mark, lines that end in CRLF.
-        const text = (await readFile(path, 'utf8')).replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
-        return { name, path, text, header: parseHeader(text, path, problems) };
-      }),
+    [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, path]) => readSqlFile(name, path)),
   );
+  const problems = overlay === undefined ? read.flatMap((file) => file.problems ?? []) : [];
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
   return read;
+}
+
+async function readSqlFile(name: string, path: string): Promise<SqlFile> {
+  const problems: string[] = [];
+  const read = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    problems.push(`${path}: cannot be read (${error.code}); expected an SQL file`);
+    return undefined;
+  });
+  // As other editors write it: a byte order mark, lines that end in CRLF.
+  const text = (read ?? '').replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
+  const header = read === undefined ? {} : parseHeader(text, path, problems);
+  return { name, path, text, header, ...(problems.length === 0 ? {} : { problems }) };
 }
 
 /** The text of one built-in file of a folder. */

@@ -30,7 +30,10 @@ beforeAll(async () => {
 async function verified(dir: string): Promise<VerifiedExport> {
   const root = join(dir, 'exports');
   const scratch = await openScratch(root);
-  const witness = await openWitness(dir, await readReports(join(dir, 'sql')), new AbortController().signal);
+  const witness = await openWitness(dir, await readReports(join(dir, 'sql')), {
+    reader: 'test',
+    signal: new AbortController().signal,
+  });
   try {
     const [folder = root] = await findExports(root);
     return await verifyExport(root, folder, await scratch.connect(), (manifest) => witness.askAgain(manifest));

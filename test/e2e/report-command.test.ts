@@ -226,6 +226,21 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     expect(await readdir(dir)).toEqual(['data']);
   });
 
+  test.each([
+    ['a month that is yet to come', ['--month', '2027-03'], '2027-03 is yet to come'],
+    ['a month before the books', ['--month', '2019-03'], '2019-03 is before the books'],
+    ['a workspace that is misspelt', ['--param', 'workspace=nroth'], 'did you mean "north"?'],
+    ['an account that there is none of', ['--param', 'account=zzz'], 'expected one of acc_one'],
+  ])('refuses %s and writes nothing, unless --allow-empty', async (_, args, words) => {
+    const dir = await projectOfOurs();
+    const { exitCode, stdout, stderr } = await report(dir, 'cost_by_workspace', ...args);
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(words);
+    expect(await readdir(dir)).toEqual(['data']);
+    const allowed = await report(dir, 'cost_by_workspace', ...args, '--allow-empty');
+    expect([allowed.exitCode, allowed.stdout]).toEqual([0, expect.stringContaining('(0 rows)')]);
+  });
+
   test('leaves no part of a file behind', async () => {
     const dir = await projectOfOurs();
     await report(dir, 'cost_by_workspace');
@@ -320,11 +335,15 @@ describe.concurrent('a report of one’s own', () => {
         'broken.sql:3:13: the parameter "mnth" is declared, but $mnth is nowhere in the SQL',
       ],
     ],
-    ['two statements', '--! about: x\n--! grain: a\nselect 1 as a;\nselect 2 as a\n', 'broken.sql:3: Parser Error'],
+    [
+      'two statements',
+      '--! about: x\n--! grain: a\nselect 1 as a;\nselect 2 as a\n',
+      'broken.sql: the query has 2 statements',
+    ],
     [
       'several statements behind a parenthesis that closes too much',
       `--! about: x\n--! grain: a\nselect 1 as a) as r; copy (select 1) to '${join(tmpdir(), 'costbook-never')}'; select * from (select 1 as a\n`,
-      'broken.sql: Parser Error: found 3 statements, expected one SELECT',
+      'broken.sql:3: Parser Error',
     ],
     ['a parenthesis that is open', '--! about: x\n--! grain: a\nselect (1 as a\n', 'broken.sql:3: Parser Error'],
     ['a format that there is none of', '--! about: x\n--! grain: a\n--! formats: csv, xlsx\nselect 1 as a\n', 'xlsx'],
@@ -433,7 +452,7 @@ describe.concurrent('a report about days', () => {
 
   test('puts the files of different questions into different folders', async () => {
     const dir = await projectOfDays();
-    const users = ['--param', 'users=users.csv', '--format', 'csv'];
+    const users = ['--param', 'users=users.csv', '--format', 'csv', '--allow-empty'];
     for (const workspace of ['north', 'a/b', 'a_b', '../x', '..']) {
       expect(await report(dir, 'spent', ...users, '--param', `workspace=${workspace}`)).toMatchObject({ exitCode: 0 });
     }
@@ -444,7 +463,15 @@ describe.concurrent('a report about days', () => {
 
   test('writes a header or a schema where the answer is empty', async () => {
     const dir = await projectOfDays();
-    const none = ['--param', 'users=users.csv', '--param', 'workspace=nobody', '--format', exportFormats.join()];
+    const none = [
+      '--param',
+      'users=users.csv',
+      '--param',
+      'workspace=nobody',
+      '--allow-empty',
+      '--format',
+      exportFormats.join(),
+    ];
     const { stdout } = await report(dir, 'spent', ...none, '--json');
     const { files, rows } = JSON.parse(stdout) as { files: { path: string; rows: number }[]; rows: unknown[] };
     expect(rows).toEqual([]);

@@ -176,8 +176,8 @@ describe('the process', () => {
 
   test('is touched by the entry points alone, but for its number and its own path', () => {
     const touched = sources
-      // The child that answers typed SQL is a program of its own.
-      .filter((path) => path !== 'src/cli.ts' && path !== 'src/query/child.ts')
+      // Children that run SQL of users are programs of their own.
+      .filter((path) => path !== 'src/cli.ts' && path !== 'src/query/serve-parent.ts')
       .flatMap((path) =>
         [...withoutComments(readFileSync(join(root, path), 'utf8')).matchAll(/(?<![\w.'`])process\.(\w+)/g)]
           .filter(([, member = '']) => !own.test(member))

@@ -630,18 +630,22 @@ describe('readSqlFolder(folder, overlay)', () => {
     expect(files.map(({ name }) => name)).not.toContain('notes');
   });
 
-  test('tells everything that is wrong with headers, with file and line', async () => {
+  test('says of each file what is wrong with it, with its line, and reads the others', async () => {
     const overlay = await overlayWith({
       'one.sql': '--! about: x\n--! abuot: y\nselect 1',
       'two.sql': 'select 1',
       'three.sql': '--! about: x\n--! grain\nselect 1',
     });
-    const failure = await readSqlFolder('reports', overlay).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(UsageError);
-    const { message } = failure as UsageError;
-    expect(message).toContain(`${join(overlay, 'reports', 'one.sql')}:2:1: unknown header key "abuot"`);
-    expect(message).toContain(`${join(overlay, 'reports', 'two.sql')}:1:1: the header has no "--! about:" line`);
-    expect(message).toContain(`${join(overlay, 'reports', 'three.sql')}:2:1: found "--! grain"`);
+    await mkdir(join(overlay, 'reports', 'folder.sql'));
+    const files = await readSqlFolder('reports', overlay);
+    const problems = (name: string) => files.find((file) => file.name === name)?.problems?.join('\n');
+    expect(problems('one')).toContain(`${join(overlay, 'reports', 'one.sql')}:2:1: unknown header key "abuot"`);
+    expect(problems('two')).toContain(
+      `${join(overlay, 'reports', 'two.sql')}:1:1: the header has no "--! about:" line`,
+    );
+    expect(problems('three')).toContain(`${join(overlay, 'reports', 'three.sql')}:2:1: found "--! grain"`);
+    expect(problems('folder')).toContain('cannot be read');
+    expect(problems('cost_by_workspace')).toBeUndefined();
   });
 
   test('reads the text whole, so that lines are those of the file', async () => {

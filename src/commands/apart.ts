@@ -1,0 +1,78 @@
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runChild } from '../query/index.ts';
+import type { Instant } from '../time.ts';
+import type { Command, CommandContext, CommandInput } from './command.ts';
+import { optionReader, timeoutOf } from './options.ts';
+
+const program = fileURLToPath(new URL('apart-child.js', import.meta.url));
+
+/** The commands that run in a process of their own, because they run SQL of the project. */
+export type ApartName = 'report' | 'verify';
+
+/** What such a command is handed there: no secret, and of the environment only settings. */
+export type ApartContext = Pick<
+  CommandContext,
+  'dir' | 'env' | 'json' | 'isTerminal' | 'layout' | 'signal' | 'write' | 'tell' | 'progress' | 'count'
+> & {
+  readonly effects: { now(): Instant };
+  /** Names the process as a reader of the books. */
+  readonly reader: string;
+};
+
+/** What the child is asked: the command, and its context as far as it is data. */
+export interface ApartRequest extends Pick<ApartContext, 'dir' | 'env' | 'json' | 'isTerminal' | 'layout'> {
+  readonly name: ApartName;
+  readonly input: CommandInput;
+  readonly now: Instant;
+}
+
+/** What the child reports meanwhile. */
+export type ApartEvent =
+  | { readonly tell: string }
+  | { readonly progress: string }
+  | { readonly count: Readonly<Record<string, unknown>> };
+
+/** A command that runs in a process of its own, with bounded time and memory. `--timeout` is among its options. */
+export function apart(
+  name: ApartName,
+  { usualTimeoutMs, ...command }: Omit<Command, 'name' | 'run'> & { readonly usualTimeoutMs: number },
+): Command {
+  return {
+    name,
+    ...command,
+    async run(input, context) {
+      const { dir, env, json, isTerminal, layout, signal, effects, write } = context;
+      const options = optionReader(input, effects.now());
+      const timeoutMs = timeoutOf(options) ?? usualTimeoutMs;
+      options.check();
+      const request: ApartRequest = {
+        name,
+        input,
+        dir,
+        env: settingsOf(env),
+        json,
+        isTerminal,
+        layout,
+        now: effects.now(),
+      };
+      function onEvent(event: unknown): void {
+        const said = event as ApartEvent;
+        if ('tell' in said) context.tell(said.tell);
+        else if ('progress' in said) context.progress(said.progress);
+        else context.count?.(said.count);
+      }
+      const subject = name === 'report' ? `the report ${input.arguments[0] ?? ''}`.trim() : 'the verification';
+      // Paths on the command line start from this folder.
+      const task = { program, request, dir, subject, folder: resolve('.'), onEvent };
+      return runChild<number>(task, { timeoutMs, signal, write: (piece) => write(piece) });
+    },
+  };
+}
+
+/** Settings of ours that are no secrets: whatever SQL does to the child, there is none to be found. */
+function settingsOf(env: CommandContext['env']): CommandContext['env'] {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => /^COSTBOOK_/.test(name) && !/TOKEN|SECRET|PASSWORD|URL/.test(name)),
+  );
+}

@@ -1,0 +1,548 @@
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import { loadConfig } from '../config.ts';
+import { counted } from '../counted.ts';
+import { nearest } from '../did-you-mean.ts';
+import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
+import {
+  blamingReport,
+  boundParameters,
+  budgetsFile,
+  type CompletenessState,
+  checkReport,
+  completenessOf,
+  costColumnOf,
+  describeCompleteness,
+  exportFormats,
+  type FocusAsked,
+  filesNamed,
+  filesOf,
+  focusAsked,
+  focusMetadata,
+  formatTable,
+  type GivenParameter,
+  incompleteness,
+  instantOf,
+  isPartitioned,
+  type Kept,
+  loadBudgets,
+  manifestName,
+  momentOf,
+  monthsOfRange,
+  namesOfFocus,
+  newestLoad,
+  newestThatFit,
+  openTable,
+  orderedQuery,
+  ownerBudgets,
+  type ParameterValue,
+  type Published,
+  parameterOption,
+  partitionsFolder,
+  periodsOf,
+  placeOf,
+  publishReport,
+  type Question,
+  quoted,
+  type ReadParameters,
+  type Report,
+  readKept,
+  readParameters,
+  readReports,
+  realFolder,
+  saidParameters,
+  settleParameters,
+  shape,
+  sparkline,
+  sparklineQuery,
+  type TableLayout,
+  topOf,
+  totalsOf,
+  unanswerable,
+  withDaysOfMonths,
+  withDefaults,
+  wrapWords,
+} from '../reports/index.ts';
+import { forTerminal } from '../safe-text.ts';
+import { cutToWidth } from '../text-width.ts';
+import { parseMonth } from '../time.ts';
+import { completeness, openBooks, type SqlColumn, toCellText, toJsonValue } from '../warehouse/index.ts';
+import type { ApartContext } from './apart.ts';
+import type { CommandInput } from './command.ts';
+import { optionReader } from './options.ts';
+
+/** Options that give a parameter of another name. */
+const shorthands = { focusVersion: 'focus_version', grain: 'grain', by: 'dimension', labels: 'labels' } as const;
+
+/** Answers a report and writes it as files, in a process of its own: its SQL may be the user's. */
+export async function answerReport(input: CommandInput, context: ApartContext): Promise<number> {
+  const month = input.options['month'];
+  const months = typeof month === 'string' ? monthsOfRange(month, '--month') : undefined;
+  if (months === undefined) return answerOnce(input, context);
+  const reports = await readReports(join(context.dir, 'sql'));
+  const report = reports.find(({ name }) => name === input.arguments[0]);
+  const isMonthly = report?.parameters.some(({ name }) => name === 'month') ?? false;
+  return isMonthly ? answerMonths(months, input, context) : answerOnce(input, context);
+}
+
+/** Answers a report for each month: each is an export of its own, as of its close where it is closed. */
+async function answerMonths(months: readonly string[], input: CommandInput, context: ApartContext): Promise<number> {
+  const options = optionReader(input, context.effects.now());
+  if (options.flag('requireComplete')) await expectComplete(months, options.texts('param'), context);
+  const counted = { rows: 0, files: 0, unchanged: true };
+  let lead = '[';
+  for (const month of months) {
+    let isBegun = false;
+    const exitCode = await answerOnce(
+      { ...input, options: { ...input.options, month } },
+      {
+        ...context,
+        count: ({ rows, files, unchanged }) => {
+          counted.rows += Number(rows);
+          counted.files += Number(files);
+          counted.unchanged &&= unchanged === true;
+        },
+        async write(data) {
+          // One JSON value: a list of answers.
+          if (!isBegun) await context.write(context.json ? lead : `${lead === '[' ? '' : '\n'}${month}\n`);
+          isBegun = true;
+          lead = ',';
+          await context.write(data);
+        },
+      },
+    );
+    if (exitCode !== exitCodes.done) return exitCode;
+  }
+  if (context.json) await context.write(']\n');
+  context.count?.(counted);
+  return exitCodes.done;
+}
+
+/** Throws UnprovenError where not all months are complete: before the first of them is written. */
+async function expectComplete(
+  months: readonly string[],
+  parameters: readonly string[],
+  context: ApartContext,
+): Promise<void> {
+  const account = parameters.find((text) => text.startsWith('account='))?.slice('account='.length);
+  const books = await openBooks(context.dir, { lockedDown: true, reader: context.reader, signal: context.signal });
+  try {
+    const accounts = (await completeness(books.connection)).filter(
+      (row) => account === undefined || row.account === account,
+    );
+    const periods = months.map((month) => ({ ...parseMonth(month, '--month'), label: month }));
+    const missing = incompleteness(accounts, periods);
+    if (missing.length > 0) throw new UnprovenError(`${missing.join('\n')}\nnothing was written`);
+  } finally {
+    books.close();
+  }
+}
+
+async function answerOnce(input: CommandInput, context: ApartContext): Promise<number> {
+  const now = context.effects.now();
+  const options = optionReader(input, now);
+  const reports = await readReports(join(context.dir, 'sql'));
+  if (options.flag('list')) {
+    const sound = reports.filter(({ problem }) => problem === undefined);
+    await context.write(context.json ? `${JSON.stringify(sound.map(described))}\n` : listOf(sound, context.layout));
+    for (const { name, problem } of reports) {
+      if (problem !== undefined) context.tell(`warning: the report ${name} cannot be used: ${problem}`);
+    }
+    return exitCodes.done;
+  }
+  const [name] = input.arguments;
+  const found = reports.find((candidate) => candidate.name === name);
+  const report = found && withConfiguredNames(found, context);
+  if (report === undefined) options.problem(unknownReport(name, reports));
+  if (report?.problem !== undefined) throw new UsageError(report.problem);
+  const excel = options.flag('excel') ? { totals: options.flag('totals') } : undefined;
+  const formats = options.choices('format', exportFormats) ?? (excel === undefined ? report?.formats : undefined) ?? [];
+  const parquetDecimals = options.choice('parquetDecimals', ['exact', 'double']) ?? 'exact';
+  if (report !== undefined)
+    checkForm(report, { formats, parquetDecimals, isExcel: excel !== undefined }, options.problem);
+  const asked = options.asOf();
+  const period: GivenParameter[] = ['month', 'from', 'to'].flatMap((option) => {
+    const text = options.text(option);
+    return text === undefined ? [] : [{ name: option, text, what: `--${option}` }];
+  });
+  const given = report === undefined ? period : withDaysOfMonths(report, period);
+  for (const [option, name] of Object.entries(shorthands)) {
+    const text = options.text(option);
+    if (text !== undefined)
+      given.push({ name, text, what: `--${option === 'focusVersion' ? 'focus-version' : option}` });
+  }
+  if (options.flag('withDeprecatedColumns')) {
+    given.push({ name: 'deprecated_columns', text: 'true', what: '--with-deprecated-columns' });
+  }
+  for (const text of options.texts('param')) {
+    const [, parameter, value] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+    if (parameter === undefined || value === undefined) {
+      options.problem(`--param: found "${text}", expected name=value`);
+    } else given.push({ name: parameter, text: value, what: `--param ${parameter}` });
+  }
+  // Relative dates count from the instant at which the question is put.
+  const folders = options.texts('allowFiles').map((folder) => resolve(folder));
+  const reading = { now: instantOf(asked) ?? now, dir: context.dir, folders, problem: options.problem };
+  const read = report === undefined ? [] : await readParameters(report, given, reading);
+  options.check();
+  if (report === undefined) throw new UsageError('name a report');
+
+  const isRequired = options.flag('requireComplete');
+  let asOf = instantOf(asked);
+  let books = await openBooks(context.dir, { lockedDown: false, asOf, reader: context.reader, signal: context.signal });
+  try {
+    let state = await completenessOf(books.connection, asOf);
+    const values = settle(read, state, isRequired);
+    const focus = focusAsked(values);
+    const periods = periodsOf(values);
+    const moment = await momentOf(books.connection, asked, periods);
+    if (moment !== asOf) {
+      books.close();
+      asOf = moment;
+      books = await openBooks(context.dir, { lockedDown: false, asOf, reader: context.reader, signal: context.signal });
+      state = await completenessOf(books.connection, asOf);
+      // Nobody asked for an instant: it is that of a close.
+      state = { ...state, closedAt: state.asOf };
+    }
+    context.progress(report.name);
+    const { connection } = books;
+    const account = values.find((value) => value.name === 'account')?.bound ?? null;
+    const accounts = (await completeness(connection)).filter((row) => account === null || row.account === account);
+    const kept = report.kept && (await readKept(connection, report.kept, { accounts, periods }));
+    const lacking = [...incompleteness(accounts, periods), ...(kept?.lacking ?? [])];
+    if (isRequired && lacking.length > 0) throw new UnprovenError(`${lacking.join('\n')}\nnothing was written`);
+    if (!options.flag('allowEmpty')) {
+      const faults = await unanswerable(connection, values, {
+        accounts,
+        now: asOf ?? now,
+        // A forecast is of what is yet to come.
+        isOfFuture: report.kept !== undefined,
+      });
+      if (faults.length > 0) throw new UsageError(`${faults.join('\n')}\nnothing was written; see --allow-empty`);
+    }
+    for (const sentence of [...lacking, ...(kept?.gone ?? [])]) context.tell(`warning: ${sentence}`);
+
+    refuseOneNameForSeveral(values, accounts);
+    const isUsual = (await momentOf(connection, undefined, periods)) === asOf;
+    const root = resolve(options.text('out') ?? join(context.dir, 'exports'));
+    const place = placeOf({ report, values, asOf, isUsual, root });
+    // From here on SQL runs that may be the user's.
+    await books.lockDown({ files: filesNamed(values), folders: [await realFolder(place.reportFolder)] });
+    return await blamingReport(report, async () => {
+      const { report: shaped, parameters } = await shape(connection, report, boundParameters(values));
+      const answered = await checkReport(connection, shaped, parameters);
+      const columns = chosenColumns(answered, focus);
+      const question: Question = { connection, query: orderedQuery(shaped, focus?.columns), parameters };
+      const totals = options.flag('totals') ? expectTotals(report, columns) : [];
+      const published = await publishReport({
+        report,
+        question,
+        columns,
+        values,
+        state,
+        kept,
+        asOf,
+        formats,
+        raw: options.flag('raw'),
+        excel,
+        parquetDecimals,
+        focus: focus && {
+          version: focus.version,
+          metadata: focusMetadata(
+            focus.version,
+            parquetDecimals === 'double' ? withDoubles(columns) : columns,
+            await newestLoad(connection, String(parameters['month'])),
+          ),
+        },
+        place,
+        onProgress: context.progress,
+        signal: context.signal,
+      });
+      context.progress('reading it for the answer');
+      const answer = { report: shaped, values, state, kept, columns, published, totals, isExcel: excel !== undefined };
+      context.count?.({
+        rows: published.manifest.rows,
+        files: published.manifest.files.length,
+        unchanged: published.isUnchanged,
+      });
+      await (context.json ? writeJson(context, question, answer) : writeTable(context, question, answer));
+      return exitCodes.done;
+    });
+  } finally {
+    books.close();
+  }
+}
+
+/** A report whose defaults are those of the project: the names of FOCUS, and the budgets to compare with. */
+function withConfiguredNames(report: Report, { dir, env, effects }: ApartContext): Report {
+  const now = effects.now();
+  if (report.parameters.some(({ name }) => name === 'focus_version')) {
+    return withDefaults(report, namesOfFocus(loadConfig({ dir, env, now, requireAccounts: false }).focus));
+  }
+  if (report.parameters.some(({ name }) => name === 'budgets')) {
+    return withDefaults(report, { budgets: ownerBudgets(loadBudgets(budgetsFile(dir), { now }) ?? []) });
+  }
+  return report;
+}
+
+/** One name of an account cannot be that of several: each has its own in the configuration. */
+function refuseOneNameForSeveral(values: readonly ParameterValue[], accounts: readonly { account: string }[]): void {
+  const name = values.find((value) => value.name === 'account_name')?.bound ?? null;
+  if (name === null || accounts.length < 2) return;
+  const ids = accounts.map(({ account }) => account).join(', ');
+  throw new UsageError(
+    `focus.accountName is "${name}", and the books have ${accounts.length} accounts: ${ids}; ` +
+      'remove it and write name in each entry of accounts, which the next ingest puts into the books',
+  );
+}
+
+/** Adds to the problems what a report cannot be written as, and doubles where nothing would hold them. */
+function checkForm(
+  report: Report,
+  {
+    formats,
+    parquetDecimals,
+    isExcel,
+  }: { formats: readonly string[]; parquetDecimals: 'exact' | 'double'; isExcel: boolean },
+  problem: (text: string) => void,
+): void {
+  if (isPartitioned(report)) {
+    const others = formats.filter((format) => format !== 'parquet');
+    if (others.length > 0) {
+      problem(`--format: the report ${report.name} is written as parquet alone, found ${others.join(', ')}`);
+    }
+    if (isExcel) problem(`--excel: the report ${report.name} is written as parquet alone; leave it out`);
+    if (parquetDecimals === 'double') {
+      problem(`--parquet-decimals: the report ${report.name} is written with exact decimals alone; leave it out`);
+    }
+  } else if (parquetDecimals === 'double' && !formats.includes('parquet')) {
+    problem(`--parquet-decimals: parquet is none of the formats asked for, which are ${formats.join(', ')}`);
+  }
+}
+
+/** The columns that are added up. Throws UsageError where there is none. */
+function expectTotals(report: Report, columns: readonly SqlColumn[]): readonly string[] {
+  const totals = totalsOf(report, columns, costColumnOf(columns, report.file.header['cost']));
+  if (totals.length > 0) return totals;
+  throw new UsageError(
+    `--totals: the report ${report.name} has no amount to add up; expected a column cost, or "--! totals:" in ${report.file.path}`,
+  );
+}
+
+/** Columns as they are where decimals are made doubles: some of the files have no precision to be promised. */
+function withDoubles(columns: readonly SqlColumn[]): SqlColumn[] {
+  return columns.map(({ name, type }) => ({ name, type: type.startsWith('DECIMAL') ? 'DOUBLE' : type }));
+}
+
+/** The columns that are answered with: those of FOCUS in its order, or all. Throws UsageError where the SQL lacks one. */
+function chosenColumns(answered: readonly SqlColumn[], focus: FocusAsked | undefined): readonly SqlColumn[] {
+  if (focus === undefined) return answered;
+  const missing = focus.columns.filter((name) => !answered.some((column) => column.name === name));
+  if (missing.length > 0) {
+    throw new UsageError(`the report lacks columns of FOCUS ${focus.version}: ${missing.join(', ')}`);
+  }
+  return focus.columns.flatMap((name) => answered.filter((column) => column.name === name));
+}
+
+/** A report that was answered, and where it was written to. */
+interface Answer {
+  readonly report: Report;
+  readonly values: readonly ParameterValue[];
+  readonly state: CompletenessState;
+  readonly kept: Kept | undefined;
+  readonly columns: readonly SqlColumn[];
+  readonly published: Published;
+  /** The columns that the table adds up in a last row. */
+  readonly totals: readonly string[];
+  /** Whether the CSV for people was asked for. */
+  readonly isExcel: boolean;
+}
+
+function described({ name, about, grain, parameters, formats }: Report): Record<string, unknown> {
+  return {
+    name,
+    about,
+    grain,
+    parameters: parameters.map((parameter) => ({ ...parameter, default: parameter.default ?? null })),
+    formats,
+  };
+}
+
+/** The reports: side by side where nobody's terminal is too narrow for it, otherwise a paragraph each. */
+function listOf(reports: readonly Report[], { width }: TableLayout): string {
+  if (width !== undefined) {
+    return reports
+      .map(({ name, parameters, about }) => {
+        const words = wrapWords(about, width - 4);
+        const options = parameters.length === 0 ? [] : wrapWords(parameters.map(parameterOption).join('  '), width - 4);
+        return [name, ...[...words, ...options].map((line) => `    ${line}`)].join('\n');
+      })
+      .map((paragraph) => `${paragraph}\n`)
+      .join('');
+  }
+  const columns = ['report', 'parameters', 'formats', 'about'].map((name) => ({ name, type: 'VARCHAR' }));
+  const rows = reports.map(({ name, parameters, formats, about }) => [
+    name,
+    parameters.map(parameterOption).join(' '),
+    formats.join(', '),
+    about,
+  ]);
+  return `${formatTable(columns, rows)}\n`;
+}
+
+/** Reports that had the name of a command, which answers something else. */
+const formerNames: Readonly<Record<string, string>> = { forecast: 'stored_forecasts', restatements: 'restated_days' };
+
+function unknownReport(name: string | undefined, reports: readonly Report[]): string {
+  const names = reports.map((candidate) => candidate.name);
+  if (name === undefined) return `name a report: ${names.join(', ')}`;
+  const guess = formerNames[name] ?? nearest(name, names);
+  return `there is no report "${name}"${guess ? ` (did you mean "${guess}"?)` : ''}: expected one of ${names.join(', ')}`;
+}
+
+/** The values of the parameters. Where completeness is required, books that cannot say what is complete do not meet that. */
+function settle(read: ReadParameters, state: CompletenessState, isRequired: boolean): ParameterValue[] {
+  const isWaiting = read.some(({ value }) => typeof value === 'string');
+  try {
+    return settleParameters(read, state);
+  } catch (error) {
+    if (isRequired && isWaiting && error instanceof UsageError) throw new UnprovenError(error.message);
+    throw error;
+  }
+}
+
+async function writeJson(context: ApartContext, question: Question, answer: Answer): Promise<void> {
+  const { report, values, state, kept, columns, published } = answer;
+  const { manifest, isUnchanged: unchanged } = published;
+  const head = {
+    report: report.name,
+    parameters: saidParameters(values),
+    ...state,
+    ...(kept === undefined ? {} : { evaluatedThrough: kept.through }),
+    columns,
+    manifest: join(published.folder, manifestName),
+    unchanged,
+    files: filesOf(published),
+  };
+  if (manifest.basis !== undefined) {
+    // All costs by hour are for files.
+    await context.write(`${JSON.stringify({ ...head, rowCount: manifest.rows, cost: manifest.cost })}\n`);
+    return;
+  }
+  // Written with the first rows: what fails at once must not leave half a JSON value on stdout.
+  let lead = `${JSON.stringify(head).slice(0, -1)},"rows":[`;
+  const { pieces } = await question.connection.stream(question.query, question.parameters);
+  for await (const rows of pieces) {
+    if (rows.length === 0) continue;
+    const lines = rows.map((row) =>
+      JSON.stringify(Object.fromEntries(columns.map(({ name }, index) => [name, toJsonValue(row[index] ?? null)]))),
+    );
+    await context.write(`${lead}\n${lines.join(',\n')}`);
+    lead = ',';
+  }
+  await context.write(`${lead === ',' ? '\n' : lead}]}\n`);
+}
+
+/** A screenful for a look; the files have all. */
+const maxShownRows = 40;
+/** Rows that are blocks of lines take more room. */
+const maxShownBlocks = 10;
+
+async function writeTable(context: ApartContext, question: Question, answer: Answer): Promise<void> {
+  const { report, published, state, kept } = answer;
+  const { manifest } = published;
+  const unchanged = published.isUnchanged ? ' (unchanged)' : '';
+  const rowCount = counted(manifest.rows, 'row');
+  if (manifest.basis !== undefined) {
+    const months = counted(manifest.files.length, 'month');
+    await context.write(
+      `(${months} of accounts, ${rowCount}, ${manifest.cost ?? 'no'} USD) ${describeCompleteness(state)}\n`,
+    );
+    await context.write(`${shortest(join(published.folder, partitionsFolder))}${unchanged}\n`);
+    return;
+  }
+  const { columns, rows } = await firstRows(question, answer, maxShownRows);
+  const layout = { ...context.layout, important: importantOf(report, columns) };
+  const isVertical = openTable(columns, rows, { ...layout, isWhole: true }).isVertical;
+  const shown = isVertical ? rows.slice(0, maxShownBlocks) : rows;
+  for (const line of await sparklines(context, question, report)) await context.write(`${line}\n`);
+  const isOnTerminal = layout.width !== undefined;
+  const totals = answer.totals.length > 0 ? [await totalRow(question, columns, answer.totals)] : [];
+  const table = [...shown, ...totals];
+  if (rows.length > 0 || !isOnTerminal) await context.write(`${formatTable(columns, table, layout)}\n`);
+  const cut = manifest.rows > shown.length ? `, the first ${shown.length} are shown` : '';
+  await context.write(`(${rowCount}${cut})${isOnTerminal ? '\n' : ' '}${describeCompleteness(state)}\n`);
+  if (kept !== undefined) await context.write(`${kept.sentence}\n`);
+  for (const { latest, path } of filesOf(published)) await context.write(`${shortest(latest ?? path)}${unchanged}\n`);
+  if (answer.isExcel) await context.write(`${roundingNote}\n`);
+}
+
+const roundingNote =
+  'Amounts in the CSV for people are rounded to cents, each by itself; its total is rounded from the exact total.';
+
+/** The last row of a table: what the columns that may be added up come to, over all rows of the answer. */
+async function totalRow(
+  { connection, query, parameters }: Question,
+  columns: readonly SqlColumn[],
+  totals: readonly string[],
+): Promise<(string | undefined)[]> {
+  const sums = totals.map((name) => `sum(${quoted(name)}) as ${quoted(name)}`).join(', ');
+  const [row = {}] = await connection.rows(`select ${sums} from (${query}\n)`, parameters);
+  return columns.map(({ name }, index) => {
+    const sum = totals.includes(name) ? row[name] : undefined;
+    if (sum !== undefined && sum !== null) return String(sum);
+    return index === 0 ? 'Total' : undefined;
+  });
+}
+
+/** The columns by their importance, with those that were asked for by name among the first. */
+function importantOf({ screen, parameters }: Report, columns: readonly SqlColumn[]): readonly string[] | undefined {
+  if (screen.important === undefined) return undefined;
+  const hasLabels = parameters.some(({ name }) => name === 'labels');
+  const labels = columns.flatMap(({ name }) => (hasLabels && name.startsWith('label_') ? [name] : []));
+  return [...screen.important.slice(0, 2), ...labels, ...screen.important.slice(2)];
+}
+
+/** The rows that a person looks at first, as text: what costs most, or is newest. */
+async function firstRows(
+  { parameters, connection }: Question,
+  { report, columns }: Answer,
+  limit: number,
+): Promise<{ columns: readonly SqlColumn[]; rows: (string | undefined)[][] }> {
+  const names = columns.map(({ name }) => name);
+  const query = orderedQuery(report, names, topOf(report, columns));
+  const answered = await connection.stream(`${query} limit ${limit}`, parameters);
+  const rows: (string | undefined)[][] = [];
+  for await (const piece of answered.pieces) for (const row of piece) rows.push(row.map(toCellText));
+  return { columns: answered.columns, rows };
+}
+
+/** The report's lines of small bars on a terminal, each with what it is of and its days; none elsewhere. */
+async function sparklines(
+  { layout: { width } }: ApartContext,
+  { parameters, connection }: Question,
+  report: Report,
+): Promise<string[]> {
+  const query = sparklineQuery(report);
+  if (query === undefined || width === undefined) return [];
+  const lines: string[] = [];
+  const { pieces } = await connection.stream(query, parameters);
+  for await (const piece of pieces) {
+    for (const row of piece) {
+      const texts = row.map(toCellText);
+      const [values = '[]', first = '', last = ''] = texts.splice(-3);
+      const numbers = JSON.parse(values) as (number | null)[];
+      if (numbers.length < 2) continue;
+      const name = texts.flatMap((text) => text ?? []).join(' · ');
+      const room = Math.max(8, width - first.length - last.length - 2);
+      lines.push(`${first} ${sparkline(newestThatFit(numbers, room))} ${last}`);
+      if (name !== '') lines[lines.length - 1] = `${cutToWidth(forTerminal(name), width)}\n${lines.at(-1)}`;
+    }
+  }
+  return lines;
+}
+
+/** The path as a person in this folder would write it. */
+function shortest(path: string): string {
+  const fromHere = relative('.', path);
+  return isAbsolute(fromHere) || fromHere.startsWith('..') ? path : fromHere;
+}

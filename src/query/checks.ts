@@ -1,0 +1,61 @@
+import { fileURLToPath } from 'node:url';
+import { MachineError } from '../errors.ts';
+import type { Check, CheckResult } from '../reports/index.ts';
+import type { CheckReported } from './run-checks.ts';
+import { runChild, toError } from './run-child.ts';
+
+const program = fileURLToPath(new URL('child.js', import.meta.url));
+
+/** How long one check may take where nobody says otherwise. */
+const usualCheckMs = 10 * 60_000;
+
+/** How checks are run. */
+export interface ChecksOptions {
+  readonly signal: AbortSignal;
+  /** Only whether DuckDB takes their SQL; then reports may stand among them. */
+  readonly isDry?: boolean;
+  /** How long each of them may take. */
+  readonly timeoutMs?: number | undefined;
+  /** Takes each result when it is there. */
+  readonly onResult?: (result: CheckResult) => Promise<void> | void;
+}
+
+/**
+ * Runs checks over the snapshot of a project folder in a process of its own, as `ask` does. A check that takes too long,
+ * needs too much memory or breaks DuckDB has a MachineError in its result; the checks after it run all the same. Throws
+ * what the signal and `onResult` throw, and UsageError without a snapshot.
+ */
+export async function runChecks(
+  dir: string,
+  checks: readonly Check[],
+  { signal, isDry = false, timeoutMs = usualCheckMs, onResult }: ChecksOptions,
+): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
+  let taken = Promise.resolve();
+  function add(result: CheckResult): void {
+    results.push(result);
+    taken = taken.then(() => onResult?.(result));
+    taken.catch(() => undefined); // waited for below
+  }
+  while (results.length < checks.length) {
+    const left = checks.slice(results.length);
+    function onEvent(event: unknown): void {
+      const check = checks[results.length];
+      const { failure, ...found } = event as CheckReported;
+      if (check !== undefined) add({ check, ...found, offenders: found.offenders, error: failure && toError(failure) });
+    }
+    try {
+      await runChild(
+        { program, request: { checks: { dir, checks: left, isDry } }, dir, subject: 'it', onEvent },
+        { timeoutMs, isTimedByEvent: true, signal, write: () => Promise.resolve() },
+      );
+    } catch (error) {
+      const check = checks[results.length];
+      if (!(error instanceof MachineError) || check === undefined) throw error;
+      const words = new MachineError(`check ${check.name} (${check.file.path}): ${error.message}`, { cause: error });
+      add({ check, offenders: undefined, columns: [], cells: [], rows: [], error: words });
+    }
+    await taken;
+  }
+  return results;
+}
