@@ -31,11 +31,14 @@ export const ingestCommand: Command = {
     'costbook ingest --wait 10m --json',
   ],
   makesFolder: true,
+  async check(input, context) {
+    const options = optionReader(input, context.effects.now());
+    readRange(options);
+    options.check();
+  },
   async run(input, context) {
     const options = optionReader(input, context.effects.now());
-    const from = options.hour('from');
-    const to = options.hour('to');
-    if (from !== undefined && to !== undefined && from >= to) options.problem('--from must be before --to');
+    const { from, to } = readRange(options);
     const waitMs = options.duration('wait') ?? 0;
     options.check();
     const { dir, effects, signal } = context;
@@ -78,6 +81,14 @@ export const ingestCommand: Command = {
     });
   },
 };
+
+/** The hours that `--from` and `--to` name. */
+function readRange(options: ReturnType<typeof optionReader>) {
+  const from = options.hour('from');
+  const to = options.hour('to');
+  if (from !== undefined && to !== undefined && from >= to) options.problem('--from must be before --to');
+  return { from, to };
+}
 
 /**
  * Puts the project's allocation rules in force. Rules with a mistake are told and returned, and change nothing: costs

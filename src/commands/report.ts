@@ -58,7 +58,7 @@ import {
 import { forTerminal } from '../safe-text.ts';
 import { cutToWidth } from '../text-width.ts';
 import { completeness, openBooks, type SqlColumn, toCellText, toJsonValue } from '../warehouse/index.ts';
-import type { Command, CommandContext } from './command.ts';
+import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 
 export const reportCommand: Command = {
@@ -111,9 +111,15 @@ export const reportCommand: Command = {
     'costbook report cost_by_workspace --as-of 2026-11-03 --require-complete',
     'costbook report focus --month 2026-10 --focus-version 1.2 --format parquet',
   ],
+  async check(input, context) {
+    const options = optionReader(input, context.effects.now());
+    options.choice('focusVersion', focusVersions);
+    options.choice('grain', focusGrains);
+    options.check();
+    await readQuestion(input, context, await readReports(join(context.dir, 'sql')));
+  },
   async run(input, context) {
-    const now = context.effects.now();
-    const options = optionReader(input, now);
+    const options = optionReader(input, context.effects.now());
     const reports = await readReports(join(context.dir, 'sql'));
     if (options.flag('list')) {
       await context.write(
@@ -121,37 +127,7 @@ export const reportCommand: Command = {
       );
       return exitCodes.done;
     }
-    const [name] = input.arguments;
-    const found = reports.find((candidate) => candidate.name === name);
-    const report = found && withConfiguredNames(found, context);
-    if (report === undefined) options.problem(unknownReport(name, reports));
-    const formats = options.choices('format', exportFormats) ?? report?.formats ?? [];
-    const parquetDecimals = options.choice('parquetDecimals', ['exact', 'double']) ?? 'exact';
-    if (report !== undefined) checkForm(report, { formats, parquetDecimals }, options.problem);
-    const asked = options.asOf();
-    const given: GivenParameter[] = ['month', 'from', 'to'].flatMap((option) => {
-      const text = options.text(option);
-      return text === undefined ? [] : [{ name: option, text, what: `--${option}` }];
-    });
-    const version = options.text('focusVersion');
-    if (version !== undefined) given.push({ name: 'focus_version', text: version, what: '--focus-version' });
-    const grain = options.text('grain');
-    if (grain !== undefined) given.push({ name: 'grain', text: grain, what: '--grain' });
-    if (options.flag('withDeprecatedColumns')) {
-      given.push({ name: 'deprecated_columns', text: 'true', what: '--with-deprecated-columns' });
-    }
-    for (const text of options.texts('param')) {
-      const [, parameter, value] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
-      if (parameter === undefined || value === undefined) {
-        options.problem(`--param: found "${text}", expected name=value`);
-      } else given.push({ name: parameter, text: value, what: `--param ${parameter}` });
-    }
-    // Relative dates count from the instant at which the question is put.
-    const reading = { now: instantOf(asked) ?? now, dir: context.dir, problem: options.problem };
-    const read = report === undefined ? [] : await readParameters(report, given, reading);
-    options.check();
-    if (report === undefined) throw new UsageError('name a report');
-
+    const { report, formats, parquetDecimals, asked, read } = await readQuestion(input, context, reports);
     const isRequired = options.flag('requireComplete');
     let asOf = instantOf(asked);
     let books = await openBooks(context.dir, { lockedDown: false, asOf, signal: context.signal });
@@ -223,6 +199,43 @@ export const reportCommand: Command = {
     }
   },
 };
+
+/** What a command line asks for. Throws UsageError that lists everything wrong with it; nothing is read of the books. */
+async function readQuestion(input: CommandInput, context: CommandContext, reports: readonly Report[]) {
+  const now = context.effects.now();
+  const options = optionReader(input, now);
+  const [name] = input.arguments;
+  const found = reports.find((candidate) => candidate.name === name);
+  const report = found && withConfiguredNames(found, context);
+  if (report === undefined) options.problem(unknownReport(name, reports));
+  const formats = options.choices('format', exportFormats) ?? report?.formats ?? [];
+  const parquetDecimals = options.choice('parquetDecimals', ['exact', 'double']) ?? 'exact';
+  if (report !== undefined) checkForm(report, { formats, parquetDecimals }, options.problem);
+  const asked = options.asOf();
+  const given: GivenParameter[] = ['month', 'from', 'to'].flatMap((option) => {
+    const text = options.text(option);
+    return text === undefined ? [] : [{ name: option, text, what: `--${option}` }];
+  });
+  const version = options.text('focusVersion');
+  if (version !== undefined) given.push({ name: 'focus_version', text: version, what: '--focus-version' });
+  const grain = options.text('grain');
+  if (grain !== undefined) given.push({ name: 'grain', text: grain, what: '--grain' });
+  if (options.flag('withDeprecatedColumns')) {
+    given.push({ name: 'deprecated_columns', text: 'true', what: '--with-deprecated-columns' });
+  }
+  for (const text of options.texts('param')) {
+    const [, parameter, value] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+    if (parameter === undefined || value === undefined) {
+      options.problem(`--param: found "${text}", expected name=value`);
+    } else given.push({ name: parameter, text: value, what: `--param ${parameter}` });
+  }
+  // Relative dates count from the instant at which the question is put.
+  const reading = { now: instantOf(asked) ?? now, dir: context.dir, problem: options.problem };
+  const read = report === undefined ? [] : await readParameters(report, given, reading);
+  options.check();
+  if (report === undefined) throw new UsageError('name a report');
+  return { report, formats, parquetDecimals, asked, read };
+}
 
 /** A report whose defaults are those of the project: the names of FOCUS, and the budgets to compare with. */
 function withConfiguredNames(report: Report, { dir, env, effects }: CommandContext): Report {
