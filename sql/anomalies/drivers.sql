@@ -1,22 +1,24 @@
---! about: Of the first day of each of $anomalies: the resources whose cost moved most against the four weeks before it, which
---! about: are brought to what was expected of the day. The first row of each, of place 0, is the sum over all of them.
+--! about: Of the days of each of $anomalies so far: the resources whose cost moved most against the four weeks before the
+--! about: first one, which are scaled to what was expected of those days. The row of place 0 is the sum over all of them.
 --! grain: anomaly, place
 with asked as (
   select anomaly.anomaly as anomaly, anomaly.account as account, anomaly.workspace as workspace,
     anomaly.resource_type as resource_type, anomaly.billing_dimension as billing_dimension,
-    cast(anomaly.day as timestamp) as day_start, anomaly.expected as expected
+    cast(anomaly.day as timestamp) as day_start,
+    cast(anomaly.last_day as timestamp) + interval 1 day as days_end, anomaly.expected as expected
   from (
     select unnest(
       from_json(
         $anomalies,
         '[{"anomaly": "INTEGER", "account": "VARCHAR", "workspace": "VARCHAR", "resource_type": "VARCHAR",
-          "billing_dimension": "VARCHAR", "day": "VARCHAR", "expected": "DOUBLE"}]'
+          "billing_dimension": "VARCHAR", "day": "VARCHAR", "last_day": "VARCHAR", "expected": "DOUBLE"}]'
       )
     ) as anomaly
   )
 ),
 members as (
-  select asked.anomaly, asked.day_start, series.series_id, series.resource_name, series.resource_uuid
+  select
+    asked.anomaly, asked.day_start, asked.days_end, series.series_id, series.resource_name, series.resource_uuid
   from asked
   join series
     on series.account = asked.account
@@ -29,7 +31,7 @@ amounts_near as (
   from amounts
   semi join members using (series_id)
   where bucket_start >= (select min(day_start) - interval 28 day from asked)
-    and bucket_start < (select max(day_start) + interval 1 day from asked)
+    and bucket_start < (select max(days_end) from asked)
   group by series_id, usage_day
 ),
 resources as (
@@ -37,20 +39,22 @@ resources as (
     members.anomaly,
     members.resource_name,
     members.resource_uuid,
-    coalesce(sum(amounts_near.cost) filter (amounts_near.usage_day = members.day_start), 0) as cost,
-    coalesce(sum(amounts_near.usage) filter (amounts_near.usage_day = members.day_start), 0) as usage,
+    coalesce(sum(amounts_near.cost) filter (amounts_near.usage_day = members.day_start), 0) as first_cost,
+    coalesce(sum(amounts_near.cost) filter (amounts_near.usage_day >= members.day_start), 0) as cost,
+    coalesce(sum(amounts_near.usage) filter (amounts_near.usage_day >= members.day_start), 0) as usage,
     coalesce(sum(amounts_near.cost) filter (amounts_near.usage_day < members.day_start), 0) as base_cost,
     coalesce(sum(amounts_near.usage) filter (amounts_near.usage_day < members.day_start), 0) as base_usage
   from members
   join amounts_near
     on amounts_near.series_id = members.series_id
     and amounts_near.usage_day >= members.day_start - interval 28 day
-    and amounts_near.usage_day <= members.day_start
+    and amounts_near.usage_day < members.days_end
   group by members.anomaly, members.resource_name, members.resource_uuid
 ),
 sums as (
   select
     anomaly,
+    sum(first_cost) as first_cost,
     sum(cost) as cost,
     sum(usage) as usage,
     sum(base_cost) as base_cost,
@@ -80,13 +84,15 @@ ranked as (
   from placed
 )
 select
-  anomaly, 0 as place, null as resource_name, null as resource_uuid, cast(cost as decimal(38, 12)) as cost,
-  cast(usage as double) as usage, cast(base_cost as double) as base_cost, cast(base_usage as double) as base_usage,
+  anomaly, 0 as place, null as resource_name, null as resource_uuid,
+  cast(first_cost as decimal(38, 12)) as first_cost, cast(cost as decimal(38, 12)) as cost, cast(usage as double) as usage,
+  cast(base_cost as double) as base_cost, cast(base_usage as double) as base_usage,
   cast(null as double) as expected
 from sums
 union all
 select
-  anomaly, cast(place as integer), resource_name, resource_uuid, cast(cost as decimal(38, 12)), cast(usage as double),
+  anomaly, cast(place as integer), resource_name, resource_uuid, cast(first_cost as decimal(38, 12)),
+  cast(cost as decimal(38, 12)), cast(usage as double),
   cast(base_cost as double), cast(base_usage as double), expected
 from ranked
 where place <= $drivers

@@ -1,6 +1,7 @@
 --! about: What is each owner charged for the month, for what: its own cost and its part of shared cost apart?
 --! grain: account, month, owner, billing_dimension, unit
 --! params: month month = last-complete, account text = *, dimension text = *
+--! totals: direct_cost, shared_cost
 --! formats: csv, parquet
 --! top: cost
 --! important: team, cost, billing_dimension, product, environment, shared_cost, direct_cost, account, month

@@ -39,8 +39,8 @@ comment on column anomalies.resource_type is 'Resource type as the platform name
 comment on column anomalies.billing_dimension is 'What is billed';
 comment on column anomalies.kind is 'spike: dearer. step: dearer or cheaper, and it stays so. drop: nothing any more of what cost something every day. new: costs where there were none. price: a unit costs another amount. dip: cheaper, and told to nobody while it may be a holiday';
 comment on column anomalies.is_up is 'Whether it is dearer than expected';
-comment on column anomalies.state is 'open. over: as before again. usual: it stayed until it was what is expected. grown: it became so much more that it is another one, told by itself. restated: the platform changed the numbers and nothing is left of it';
-comment on column anomalies.severity is 'info, warning or critical, by its size';
+comment on column anomalies.state is 'open. over: as before again. usual: it stayed until it was what is expected. grown: nobody was notified of it, and it became another one that is reported by itself. restated: the platform changed the numbers and nothing is left of it';
+comment on column anomalies.severity is 'info, warning or critical: by what it costs a day more than usual, and by its total so far';
 comment on column anomalies.first_day is 'First UTC day that was not as usual';
 comment on column anomalies.last_day is 'Last day so far that was not';
 comment on column anomalies.ended_day is 'Day with whose completion its end was known; null while it is open';
@@ -50,11 +50,11 @@ comment on column anomalies.expected is 'USD that were expected of the first day
 comment on column anomalies.expected_low is 'Between this and expected_high the day would have been as usual';
 comment on column anomalies.expected_high is 'Between expected_low and this the day would have been as usual';
 comment on column anomalies.impact is 'USD by which all of its days differ from what was expected of them';
-comment on column anomalies.moved is 'What moved on the first day: price, usage or both; null where that cannot be told';
-comment on column anomalies.price_effect is 'USD that the price of a unit makes of the first day''s difference, as report price_volume has it';
-comment on column anomalies.volume_effect is 'USD that the usage makes of it';
-comment on column anomalies.driver is 'Resource that moved most on the first day';
-comment on column anomalies.driver_part is 'What of the first day''s difference is its own, in percent';
+comment on column anomalies.moved is 'What moved over all of its days: price, usage or both; null where that is not known';
+comment on column anomalies.price_effect is 'USD of the impact that the price of a unit explains, as report price_volume splits it';
+comment on column anomalies.volume_effect is 'USD of the impact that the usage explains';
+comment on column anomalies.driver is 'Resource that moved most over all of its days';
+comment on column anomalies.driver_part is 'Its share of the impact, in percent';
 comment on column anomalies.drivers is 'The resources that moved most, a JSON array';
 comment on column anomalies.is_told is 'Whether somebody was to be told of it';
 comment on column anomalies.recorded_at is 'When it was found to be so, UTC';

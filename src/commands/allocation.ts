@@ -9,6 +9,7 @@ import {
   explainAllocation,
   formatTable,
   type OwnedPiece,
+  type OwnerTwins,
   type TableLayout,
   testAllocation,
 } from '../reports/index.ts';
@@ -132,6 +133,7 @@ async function tryOut(
         : 'These rules are not in force: "costbook allocation apply", or the next ingest, puts those of jobs/allocation.yaml in force.';
       await context.write(`${described(test, context.layout)}${force}\n${describeCompleteness(state)}\n`);
     }
+    for (const twins of test.twins) context.tell(`warning: ${twinsWarning(twins, path)}`);
     if (test.cost !== test.allocatedCost) {
       throw new UnprovenError(
         `allocated are ${test.allocatedCost} USD, and there are ${test.cost} USD in the books: please report it`,
@@ -152,6 +154,23 @@ async function definitionInForce(context: CommandContext): Promise<string | unde
   }
 }
 
+/** What to do about owners that are written in several ways. Names are JSON, which is YAML too: a blank at the end shows. */
+function twinsWarning({ dimension, value, cost, twins }: OwnerTwins, path: string): string {
+  const others = twins.map((twin) => `${JSON.stringify(twin.value)} (${usd(twin.cost)} USD)`).join(', ');
+  const aliases = twins.map((twin) => JSON.stringify(twin.value)).join(', ');
+  return (
+    `${dimension}: ${others} may be ${JSON.stringify(value)} (${usd(cost)} USD), written another way; if so, write under ` +
+    `aliases in ${path}: ${JSON.stringify(dimension)}: {${JSON.stringify(value)}: [${aliases}]}`
+  );
+}
+
+function usd(amount: string): string {
+  return Number(amount).toFixed(2);
+}
+
+/** Owners on one screen. */
+const maxOwnersShown = 40;
+
 function described(test: AllocationTest, layout: TableLayout): string {
   const columns = [
     { name: 'rule', type: 'VARCHAR' },
@@ -169,8 +188,19 @@ function described(test: AllocationTest, layout: TableLayout): string {
   const splits = test.splits.map(
     ({ rule, months, because }) => `${rule}, in ${months} month${months === 1 ? '' : 's'} of an account: ${because}.\n`,
   );
+  const owners = test.owners.slice(0, maxOwnersShown);
+  const ownerTable = formatTable(
+    [
+      { name: 'owner', type: 'VARCHAR' },
+      { name: 'USD', type: 'DECIMAL(38,12)' },
+    ],
+    owners.map(({ owner, cost }) => [describeOwner(owner), cost]),
+    layout,
+  );
+  const more = test.owners.length - owners.length;
   return (
-    `${formatTable(columns, rows, { ...layout, important: ['rule', 'USD', 'share', 'resources', 'split by'] })}\n` +
+    `${formatTable(columns, rows, { ...layout, important: ['rule', 'USD', 'share', 'resources', 'split by'] })}\n\n${ownerTable}\n` +
+    `${more > 0 ? `(and ${more} more owners; --json has all)\n` : ''}\n` +
     `${test.cost} USD in the books, ${test.allocatedCost} allocated or left, of which ${test.unallocatedCost} have no owner.\n` +
     splits.join('')
   );

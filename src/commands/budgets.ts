@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type LocalConfig, loadConfig } from '../config.ts';
+import { counted } from '../counted.ts';
 import { decimalOfWhole } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
@@ -387,7 +388,9 @@ function describeAnomalies(
     ],
     events.map((event) => [
       `${dayOf(event.at)}${wasKept(event.at, keptSince) ? '' : ' *'}`,
-      event.what === 'told' ? `${event.kind}${event.kind === 'step' ? (event.isUp ? ' up' : ' down') : ''}` : 'over',
+      event.what === 'first'
+        ? `${event.kind}${event.kind === 'step' ? (event.isUp ? ' up' : ' down') : ''}`
+        : event.what,
       event.severity,
       event.workspace ?? '(none)',
       event.resourceType ?? '(none)',
@@ -399,13 +402,14 @@ function describeAnomalies(
     ]),
     layout,
   );
-  const told = events.filter(({ what }) => what === 'told').length;
+  const found = events.filter(({ what }) => what === 'first').length;
+  const again = events.filter(({ what }) => !['first', 'over', 'usual'].includes(what)).length;
   const months = (now - from) / (30 * dayMs);
   const sentences = [
     `Anomalies over ${formatWindow({ start: from, end: now })}, of at least ${rules.minAmount} USD and ` +
-      `${Math.round(rules.minShare * 100)} % a day: told ${times(told)} of ${scopes} scopes, ` +
-      `${(told / Math.max(months, 1 / 30)).toFixed(1)} in 30 days.`,
-    ...(rules.isOn ? [] : ['They are not enabled: "costbook alert" tells none of them.']),
+      `${Math.round(rules.minShare * 100)} % a day: ${counted(found, 'anomaly', 'anomalies')} in ${scopes} scopes, ` +
+      `${(found / Math.max(months, 1 / 30)).toFixed(1)} in 30 days; reported again ${times(again)}.`,
+    ...(rules.isOn ? [] : ['They are not enabled: "costbook alert" reports none of them.']),
   ];
   if (events.some(({ at }) => !wasKept(at, keptSince))) {
     sentences.push(

@@ -21,7 +21,7 @@ import { startInventedPlatform } from './invented-platform.ts';
 import { reportCommand } from './report.ts';
 
 /** What the demo writes. */
-const reports = ['cost_by_workspace', 'chargeback'] as const;
+const reports = ['summary', 'monthly_by_workspace', 'chargeback_summary', 'cost_by_workspace', 'chargeback'] as const;
 
 /** A folder with this file in it was made by a demo, and the next one may empty it. */
 const marker = '.costbook-demo';
@@ -62,7 +62,14 @@ export const demoCommand: Command = {
         context.tell(said.join(''));
         return exitCode;
       }
-      for (const report of reports) await reportCommand.run({ arguments: [report], options: {} }, inDemo);
+      const answers = new Map<string, Answered>();
+      for (const report of reports) {
+        const texts: string[] = [];
+        const asking = { ...inDemo, json: true, write: async (data: unknown) => void texts.push(String(data)) };
+        await reportCommand.run({ arguments: [report], options: { excel: true, format: 'csv,parquet' } }, asking);
+        answers.set(report, JSON.parse(texts.join('')) as Answered);
+      }
+      const rowsOf = (report: (typeof reports)[number]): readonly SqlRow[] => answers.get(report)?.rows ?? [];
       const alerts: string[] = [];
       const asking: CommandContext = { ...inDemo, write: async (data) => void alerts.push(String(data)) };
       await alertCommand.run({ arguments: [], options: { dryRun: true } }, asking);
@@ -72,7 +79,14 @@ export const demoCommand: Command = {
         const asked = { now: context.effects.now(), configured: [], budgets, withWorkspaces: false };
         const forecasts = (await readForecasts(books.connection, asked)).flatMap((made) => forecastRow(made) ?? []);
         const read = await readStory(books.connection, folder, (Date.now() - begun) / 1000);
-        const story = { ...read, forecasts, alerts: alerts.join('') };
+        const story = {
+          ...read,
+          months: rowsOf('monthly_by_workspace'),
+          owners: rowsOf('chargeback_summary'),
+          open: rowsOf('summary').find(({ state }) => state === 'open'),
+          forecasts,
+          alerts: alerts.join(''),
+        };
         await context.write(context.json ? `${JSON.stringify(story)}\n` : await tellStory(story));
       } finally {
         books.close();
@@ -106,14 +120,22 @@ function quiet(context: CommandContext): CommandContext {
   return { ...context, effects: { ...context.effects, log: { info: () => undefined, warn: log.warn } } };
 }
 
+/** What `report --json` says, as far as it is needed here. */
+interface Answered {
+  readonly rows: readonly SqlRow[];
+}
+
 /** What a person wants to see of the demo's books. */
 interface Story {
   readonly folder: string;
   readonly seconds: number;
   readonly state: CompletenessState;
+  /** The report monthly_by_workspace. */
   readonly months: readonly SqlRow[];
-  /** Of the last whole month: whose it is. */
+  /** The report chargeback_summary of the last whole month. */
   readonly owners: readonly SqlRow[];
+  /** Of the report summary, the month that is not over. */
+  readonly open: SqlRow | undefined;
   readonly proven: SqlRow;
   readonly biggestMover: SqlRow | undefined;
   readonly files: readonly string[];
@@ -127,15 +149,7 @@ async function readStory(
   connection: Connection,
   folder: string,
   seconds: number,
-): Promise<Omit<Story, 'alerts' | 'forecasts'>> {
-  const months = await connection.rows(`
-    select strftime(usage_month, '%Y-%m') as month, coalesce(workspace, '(none)') as workspace,
-      cast(sum(cost) as decimal(18, 2)) as cost
-    from costs_monthly group by all
-    union all
-    select strftime(usage_month, '%Y-%m'), 'total', cast(sum(cost) as decimal(18, 2)) from costs_monthly group by all
-    order by month, workspace
-  `);
+): Promise<Omit<Story, 'months' | 'owners' | 'open' | 'alerts' | 'forecasts'>> {
   const [proven = {}] = await connection.rows(`
     select
       count(*) as comparisons,
@@ -168,49 +182,47 @@ async function readStory(
     order by abs(coalesce(this_week, 0) - coalesce(week_before, 0)) desc, resource_name
     limit 1
   `);
-  const owners = await connection.rows(`
-    select
-      coalesce(team, '(nobody)') as team,
-      cast(coalesce(sum(cost) filter (not is_shared), 0) as decimal(18, 2)) as direct,
-      cast(coalesce(sum(cost) filter (is_shared), 0) as decimal(18, 2)) as shared,
-      cast(sum(cost) as decimal(18, 2)) as cost
-    from costs_allocated
-    where bucket_start >= (select date_trunc('month', max(complete_through)) - interval 1 month from accounts)
-      and bucket_start < (select date_trunc('month', max(complete_through)) from accounts)
-    group by costs_allocated.team
-    order by costs_allocated.team nulls last
-  `);
   const files: string[] = [];
   for (const report of reports) {
     const exports = join(folder, 'exports', report);
     const written = await readdir(exports, { recursive: true });
-    const latest = written.filter((name) => /^latest\./.test(basename(name))).sort();
+    const latest = written.filter((name) => /^latest\.|^[a-z_]+(-\d{4}-\d{2})?\.csv$/.test(basename(name))).sort();
     files.push(...latest.map((name) => join(exports, name)));
   }
   files.push(snapshotFile(folder));
-  return { folder, seconds, state: await completenessOf(connection), months, owners, proven, biggestMover, files };
+  return { folder, seconds, state: await completenessOf(connection), proven, biggestMover, files };
+}
+
+/** What finance accrues for the month that is not over. */
+function accrual(open: SqlRow | undefined): string {
+  if (open === undefined || open['accrual'] === null) return '';
+  return `
+Accrue for ${String(open['month']).slice(0, 7)}: ${usd(open['accrual'])} USD, ${usd(open['cost'])} so far and ${usd(open['forecast_of_rest'])} to come (${open['forecast_basis']}).
+`;
+}
+
+/** An amount as a person reads it; undefined where there is none. */
+function usd(amount: unknown): string | undefined {
+  return amount === null || amount === undefined ? undefined : Number(amount).toFixed(2);
 }
 
 async function tellStory(story: Story): Promise<string> {
   const { proven, biggestMover: mover } = story;
-  const months = [...new Set(story.months.map((row) => String(row['month'])))];
-  const workspaces = [...new Set(story.months.map((row) => String(row['workspace'])))].filter(
-    (name) => name !== 'total',
+  const workspaces = [...new Set(story.months.flatMap((row) => Object.keys(row)))].filter(
+    (name) => !['account', 'month', 'is_complete', 'total'].includes(name),
   );
   const columns = [...workspaces, 'total'];
   const table = formatTable(
     [{ name: 'USD', type: 'VARCHAR' }, ...columns.map((name) => ({ name, type: 'DECIMAL' }))],
-    months.map((month) => [
-      month,
-      ...columns.map((workspace) => {
-        const found = story.months.find((row) => row['month'] === month && row['workspace'] === workspace);
-        return found === undefined ? undefined : String(found['cost']);
-      }),
-    ]),
+    story.months.map((row) => [String(row['month']).slice(0, 7), ...columns.map((name) => usd(row[name]))]),
   );
+  const amounts = { direct: 'direct_cost', shared: 'shared_cost', cost: 'cost', change: 'change', budget: 'budget' };
   const chargeback = formatTable(
-    [{ name: 'team', type: 'VARCHAR' }, ...['direct', 'shared', 'cost'].map((name) => ({ name, type: 'DECIMAL' }))],
-    story.owners.map((row) => ['team', 'direct', 'shared', 'cost'].map((name) => String(row[name]))),
+    [{ name: 'team', type: 'VARCHAR' }, ...Object.keys(amounts).map((name) => ({ name, type: 'DECIMAL' }))],
+    story.owners.map((row) => [
+      String(row['owner'] ?? '(nobody)'),
+      ...Object.values(amounts).map((name) => usd(row[name])),
+    ]),
   );
   const forecasts = formatTable(
     ['budget', 'period', 'USD spent', 'forecast', 'low', 'high', 'of USD', 'exceeds on'].map((name, index) => ({
@@ -228,7 +240,7 @@ async function tellStory(story: Story): Promise<string> {
   return `
 ${table}
 ${describeCompleteness(story.state)}
-
+${accrual(story.open)}
 Proven: ${proven['windows']} windows, ${proven['pages']} pages, ${proven['rows']} rows in ${Math.round(story.seconds)} s.
   ${proven['comparisons']} comparisons with the platform's own totals, ${proven['all_proven'] ? 'all of them met' : 'NOT ALL MET'}.
   Ours ${proven['cost']} USD, the platform's ${proven['platform_cost']} USD, difference ${proven['difference']}.

@@ -10,6 +10,7 @@ import {
   type CompletenessState,
   checkReport,
   completenessOf,
+  costColumnOf,
   describeCompleteness,
   exportFormats,
   type FocusAsked,
@@ -27,6 +28,7 @@ import {
   loadBudgets,
   manifestName,
   momentOf,
+  monthsOfRange,
   namesOfFocus,
   newestLoad,
   newestThatFit,
@@ -40,6 +42,7 @@ import {
   periodsOf,
   publishReport,
   type Question,
+  quoted,
   type ReadParameters,
   type Report,
   readKept,
@@ -52,21 +55,30 @@ import {
   sparklineQuery,
   type TableLayout,
   topOf,
+  totalsOf,
+  withDaysOfMonths,
   withDefaults,
   wrapWords,
 } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { cutToWidth } from '../text-width.ts';
+import { parseMonth } from '../time.ts';
 import { completeness, openBooks, type SqlColumn, toCellText, toJsonValue } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
+
+/** Options that give a parameter of another name. */
+const shorthands = { focusVersion: 'focus_version', grain: 'grain', by: 'dimension', labels: 'labels' } as const;
 
 export const reportCommand: Command = {
   name: 'report',
   summary: 'Answer a report from the published snapshot and write it as files.',
   arguments: [{ name: '[name]', summary: 'the report; --list names them all' }],
   options: [
-    { flags: '--month <month>', summary: 'the month, for example 2026-10; by default the last complete one' },
+    {
+      flags: '--month <month>',
+      summary: 'the month, for example 2026-10, or months, 2026-01..2026-10; by default the last complete one',
+    },
     { flags: '--from <date>', summary: 'the first day, of a report that is about days' },
     { flags: '--to <date>', summary: 'the day after the last one' },
     {
@@ -86,6 +98,13 @@ export const reportCommand: Command = {
       flags: '--out <dir>',
       summary: 'the folder below which the files go, as <report>/…; by default exports in the project folder',
     },
+    {
+      flags: '--excel',
+      summary: 'a CSV for people: two decimals, names, the currency; alone, or beside what --format names',
+    },
+    { flags: '--totals', summary: 'a last row that adds up the amounts, in the table and with --excel' },
+    { flags: '--by <dimension>', summary: 'of chargeback reports: by which dimension of owners, such as team' },
+    { flags: '--labels <keys>', summary: 'of cost_by_resource: a column for each of these labels, such as team,env' },
     { flags: '--raw', summary: 'in CSV, leave text that looks like a formula as it is' },
     { flags: '--parquet-decimals <type>', summary: 'exact, or double for readers that have no decimals' },
     {
@@ -108,6 +127,8 @@ export const reportCommand: Command = {
     'costbook report --list',
     'costbook report cost_by_workspace --month 2026-10',
     'costbook report cost_by_workspace --month 2026-10 --format csv,arrow --out /srv/finance',
+    'costbook report chargeback_summary --month 2026-10 --excel --totals',
+    'costbook report chargeback --month 2026-01..2026-10',
     'costbook report cost_by_workspace --as-of 2026-11-03 --require-complete',
     'costbook report focus --month 2026-10 --focus-version 1.2 --format parquet',
   ],
@@ -116,89 +137,78 @@ export const reportCommand: Command = {
     options.choice('focusVersion', focusVersions);
     options.choice('grain', focusGrains);
     options.check();
-    await readQuestion(input, context, await readReports(join(context.dir, 'sql')));
+    const { month } = input.options;
+    // Of a range its first month stands for all: they are read the same way.
+    const [first] = (typeof month === 'string' ? monthsOfRange(month, '--month') : undefined) ?? [month];
+    await readQuestion(
+      { ...input, options: { ...input.options, month: first } },
+      context,
+      await readReports(join(context.dir, 'sql')),
+    );
   },
   async run(input, context) {
-    const options = optionReader(input, context.effects.now());
+    const month = input.options['month'];
+    const months = typeof month === 'string' ? monthsOfRange(month, '--month') : undefined;
+    if (months === undefined) return answerOnce(input, context);
     const reports = await readReports(join(context.dir, 'sql'));
-    if (options.flag('list')) {
-      await context.write(
-        context.json ? `${JSON.stringify(reports.map(described))}\n` : listOf(reports, context.layout),
-      );
-      return exitCodes.done;
-    }
-    const { report, formats, parquetDecimals, asked, read } = await readQuestion(input, context, reports);
-    const isRequired = options.flag('requireComplete');
-    let asOf = instantOf(asked);
-    let books = await openBooks(context.dir, { lockedDown: false, asOf, signal: context.signal });
-    try {
-      let state = await completenessOf(books.connection, asOf);
-      const values = settle(read, state, isRequired);
-      const focus = focusAsked(values);
-      const periods = periodsOf(values);
-      const moment = await momentOf(books.connection, asked, periods);
-      if (moment !== asOf) {
-        books.close();
-        asOf = moment;
-        books = await openBooks(context.dir, { lockedDown: false, asOf, signal: context.signal });
-        state = await completenessOf(books.connection, asOf);
-        // Nobody asked for an instant: it is that of a close.
-        state = { ...state, closedAt: state.asOf };
-      }
-      context.progress(report.name);
-      const { connection } = books;
-      const account = values.find((value) => value.name === 'account')?.bound ?? null;
-      const accounts = (await completeness(connection)).filter((row) => account === null || row.account === account);
-      const kept = report.kept && (await readKept(connection, report.kept, { accounts, periods }));
-      const lacking = [...incompleteness(accounts, periods), ...(kept?.lacking ?? [])];
-      if (isRequired && lacking.length > 0) throw new UnprovenError(`${lacking.join('\n')}\nnothing was written`);
-      for (const sentence of [...lacking, ...(kept?.gone ?? [])]) context.tell(`warning: ${sentence}`);
-
-      refuseOneNameForSeveral(values, accounts);
-      return await blamingReport(report, async () => {
-        const { report: shaped, parameters } = await shape(connection, report, boundParameters(values));
-        const answered = await checkReport(connection, shaped, parameters);
-        const columns = chosenColumns(answered, focus);
-        const question: Question = { connection, query: orderedQuery(shaped, focus?.columns), parameters };
-        const published = await publishReport({
-          report,
-          question,
-          columns,
-          values,
-          state,
-          kept,
-          asOf,
-          isUsual: (await momentOf(connection, undefined, periods)) === asOf,
-          formats,
-          raw: options.flag('raw'),
-          parquetDecimals,
-          focus: focus && {
-            version: focus.version,
-            metadata: focusMetadata(
-              focus.version,
-              parquetDecimals === 'double' ? withDoubles(columns) : columns,
-              await newestLoad(connection, String(parameters['month'])),
-            ),
-          },
-          root: resolve(options.text('out') ?? join(context.dir, 'exports')),
-          onProgress: context.progress,
-          signal: context.signal,
-        });
-        context.progress('reading it for the answer');
-        const answer = { report: shaped, values, state, kept, columns, published };
-        context.count?.({
-          rows: published.manifest.rows,
-          files: published.manifest.files.length,
-          unchanged: published.isUnchanged,
-        });
-        await (context.json ? writeJson(context, question, answer) : writeTable(context, question, answer));
-        return exitCodes.done;
-      });
-    } finally {
-      books.close();
-    }
+    const report = reports.find(({ name }) => name === input.arguments[0]);
+    const isMonthly = report?.parameters.some(({ name }) => name === 'month') ?? false;
+    return isMonthly ? answerMonths(months, input, context) : answerOnce(input, context);
   },
 };
+
+/** Answers a report for each month: each is an export of its own, as of its close where it is closed. */
+async function answerMonths(months: readonly string[], input: CommandInput, context: CommandContext): Promise<number> {
+  const options = optionReader(input, context.effects.now());
+  if (options.flag('requireComplete')) await expectComplete(months, options.texts('param'), context);
+  const counted = { rows: 0, files: 0, unchanged: true };
+  let lead = '[';
+  for (const month of months) {
+    let isBegun = false;
+    const exitCode = await answerOnce(
+      { ...input, options: { ...input.options, month } },
+      {
+        ...context,
+        count: ({ rows, files, unchanged }) => {
+          counted.rows += Number(rows);
+          counted.files += Number(files);
+          counted.unchanged &&= unchanged === true;
+        },
+        async write(data) {
+          // One JSON value: a list of answers.
+          if (!isBegun) await context.write(context.json ? lead : `${lead === '[' ? '' : '\n'}${month}\n`);
+          isBegun = true;
+          lead = ',';
+          await context.write(data);
+        },
+      },
+    );
+    if (exitCode !== exitCodes.done) return exitCode;
+  }
+  if (context.json) await context.write(']\n');
+  context.count?.(counted);
+  return exitCodes.done;
+}
+
+/** Throws UnprovenError where not all months are complete: before the first of them is written. */
+async function expectComplete(
+  months: readonly string[],
+  parameters: readonly string[],
+  context: CommandContext,
+): Promise<void> {
+  const account = parameters.find((text) => text.startsWith('account='))?.slice('account='.length);
+  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+  try {
+    const accounts = (await completeness(books.connection)).filter(
+      (row) => account === undefined || row.account === account,
+    );
+    const periods = months.map((month) => ({ ...parseMonth(month, '--month'), label: month }));
+    const missing = incompleteness(accounts, periods);
+    if (missing.length > 0) throw new UnprovenError(`${missing.join('\n')}\nnothing was written`);
+  } finally {
+    books.close();
+  }
+}
 
 /** What a command line asks for. Throws UsageError that lists everything wrong with it; nothing is read of the books. */
 async function readQuestion(input: CommandInput, context: CommandContext, reports: readonly Report[]) {
@@ -208,18 +218,22 @@ async function readQuestion(input: CommandInput, context: CommandContext, report
   const found = reports.find((candidate) => candidate.name === name);
   const report = found && withConfiguredNames(found, context);
   if (report === undefined) options.problem(unknownReport(name, reports));
-  const formats = options.choices('format', exportFormats) ?? report?.formats ?? [];
+  const excel = options.flag('excel') ? { totals: options.flag('totals') } : undefined;
+  const formats = options.choices('format', exportFormats) ?? (excel === undefined ? report?.formats : undefined) ?? [];
   const parquetDecimals = options.choice('parquetDecimals', ['exact', 'double']) ?? 'exact';
-  if (report !== undefined) checkForm(report, { formats, parquetDecimals }, options.problem);
+  if (report !== undefined)
+    checkForm(report, { formats, parquetDecimals, isExcel: excel !== undefined }, options.problem);
   const asked = options.asOf();
-  const given: GivenParameter[] = ['month', 'from', 'to'].flatMap((option) => {
+  const period: GivenParameter[] = ['month', 'from', 'to'].flatMap((option) => {
     const text = options.text(option);
     return text === undefined ? [] : [{ name: option, text, what: `--${option}` }];
   });
-  const version = options.text('focusVersion');
-  if (version !== undefined) given.push({ name: 'focus_version', text: version, what: '--focus-version' });
-  const grain = options.text('grain');
-  if (grain !== undefined) given.push({ name: 'grain', text: grain, what: '--grain' });
+  const given = report === undefined ? period : withDaysOfMonths(report, period);
+  for (const [option, name] of Object.entries(shorthands)) {
+    const text = options.text(option);
+    if (text !== undefined)
+      given.push({ name, text, what: `--${option === 'focusVersion' ? 'focus-version' : option}` });
+  }
   if (options.flag('withDeprecatedColumns')) {
     given.push({ name: 'deprecated_columns', text: 'true', what: '--with-deprecated-columns' });
   }
@@ -234,7 +248,89 @@ async function readQuestion(input: CommandInput, context: CommandContext, report
   const read = report === undefined ? [] : await readParameters(report, given, reading);
   options.check();
   if (report === undefined) throw new UsageError('name a report');
-  return { report, formats, parquetDecimals, asked, read };
+  return { report, excel, formats, parquetDecimals, asked, read };
+}
+
+async function answerOnce(input: CommandInput, context: CommandContext): Promise<number> {
+  const options = optionReader(input, context.effects.now());
+  const reports = await readReports(join(context.dir, 'sql'));
+  if (options.flag('list')) {
+    await context.write(context.json ? `${JSON.stringify(reports.map(described))}\n` : listOf(reports, context.layout));
+    return exitCodes.done;
+  }
+  const { report, excel, formats, parquetDecimals, asked, read } = await readQuestion(input, context, reports);
+
+  const isRequired = options.flag('requireComplete');
+  let asOf = instantOf(asked);
+  let books = await openBooks(context.dir, { lockedDown: false, asOf, signal: context.signal });
+  try {
+    let state = await completenessOf(books.connection, asOf);
+    const values = settle(read, state, isRequired);
+    const focus = focusAsked(values);
+    const periods = periodsOf(values);
+    const moment = await momentOf(books.connection, asked, periods);
+    if (moment !== asOf) {
+      books.close();
+      asOf = moment;
+      books = await openBooks(context.dir, { lockedDown: false, asOf, signal: context.signal });
+      state = await completenessOf(books.connection, asOf);
+      // Nobody asked for an instant: it is that of a close.
+      state = { ...state, closedAt: state.asOf };
+    }
+    context.progress(report.name);
+    const { connection } = books;
+    const account = values.find((value) => value.name === 'account')?.bound ?? null;
+    const accounts = (await completeness(connection)).filter((row) => account === null || row.account === account);
+    const kept = report.kept && (await readKept(connection, report.kept, { accounts, periods }));
+    const lacking = [...incompleteness(accounts, periods), ...(kept?.lacking ?? [])];
+    if (isRequired && lacking.length > 0) throw new UnprovenError(`${lacking.join('\n')}\nnothing was written`);
+    for (const sentence of [...lacking, ...(kept?.gone ?? [])]) context.tell(`warning: ${sentence}`);
+
+    refuseOneNameForSeveral(values, accounts);
+    return await blamingReport(report, async () => {
+      const { report: shaped, parameters } = await shape(connection, report, boundParameters(values));
+      const answered = await checkReport(connection, shaped, parameters);
+      const columns = chosenColumns(answered, focus);
+      const question: Question = { connection, query: orderedQuery(shaped, focus?.columns), parameters };
+      const totals = options.flag('totals') ? expectTotals(report, columns) : [];
+      const published = await publishReport({
+        report,
+        question,
+        columns,
+        values,
+        state,
+        kept,
+        asOf,
+        isUsual: (await momentOf(connection, undefined, periods)) === asOf,
+        formats,
+        raw: options.flag('raw'),
+        excel,
+        parquetDecimals,
+        focus: focus && {
+          version: focus.version,
+          metadata: focusMetadata(
+            focus.version,
+            parquetDecimals === 'double' ? withDoubles(columns) : columns,
+            await newestLoad(connection, String(parameters['month'])),
+          ),
+        },
+        root: resolve(options.text('out') ?? join(context.dir, 'exports')),
+        onProgress: context.progress,
+        signal: context.signal,
+      });
+      context.progress('reading it for the answer');
+      const answer = { report: shaped, values, state, kept, columns, published, totals, isExcel: excel !== undefined };
+      context.count?.({
+        rows: published.manifest.rows,
+        files: published.manifest.files.length,
+        unchanged: published.isUnchanged,
+      });
+      await (context.json ? writeJson(context, question, answer) : writeTable(context, question, answer));
+      return exitCodes.done;
+    });
+  } finally {
+    books.close();
+  }
 }
 
 /** A report whose defaults are those of the project: the names of FOCUS, and the budgets to compare with. */
@@ -263,7 +359,11 @@ function refuseOneNameForSeveral(values: readonly ParameterValue[], accounts: re
 /** Adds to the problems what a report cannot be written as, and doubles where nothing would hold them. */
 function checkForm(
   report: Report,
-  { formats, parquetDecimals }: { formats: readonly string[]; parquetDecimals: 'exact' | 'double' },
+  {
+    formats,
+    parquetDecimals,
+    isExcel,
+  }: { formats: readonly string[]; parquetDecimals: 'exact' | 'double'; isExcel: boolean },
   problem: (text: string) => void,
 ): void {
   if (isPartitioned(report)) {
@@ -271,12 +371,22 @@ function checkForm(
     if (others.length > 0) {
       problem(`--format: the report ${report.name} is written as parquet alone, found ${others.join(', ')}`);
     }
+    if (isExcel) problem(`--excel: the report ${report.name} is written as parquet alone; leave it out`);
     if (parquetDecimals === 'double') {
       problem(`--parquet-decimals: the report ${report.name} is written with exact decimals alone; leave it out`);
     }
   } else if (parquetDecimals === 'double' && !formats.includes('parquet')) {
     problem(`--parquet-decimals: parquet is none of the formats asked for, which are ${formats.join(', ')}`);
   }
+}
+
+/** The columns that are added up. Throws UsageError where there is none. */
+function expectTotals(report: Report, columns: readonly SqlColumn[]): readonly string[] {
+  const totals = totalsOf(report, columns, costColumnOf(columns, report.file.header['cost']));
+  if (totals.length > 0) return totals;
+  throw new UsageError(
+    `--totals: the report ${report.name} has no amount to add up; expected a column cost, or "--! totals:" in ${report.file.path}`,
+  );
 }
 
 /** Columns as they are where decimals are made doubles: some of the files have no precision to be promised. */
@@ -302,6 +412,10 @@ interface Answer {
   readonly kept: Kept | undefined;
   readonly columns: readonly SqlColumn[];
   readonly published: Published;
+  /** The columns that the table adds up in a last row. */
+  readonly totals: readonly string[];
+  /** Whether the CSV for people was asked for. */
+  readonly isExcel: boolean;
 }
 
 function described({ name, about, grain, parameters, formats }: Report): Record<string, unknown> {
@@ -410,11 +524,32 @@ async function writeTable(context: CommandContext, question: Question, answer: A
   const shown = isVertical ? rows.slice(0, maxShownBlocks) : rows;
   for (const line of await sparklines(context, question, report)) await context.write(`${line}\n`);
   const isOnTerminal = layout.width !== undefined;
-  if (rows.length > 0 || !isOnTerminal) await context.write(`${formatTable(columns, shown, layout)}\n`);
+  const totals = answer.totals.length > 0 ? [await totalRow(question, columns, answer.totals)] : [];
+  const table = [...shown, ...totals];
+  if (rows.length > 0 || !isOnTerminal) await context.write(`${formatTable(columns, table, layout)}\n`);
   const cut = manifest.rows > shown.length ? `, the first ${shown.length} are shown` : '';
   await context.write(`(${rowCount}${cut})${isOnTerminal ? '\n' : ' '}${describeCompleteness(state)}\n`);
   if (kept !== undefined) await context.write(`${kept.sentence}\n`);
   for (const { latest, path } of filesOf(published)) await context.write(`${shortest(latest ?? path)}${unchanged}\n`);
+  if (answer.isExcel) await context.write(`${roundingNote}\n`);
+}
+
+const roundingNote =
+  'Amounts in the CSV for people are rounded to cents, each by itself; its total is rounded from the exact total.';
+
+/** The last row of a table: what the columns that may be added up come to, over all rows of the answer. */
+async function totalRow(
+  { connection, query, parameters }: Question,
+  columns: readonly SqlColumn[],
+  totals: readonly string[],
+): Promise<(string | undefined)[]> {
+  const sums = totals.map((name) => `sum(${quoted(name)}) as ${quoted(name)}`).join(', ');
+  const [row = {}] = await connection.rows(`select ${sums} from (${query}\n)`, parameters);
+  return columns.map(({ name }, index) => {
+    const sum = totals.includes(name) ? row[name] : undefined;
+    if (sum !== undefined && sum !== null) return String(sum);
+    return index === 0 ? 'Total' : undefined;
+  });
 }
 
 /** The columns by their importance, with those that were asked for by name among the first. */

@@ -101,7 +101,7 @@ function factsOfAnomalies(
   if (!rules.isOn) {
     return told.filter(({ isOpen }) => isOpen).map(({ fact }) => ({ ...fact, state: 'withdrawn' }));
   }
-  return anomalyFacts(present, new Map(told.map(({ key, isOpen, fact }) => [key, { isOpen, wasOver: fact.isOver }])), {
+  return anomalyFacts(present, new Map(told.map(({ key, isOpen, fact }) => [key, { isOpen, fact }])), {
     notify: rules.notify,
     completeThroughOf: (account) => accounts.find((row) => row.account === account)?.completeThrough ?? null,
   });

@@ -146,11 +146,16 @@ const icons = { critical: '🔴', warning: '🟠', info: '🔵' } as const;
 export function cardOf({ key, occurrence, transition, fact }: AlertEntry): Card {
   const isOver = transition === 'resolved';
   const words = isOver ? overWords(fact) : heldWords(fact);
-  const times = occurrence > 1 ? ` (${ordinal(occurrence)} time)` : '';
+  // Each message about an anomaly that goes on is an occurrence of its own.
+  const noun = fact.kind !== 'anomaly' ? 'time' : isOver ? undefined : 'message';
+  const times = occurrence > 1 && noun !== undefined ? ` (${ordinal(occurrence)} ${noun})` : '';
+  const isUsual = isOver && fact.kind === 'anomaly' && fact.isUsual === true;
   const { list } = words;
   return {
-    icon: isOver ? '✅' : icons[fact.severity],
-    title: oneLine(`${isOver ? 'Resolved: ' : transition === 'reminded' ? 'Still so: ' : ''}${words.title}`),
+    icon: isOver && !isUsual ? '✅' : icons[isUsual ? 'info' : fact.severity],
+    title: oneLine(
+      `${isOver && !isUsual ? 'Resolved: ' : transition === 'reminded' ? 'Still so: ' : ''}${words.title}`,
+    ),
     share: words.share,
     sentences: words.sentences.map(oneLine),
     fields: words.fields ?? [],

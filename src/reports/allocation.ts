@@ -1,5 +1,8 @@
 import { type Condition, type Definition, defaultRule, type Rule } from '../allocation/index.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { nearTwins } from '../did-you-mean.ts';
 import type { Connection } from '../warehouse/index.ts';
+import { usdDecimals } from './budget-file.ts';
 
 /** What a rule catches of the costs in the books; amounts are decimal text in USD, before anything is split. */
 export interface RuleCatch {
@@ -15,6 +18,22 @@ export interface RuleCatch {
   readonly lastHour: string | null;
 }
 
+/** An owner that costs end up with. */
+export interface OwnerCost {
+  /** A JSON object with the dimensions of the rules in their order. */
+  readonly owner: string;
+  /** USD as decimal text. */
+  readonly cost: string;
+}
+
+/** Values of one dimension of owners that are probably one: the one that costs most, and the others. */
+export interface OwnerTwins {
+  readonly dimension: string;
+  readonly value: string;
+  readonly cost: string;
+  readonly twins: readonly { readonly value: string; readonly cost: string }[];
+}
+
 /** What allocation rules do to the costs in the books. */
 export interface AllocationTest {
   /** In the order of the rules; the last is what stays for the default. */
@@ -24,6 +43,9 @@ export interface AllocationTest {
   readonly allocatedCost: string;
   /** Of it, what ends up without any owner. */
   readonly unallocatedCost: string;
+  /** Whose costs they are then, the most expensive first. */
+  readonly owners: readonly OwnerCost[];
+  readonly twins: readonly OwnerTwins[];
   /** Months of shared cost that was split evenly, as no owner weighed anything, or that nobody shares. */
   readonly splits: readonly { readonly rule: string; readonly months: number; readonly because: string }[];
 }
@@ -72,7 +94,14 @@ export async function testAllocation(
     period,
   );
   const [sums = {}] = await connection.rows(
-    `select
+    `with owned as (
+      select owner, cast(sum(cost) as decimal(38, 12)) as cost
+      from costs_allocated
+      where ($from is null or bucket_start >= cast($from as timestamp))
+        and ($to is null or bucket_start < cast($to as timestamp))
+      group by owner
+    )
+    select
       (
         select cast(coalesce(sum(cost), 0) as decimal(38, 12))
         from ledger.amounts
@@ -80,12 +109,12 @@ export async function testAllocation(
           and ($to is null or bucket_start < cast($to as timestamp))
       ) as cost,
       cast(coalesce(sum(cost), 0) as decimal(38, 12)) as allocated_cost,
-      cast(coalesce(sum(cost) filter (not contains(owner, ':"')), 0) as decimal(38, 12)) as unallocated_cost
-    from costs_allocated
-    where ($from is null or bucket_start >= cast($from as timestamp))
-      and ($to is null or bucket_start < cast($to as timestamp))`,
+      cast(coalesce(sum(cost) filter (not contains(owner, ':"')), 0) as decimal(38, 12)) as unallocated_cost,
+      to_json(list({'owner': owner, 'cost': cast(cost as varchar)} order by cost desc, owner)) as owners
+    from owned`,
     period,
   );
+  const owners = JSON.parse(String(sums['owners'] ?? '[]')) as OwnerCost[];
   const splits = await connection.rows(
     `with pools as (
       select rule, account, date_trunc('month', bucket_start) as usage_month, bool_and(not contains(owner, ':"')) as is_lost
@@ -125,12 +154,44 @@ export async function testAllocation(
     cost: String(sums['cost']),
     allocatedCost: String(sums['allocated_cost']),
     unallocatedCost: String(sums['unallocated_cost']),
+    owners,
+    twins: twinsOf(owners),
     splits: splits.map((row) => ({
       rule: String(row['rule']),
       months: Number(row['months']),
       because: String(row['because']),
     })),
   };
+}
+
+/** Values of each dimension that are probably one value, written in two ways. */
+function twinsOf(owners: readonly OwnerCost[]): OwnerTwins[] {
+  const costs = new Map<string, Map<string, bigint>>();
+  for (const { owner, cost } of owners) {
+    for (const [dimension, value] of Object.entries(JSON.parse(owner) as Record<string, string | null>)) {
+      if (value === null) continue;
+      const known = costs.get(dimension) ?? new Map<string, bigint>();
+      known.set(value, (known.get(value) ?? 0n) + wholeOfDecimal(cost, usdDecimals));
+      costs.set(dimension, known);
+    }
+  }
+  return [...costs].flatMap(([dimension, values]) => {
+    const inOrder = [...values].sort(([, a], [, b]) => (a > b ? -1 : a < b ? 1 : 0)).map(([value]) => value);
+    const costOf = (value: string): string => decimalOfWhole(values.get(value) ?? 0n, usdDecimals);
+    const groups = new Map<string, string[]>();
+    const grouped = new Set<string>();
+    for (const [value, twin] of nearTwins(inOrder)) {
+      if (grouped.has(value) || grouped.has(twin)) continue;
+      groups.set(value, [...(groups.get(value) ?? []), twin]);
+      grouped.add(twin);
+    }
+    return [...groups].map(([value, twins]) => ({
+      dimension,
+      value,
+      cost: costOf(value),
+      twins: twins.map((twin) => ({ value: twin, cost: costOf(twin) })),
+    }));
+  });
 }
 
 /** Why a rule matched, or did not. */

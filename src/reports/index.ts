@@ -66,14 +66,17 @@ export {
 } from './budgets.ts';
 export * from './check.ts';
 export * from './close.ts';
+export { quoted } from './columns.ts';
 export * from './completeness.ts';
 export { type Delivering, type Delivery, deliver, type Outbox, retryDelayMs } from './deliver.ts';
 export { type Digest, type DigestPeriod, digestWindows, readDigest } from './digest.ts';
 export { exportFormats, factsOf, loadArrow, writeAnswer } from './export.ts';
+export { costColumnOf } from './figures.ts';
 export * from './focus.ts';
 export * from './forecast/index.ts';
 export { forecastSentence } from './forecast-words.ts';
 export { csvPieces } from './formats/csv.ts';
+export { excelPieces } from './formats/excel.ts';
 export type { AnswerPieces, FormatOptions, Question } from './formats/format.ts';
 export { jsonLines, jsonPieces } from './formats/json.ts';
 export { writeParquet } from './formats/parquet.ts';
@@ -103,7 +106,7 @@ export {
   reachedOn,
 } from './period-forecast.ts';
 export { filesOf, type Published } from './publish.ts';
-export { isPartitioned, publishReport } from './publish-report.ts';
+export { isPartitioned, publishReport, totalsOf } from './publish-report.ts';
 export * from './report.ts';
 export {
   exceedsOnOf,

@@ -21,6 +21,8 @@ export interface ManifestFile {
   readonly inexact?: true;
   /** Whether text that a spreadsheet would run as a formula was left as it is. */
   readonly raw?: true;
+  /** Whether the last row of a file for people adds up those above it. */
+  readonly totals?: true;
   /** Of a partition: whose and which month's costs it holds, as text. */
   readonly partition?: { readonly account: string; readonly month: string };
 }

@@ -380,6 +380,44 @@ export function saidParameters(values: readonly ParameterValue[]): Record<string
   return Object.fromEntries(values.map(({ name, said }) => [name, said]));
 }
 
+/** Ten years of months: more in one call is a mistake. */
+const maxMonths = 120;
+
+/** The months of `2026-01..2026-10`, both included; undefined where a text is no range. Throws UsageError for a range that ends before it begins. */
+export function monthsOfRange(text: string, what: string): readonly string[] | undefined {
+  const [, first = '', last = ''] = /^(.*?)\.\.(.*)$/.exec(text) ?? [];
+  if (first === '' && last === '') return undefined;
+  const [start, end] = [parseMonth(first, what).start, parseMonth(last, what).start];
+  if (start > end) throw new UsageError(`${what}: the range ${text} ends before it begins`);
+  const months: string[] = [];
+  for (let month = start; month <= end && months.length <= maxMonths; month = addCalendarMonths(month, 1)) {
+    months.push(formatMonth(month));
+  }
+  if (months.length > maxMonths) throw new UsageError(`${what}: ${text} is more than ${maxMonths} months`);
+  return months;
+}
+
+/** What was given, with months in the place of days where a report has days alone: `--month 2026-10` is `--from` and `--to`. */
+export function withDaysOfMonths(
+  report: { readonly parameters: readonly ReportParameter[] },
+  given: readonly GivenParameter[],
+): GivenParameter[] {
+  const names = report.parameters.map(({ name }) => name);
+  const hasDays = given.some(({ name }) => name === 'from' || name === 'to');
+  if (names.includes('month') || !names.includes('from') || hasDays) return [...given];
+  return given.flatMap((one) => {
+    const months = one.name === 'month' ? (monthsOfRange(one.text, one.what) ?? [one.text]) : [];
+    if (!months.every((month) => /^\d{4}-\d{2}$/.test(month)) || months.length === 0) return [one];
+    const [first = '', last = ''] = [months[0], months.at(-1)];
+    const to = formatMonth(parseMonth(last, one.what).end);
+    parseMonth(first, one.what);
+    return [
+      { ...one, name: 'from', text: first },
+      { ...one, name: 'to', text: to },
+    ];
+  });
+}
+
 /** A stretch of time that a report is about, and how it was named. */
 export interface Period extends Window {
   readonly label: string;

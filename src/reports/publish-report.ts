@@ -4,14 +4,15 @@ import { formatInstant, type Instant } from '../time.ts';
 import { lastSeen, type SqlColumn } from '../warehouse/index.ts';
 import type { CompletenessState } from './completeness.ts';
 import { exportFormats, factsOf, writeAnswer } from './export.ts';
-import { costColumnOf, figuresOfQuery } from './figures.ts';
+import { type CostColumn, costColumnOf, figuresOfQuery } from './figures.ts';
+import { writeExcel } from './formats/excel.ts';
 import type { FormatOptions, Question } from './formats/format.ts';
 import type { Kept } from './kept.ts';
 import { publishLake } from './lake.ts';
 import { exportPlace } from './layout.ts';
 import { type Manifest, sha256OfFile, sha256OfText } from './manifest.ts';
 import { type ParameterValue, saidParameters } from './parameters.ts';
-import { type FileToWrite, type Published, publishFiles } from './publish.ts';
+import { excelKind, type FileToWrite, type Published, publishFiles } from './publish.ts';
 import type { Report } from './report.ts';
 
 /** An answer of a report that is to be published. */
@@ -31,6 +32,8 @@ export interface Publication {
   /** Those asked for; others that lie there from before are written with them. */
   readonly formats: readonly string[];
   readonly raw: boolean;
+  /** Whether the CSV for people is asked for, and whether it ends in a row of totals. */
+  readonly excel: { readonly totals: boolean } | undefined;
   readonly parquetDecimals: FormatOptions['parquetDecimals'];
   /** Of a report that is told in FOCUS: its version, and the metadata that goes with it. */
   readonly focus: { readonly version: string; readonly metadata: string } | undefined;
@@ -43,8 +46,21 @@ export interface Publication {
 
 /** Publishes the answer of a report as files with their manifest, as `publishFiles` and `publishLake` do. */
 export async function publishReport(publication: Publication): Promise<Published> {
-  const { report, question, columns, values, state, asOf, formats, raw, parquetDecimals, focus, signal, onProgress } =
-    publication;
+  const {
+    report,
+    question,
+    columns,
+    values,
+    state,
+    asOf,
+    formats,
+    raw,
+    excel,
+    parquetDecimals,
+    focus,
+    signal,
+    onProgress,
+  } = publication;
   const { connection, query, parameters } = question;
   const column = costColumnOf(columns, report.file.header['cost']);
   const defaults = new Map(report.parameters.map((parameter) => [parameter.name, parameter.default]));
@@ -93,6 +109,21 @@ export async function publishReport(publication: Publication): Promise<Published
       },
     };
   });
+  files.push({
+    format: excelKind,
+    stem: `${report.name}-${excelKind}`,
+    extension: 'csv',
+    isAsked: excel !== undefined,
+    // Rounded amounts do not add up to the books': they are compared as the file is written.
+    holdsRows: false,
+    ...(excel?.totals ? { totals: true } : {}),
+    write: (path, { totals }) =>
+      writeExcel(path, question, {
+        totals: totals ? totalsOf(report, columns, column) : [],
+        column,
+        cost: figures.cost,
+      }),
+  });
   if (focus !== undefined) {
     files.push({
       format: 'metadata',
@@ -104,6 +135,18 @@ export async function publishReport(publication: Publication): Promise<Published
     });
   }
   return publishFiles(place, { ...facts, ...figures }, files, { connection, column, signal, onProgress });
+}
+
+/** The columns of a report that may be added up: those that its header names, its cost, and those made of rows. */
+export function totalsOf(
+  { totals, spread }: Report,
+  columns: readonly SqlColumn[],
+  column: CostColumn | undefined,
+): readonly string[] {
+  const spreadOut = spread === undefined ? [] : columns.filter(({ type }) => type.startsWith('DECIMAL'));
+  return [
+    ...new Set([...totals, ...spreadOut.map(({ name }) => name), ...(column === undefined ? [] : [column.name])]),
+  ];
 }
 
 /** The hashes of the files that the SQL reads: with another file the same question has another answer. */

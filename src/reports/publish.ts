@@ -29,8 +29,10 @@ export interface FileToWrite {
   /** Whether its numbers were made inexact on request: then its sum need not be that of the books. */
   readonly inexact?: true;
   readonly raw?: true;
+  /** Whether it ends in a row of totals; where it was not asked for, it is as it was before. */
+  readonly totals?: true;
   /** Writes it under a name; throws where that fails. */
-  write(path: string): Promise<void>;
+  write(path: string, options: { readonly totals: boolean }): Promise<void>;
 }
 
 /** What a manifest says but for the files, and for the manifest before it. */
@@ -47,7 +49,7 @@ export interface Published {
 /** The files of an export with their paths, and the stable names that people have for them. */
 export function filesOf({ folder, manifest }: Published): (ManifestFile & { path: string; latest: string | null })[] {
   return manifest.files.map((file) => {
-    const stable = latestName(manifest.report, file.name);
+    const stable = latestName(manifest, file.name);
     return { ...file, path: join(folder, file.name), latest: stable === undefined ? null : join(folder, stable) };
   });
 }
@@ -93,7 +95,9 @@ export async function publishFiles(
         if (!file.isAsked && !had.has(file.format)) continue;
         signal.throwIfAborted();
         onProgress?.(`${facts.report} as ${file.format}`);
-        written.push(await writePart(folder, facts, file, connection, column));
+        const before = current?.manifest.files.find(({ format }) => format === file.format);
+        const hasTotals = (file.isAsked ? file : before)?.totals === true;
+        written.push(await writePart(folder, facts, file, hasTotals, connection, column));
       }
       return await commit(folder, facts, written, current);
     } finally {
@@ -114,13 +118,14 @@ async function writePart(
   folder: string,
   facts: ExportFacts,
   file: FileToWrite,
+  hasTotals: boolean,
   connection: Connection,
   column: CostColumn | undefined,
 ): Promise<Written> {
   const { format, stem, extension } = file;
   const part = partOf(join(folder, `${stem}.${extension}`));
   try {
-    await file.write(part);
+    await file.write(part, { totals: hasTotals });
     await syncPath(part);
     const sha256 = await sha256OfFile(part);
     const { size } = (await statOf(part)) ?? { size: 0 };
@@ -140,6 +145,7 @@ async function writePart(
       cost: figures?.cost ?? null,
       ...(file.inexact ? { inexact: true } : {}),
       ...(file.raw ? { raw: true } : {}),
+      ...(hasTotals ? { totals: true } : {}),
     };
     return { part, entry };
   } catch (error) {
@@ -204,11 +210,23 @@ export async function ownManifest(folder: string): Promise<StoredManifest | unde
   }
 }
 
+/** The kind of the CSV for people, in the name of its file. */
+export const excelKind = 'excel';
+
+type NamedExport = Pick<Manifest, 'report' | 'parameters'>;
+
 const hashedName = /^(.+)-[0-9a-f]{8}\.(csv|parquet|arrow|json)$/;
 
-/** The stable name of a data file, for people: `latest.csv`, `latest-metadata.json`. */
-export function latestName(report: string, name: string): string | undefined {
+/**
+ * The stable name of a data file, for people: `latest.csv`, `latest-metadata.json`; of the CSV that people open, a name
+ * that says what it is also in a mail: `chargeback-2026-10.csv`.
+ */
+export function latestName({ report, parameters }: NamedExport, name: string): string | undefined {
   const [, stem = '', extension = ''] = hashedName.exec(name) ?? [];
+  if (stem === `${report}-${excelKind}`) {
+    const { month } = parameters;
+    return typeof month === 'string' ? `${report}-${month}.${extension}` : `${report}.${extension}`;
+  }
   if (stem === report) return `latest.${extension}`;
   return stem.startsWith(`${report}-`) ? `latest-${stem.slice(report.length + 1)}.${extension}` : undefined;
 }
@@ -229,10 +247,10 @@ async function removeLeftovers(folder: string, report: string, manifest: Manifes
 
 async function removeSuperseded(folder: string, before: Manifest, after: Manifest): Promise<void> {
   const kept = new Set(after.files.map(({ name }) => name));
-  const latest = new Set(after.files.map(({ name }) => latestName(after.report, name)));
+  const latest = new Set(after.files.map(({ name }) => latestName(after, name)));
   for (const { name } of before.files) {
     if (kept.has(name)) continue;
-    const stable = latestName(before.report, name);
+    const stable = latestName(before, name);
     // Of a format that there is none of any more.
     if (stable !== undefined && !latest.has(stable) && (await isSameFile(join(folder, name), join(folder, stable)))) {
       await rm(join(folder, stable), { force: true });
@@ -241,9 +259,9 @@ async function removeSuperseded(folder: string, before: Manifest, after: Manifes
   }
 }
 
-async function linkLatest(folder: string, { report, files }: Manifest): Promise<void> {
-  for (const { name } of files) {
-    const stable = latestName(report, name);
+async function linkLatest(folder: string, manifest: Manifest): Promise<void> {
+  for (const { name } of manifest.files) {
+    const stable = latestName(manifest, name);
     if (stable === undefined || (await statOf(join(folder, name))) === undefined) continue;
     await relink(join(folder, name), join(folder, stable));
   }

@@ -13,7 +13,7 @@ import { exportFormats } from './export.ts';
 import { costColumnOf } from './figures.ts';
 import { type KeptKind, keptKinds } from './kept.ts';
 import { parseParameters, type ReportParameter } from './parameters.ts';
-import { parseSpread, type Spread } from './shape.ts';
+import { parseSpread, type Spread } from './spread.ts';
 import { sqlProblem } from './sql-problem.ts';
 
 /** A report: one SQL file that answers one question. */

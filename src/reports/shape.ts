@@ -1,29 +1,12 @@
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
-import type { Connection, SqlFile, SqlParameters } from '../warehouse/index.ts';
+import type { Connection, SqlParameters } from '../warehouse/index.ts';
 import { columnsOf, quoted } from './columns.ts';
 import { type Report, selectOf } from './report.ts';
-
-/** Columns made of rows: the values of `column` become columns that add up `amount`, with a last one of them all. */
-export interface Spread {
-  readonly column: string;
-  readonly amount: string;
-  readonly total: string;
-}
+import type { Spread } from './spread.ts';
 
 /** More columns than this are no table; the amounts of the least are added up in one. */
 const maxSpreadColumns = 100;
-
-/** A header's `--! spread: workspace, cost, total`; undefined where it has none. What is wrong goes to `problems`. */
-export function parseSpread({ path, header }: SqlFile, problems: string[]): Spread | undefined {
-  const found = header['spread'];
-  if (found === undefined) return undefined;
-  const [column = '', amount = '', total = '', ...more] = found.split(/\s*,\s*/);
-  if (total === '' || more.length > 0) {
-    problems.push(`${path}:1:1: found "--! spread: ${found}", expected three names such as workspace, cost, total`);
-  }
-  return { column, amount, total };
-}
 
 /**
  * A report whose columns depend on the books, with these columns and the values that they are bound to: a report with

@@ -227,7 +227,7 @@ async function lookAround(
   const strangers: string[] = [];
   const stale: Difference[] = [];
   const named = new Map(manifest.files.map((file) => [file.name, file]));
-  const stable = new Map(manifest.files.map((file) => [latestName(manifest.report, file.name), file]));
+  const stable = new Map(manifest.files.map((file) => [latestName(manifest, file.name), file]));
   for (const name of await namesIn(folder)) {
     const of = stable.get(name);
     if (of !== undefined) {

@@ -204,6 +204,10 @@ export interface Detector {
     readonly rules: Detector['usualRules'];
     readonly newKey: (episode: { readonly firstDay: number; readonly kind: string }) => string;
   }): readonly Found[];
+  noticesOf(
+    episode: Found,
+    rules: Detector['usualRules'],
+  ): readonly { readonly day: number; readonly reason: string }[];
 }
 
 interface Series {
@@ -236,8 +240,11 @@ export interface Measured {
   readonly recall: ReadonlyMap<PlantedKind, Recall>;
   /** The same by how far a scope's days lie apart. */
   readonly recallByNoise: ReadonlyMap<number, Recall>;
-  /** Told of what was not planted, or told a second time. */
+  /** Every message about what was not planted, or about what another anomaly had reported. */
   readonly falseAlarms: readonly string[];
+  /** Messages in all, and those of them that report an anomaly again. */
+  readonly messages: number;
+  readonly again: number;
   /** Planted, clear and not told in time. */
   readonly missed: readonly string[];
   readonly scopes: number;
@@ -257,7 +264,7 @@ const firstDay = 20_458;
 /** Follows a labelled year night by night, as the product does, and holds what it told against what was planted. */
 export function measureYear(
   year: readonly LabelledScope[],
-  { evaluateScope, quietDays, usualRules }: Detector,
+  { evaluateScope, quietDays, noticesOf, usualRules }: Detector,
 ): Measured {
   const days = year[0]?.costs.length ?? 0;
   const scopes = year.map(({ costs, usages }): Series => ({ firstDay, costs, usages }));
@@ -266,10 +273,12 @@ export function measureYear(
   const recallByNoise = new Map<number, Recall>();
   const falseAlarms: string[] = [];
   const missed: string[] = [];
+  let messages = 0;
+  let again = 0;
   for (const [index, scope] of year.entries()) {
     const series = scopes[index];
     if (series === undefined) continue;
-    const told: (Found & { readonly toldDay: number })[] = [];
+    const told: (Found & { readonly toldDay: number; readonly id: string; readonly reason: string })[] = [];
     let known: readonly Found[] = [];
     for (let day = 0; day < days; day += 1) {
       const next = evaluateScope({
@@ -279,18 +288,32 @@ export function measureYear(
         newKey: (episode) => `${episode.firstDay} ${episode.kind === 'price'}`,
       });
       for (const found of next) {
-        if (!found.isTold || told.some(({ key }) => key === found.key)) continue;
-        told.push({ ...found, firstDay: found.firstDay - firstDay, toldDay: day });
+        if (!found.isTold) continue;
+        for (const notice of noticesOf(found, usualRules)) {
+          const isFirst = notice.reason === 'first';
+          const id = isFirst ? found.key : `${found.key} ${notice.day}`;
+          if (told.some((one) => one.id === id)) continue;
+          // What is reported again is of the day on which it was more.
+          const first = (isFirst ? found.firstDay : notice.day) - firstDay;
+          told.push({ ...found, id, reason: notice.reason, firstDay: first, toldDay: day });
+        }
       }
       known = next;
     }
     const explained = new Set<string>();
     for (const event of scope.planted) {
       const hit = told.find(
-        ({ key, firstDay: first, toldDay }) =>
-          !explained.has(key) && toldDay >= event.day && first >= event.day - 6 && first <= event.day + 14,
+        ({ id, reason, firstDay: first, toldDay }) =>
+          !explained.has(id) &&
+          (reason === 'first' || reason === 'worse') &&
+          toldDay >= event.day &&
+          first >= event.day - 6 &&
+          first <= event.day + 14,
       );
-      if (hit !== undefined) explained.add(hit.key);
+      // All that follows about the same anomaly is about the same event.
+      for (const { id, key, toldDay } of told) {
+        if (hit !== undefined && key === hit.key && toldDay >= hit.toldDay) explained.add(id);
+      }
       if (event.amount < usualRules.minAmount || event.share < usualRules.minShare) continue;
       const isInTime = hit !== undefined && hit.toldDay <= event.dueTo;
       const isClear = event.deviations >= clearDeviations;
@@ -306,14 +329,16 @@ export function measureYear(
       if (isClear && !isInTime)
         missed.push(`${scope.name} (${scope.nature}, ${scope.noise}): ${JSON.stringify(event)}`);
     }
-    for (const { key, kind, isUp, firstDay: first } of told) {
-      if (explained.has(key)) continue;
+    messages += told.length;
+    again += told.filter(({ reason }) => reason !== 'first').length;
+    for (const { id, kind, isUp, reason, firstDay: first } of told) {
+      if (explained.has(id)) continue;
       falseAlarms.push(
-        `${scope.name} (${scope.nature}, ${scope.noise}): ${kind} ${isUp ? 'up' : 'down'} on day ${first}`,
+        `${scope.name} (${scope.nature}, ${scope.noise}): ${kind} ${isUp ? 'up' : 'down'} on day ${first}, ${reason}`,
       );
     }
   }
-  return { recall, recallByNoise, falseAlarms, missed, scopes: year.length, nights: days };
+  return { recall, recallByNoise, falseAlarms, missed, messages, again, scopes: year.length, nights: days };
 }
 
 /** What was told of both. Pure. */

@@ -102,6 +102,28 @@ test('rules come into force with an ingest, stay as they were as of an instant, 
   expect(rebuilt.exitCode, rebuilt.stderr + rebuilt.stdout).toBe(0);
 }, 300_000);
 
+test('test lists the owners that result, and warns of two that are probably one', async () => {
+  await rules('rules:\n  - {name: label, owner: {team: {label: team}}}\n', 'labels.yaml');
+  const tried = await asked('allocation', 'test', '--file', 'labels.yaml');
+  const owners = tried['owners'] as { owner: string; cost: string }[];
+  const total = owners.reduce((sum, { cost }) => sum + BigInt(cost.replace('.', '')), 0n);
+  expect(total).toBe(BigInt(String(tried['cost']).replace('.', '')));
+  const twins = tried['twins'] as { value: string; twins: { value: string }[] }[];
+  const written = new Map(twins.map(({ value, twins: others }) => [value, others.map(({ value: other }) => other)]));
+  expect(written.get('Payments')).toEqual(expect.arrayContaining(['PAYMENTS', 'paymnets']));
+  expect(written.get('Research')).toEqual(expect.arrayContaining(['reserch', 'research ']));
+  const { stdout, stderr } = await runCli(['allocation', 'test', '--file', 'labels.yaml', '--dir', dir]);
+  expect(stdout).toMatch(/^team Payments .*\d\.\d/m);
+  expect(stderr).toMatch(/"team": \{"Research": \[.*"research "/);
+  // What the warning asks for is what ends it.
+  await rules(
+    'aliases:\n  "team": {"Research": ["research ", "reserch", "research"]}\nrules:\n  - {name: label, owner: {team: {label: team}}}\n',
+    'labels.yaml',
+  );
+  const mended = (await asked('allocation', 'test', '--file', 'labels.yaml'))['twins'] as { value: string }[];
+  expect(mended.filter(({ value }) => /research/i.test(value))).toEqual([]);
+}, 120_000);
+
 test('explain says which rule it is, and why the ones before it are not', async () => {
   await rules(first, 'draft.yaml');
   const { pieces } = (await asked('allocation', 'explain', 'training-lab', '--file', 'draft.yaml')) as {

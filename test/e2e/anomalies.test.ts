@@ -88,15 +88,26 @@ describe('an anomaly', () => {
 
   test('is told to be over once two days were as usual', () => {
     expect(toldAt.get('2026-09-04')).toEqual([`resolved ${key('2026-09-01')}`]);
-    expect(sink.told.at(1)?.body.text).toContain('It came to +20.00 USD against what was expected, on 2026-09-01.');
+    expect(sink.told.at(1)?.body.text).toContain('+20.00 USD in all, on 1 Sep.');
   });
 
-  test('that stays is told once, and then is what is usual', async () => {
+  test('that stays is reported again on its third day, and when it is what is usual', async () => {
     expect(toldAt.get('2026-09-06')).toEqual([`raised ${key('2026-09-05')}`]);
-    for (const day of ['07', '08', '20']) expect(toldAt.get(`2026-09-${day}`), day).toEqual([]);
-    expect(await askSnapshot(dir, 'select alert_key, is_open, ending from alerts order by alert_key')).toEqual([
+    expect(toldAt.get('2026-09-07')).toEqual([]);
+    expect(toldAt.get('2026-09-08')).toEqual([`raised ${key('2026-09-05')}`]);
+    expect(toldAt.get('2026-09-20')).toEqual([`resolved ${key('2026-09-05')}`]);
+    const subjects = sink.told.slice(2).map(({ body }) => body.subject);
+    expect(subjects).toEqual([
+      expect.stringContaining('second cost 24.00 USD more than usual on 5 Sep'),
+      expect.stringContaining('second has cost 72.00 USD more than usual since 5 Sep (about 24 USD a day)'),
+      expect.stringContaining('second has cost 336 USD more than usual from 5 to 18 Sep: Costbook takes that as usual'),
+    ]);
+    expect(
+      await askSnapshot(dir, 'select alert_key, is_open, ending from alerts order by alert_key, occurrence'),
+    ).toEqual([
       { alert_key: key('2026-09-01'), is_open: false, ending: 'resolved' },
-      { alert_key: key('2026-09-05'), is_open: false, ending: 'lapsed' },
+      { alert_key: key('2026-09-05'), is_open: false, ending: 'superseded' },
+      { alert_key: key('2026-09-05'), is_open: false, ending: 'resolved' },
     ]);
     expect(await askSnapshot(dir, 'select kind, state, first_day, last_day from anomalies order by first_day')).toEqual(
       [
@@ -169,9 +180,11 @@ describe('budgets test --anomalies', () => {
     expect(ended.exitCode, ended.stderr).toBe(0);
     const { events } = JSON.parse(ended.stdout) as { events: { day: string; what: string; key: string }[] };
     expect(events.map(({ day, what, key: told }) => `${day} ${what} ${told}`)).toEqual([
-      `2026-09-02 told ${key('2026-09-01')}`,
+      `2026-09-02 first ${key('2026-09-01')}`,
       `2026-09-04 over ${key('2026-09-01')}`,
-      `2026-09-06 told ${key('2026-09-05')}`,
+      `2026-09-06 first ${key('2026-09-05')}`,
+      `2026-09-08 continues ${key('2026-09-05')}`,
+      `2026-09-20 usual ${key('2026-09-05')}`,
     ]);
   });
 
@@ -181,7 +194,7 @@ describe('budgets test --anomalies', () => {
     const asked = ['budgets', 'test', '--anomalies', '--file', draft, '--over', '30d', '--dir', dir];
     const ended = await runCli([...asked, '--now', '2026-09-20T02:15:00Z', '--json']);
     const { events } = JSON.parse(ended.stdout) as { events: { what: string; firstDay: string }[] };
-    expect(events.filter(({ what }) => what === 'told').map(({ firstDay }) => firstDay)).toEqual([
+    expect(events.filter(({ what }) => what === 'first').map(({ firstDay }) => firstDay)).toEqual([
       '2026-09-01',
       '2026-09-05',
     ]);

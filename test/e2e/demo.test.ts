@@ -34,7 +34,7 @@ test('the demo shows months, proof and a chargeback in which each team pays once
 
   const [, table = ''] = /^Charged back.*\n((?:.+\n)+)/m.exec(stdout) ?? [];
   const [, , ...lines] = table.trimEnd().split('\n'); // below the heads and the ruler
-  const rows = lines.map((line) => line.split(/ {2,}/)).filter(({ length }) => length === 4);
+  const rows = lines.map((line) => line.split(/ {2,}/)).filter(({ length }) => length >= 5);
   expect(rows.map(([team]) => team)).toEqual([
     ...['Analytics', 'Engineering', 'Payments', 'Platform', 'Research', 'Sales', 'Search', 'Support', '(nobody)'],
   ]);
@@ -46,6 +46,15 @@ test('the demo shows months, proof and a chargeback in which each team pays once
   const charged = rows.reduce((sum, [, , , cost]) => sum + Number(cost), 0);
   expect(Math.abs(charged - Number(total))).toBeLessThan(0.01 * rows.length);
 
+  // The change is there too, and the one budget of a team.
+  expect(rows.filter(({ length }) => length === 6).map(([team, , , , , budget]) => [team, budget])).toEqual([
+    ['Sales', '400.00'],
+  ]);
+  const accrued = /^Accrue for 2026-11: ([\d.]+) USD, ([\d.]+) so far and ([\d.]+) to come/m.exec(stdout) ?? [];
+  const [, accrual = 0, sofar = 0, rest = 0] = accrued.map(Number);
+  expect(Math.abs(accrual - sofar - rest)).toBeLessThan(0.011);
+  expect(stdout).toMatch(new RegExp(`^2026-11 .* ${sofar.toFixed(2)}$`, 'm'));
+
   const forecast = /^everything +2026-11 +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +5000\.00 +2026-11-\d\d$/m.exec(
     stdout,
   );
@@ -55,7 +64,7 @@ test('the demo shows months, proof and a chargeback in which each team pays once
 
   const project = join(dir, 'costbook-demo');
   const chargeback = join(project, 'exports', 'chargeback', 'BILLING_PERIOD=2026-10');
-  for (const name of ['latest.csv', 'latest.parquet']) await access(join(chargeback, name));
+  for (const name of ['latest.csv', 'latest.parquet', 'chargeback-2026-10.csv']) await access(join(chargeback, name));
   // Each rule of the demo is there because it catches something.
   const told = await runCli(['allocation', 'test', '--dir', project, '--json']);
   const { rules } = JSON.parse(told.stdout) as { rules: { rule: string; resources: number }[] };

@@ -552,3 +552,92 @@ describe.concurrent('costbook report', () => {
     expect(stderr).toContain('xlsx');
   });
 });
+
+describe.concurrent('for people', () => {
+  test('--excel writes a CSV that says what it is, beside the exact files only where they are asked for', async () => {
+    const dir = await projectOfOurs();
+    const asked = ['cost_by_workspace', '--month', '2026-09', '--excel', '--totals'];
+    expect(await report(dir, ...asked)).toMatchObject({ exitCode: 0, stderr: '' });
+    const folder = join(dir, 'exports', 'cost_by_workspace', 'BILLING_PERIOD=2026-09');
+    const people = join(folder, 'cost_by_workspace-2026-09.csv');
+    const head =
+      '\uFEFFaccount,month,workspace,resource_type,billing_dimension,billing_dimension_name,unit,usage,usage_gb_hours,cost,currency';
+    const line = (workspace: string, usage: string, hours: string, cost: string) =>
+      `acc_one,2026-09,${workspace},sandbox,sandbox_compute_runtime_gbs,Sandbox Compute Runtime,GB-seconds,${usage},${hours},${cost},USD`;
+    const text = [
+      head,
+      line(`"'@south, ""east"""`, '3000.00', '0.83', '3.00'),
+      line('north', '1300.00', '0.36', '1.30'),
+      line('no workspace', '2000.00', '0.56', '2.00'),
+      'Total,,,,,,,,,6.30,USD',
+      '',
+    ].join('\r\n');
+    expect(await readFile(people, 'utf8')).toBe(text);
+    expect((await readdir(folder)).filter((name) => name.startsWith('latest'))).toEqual([]);
+    // Written again without being asked for, it is what it was: with its totals.
+    expect(await report(dir, 'cost_by_workspace', '--month', '2026-09')).toMatchObject({ exitCode: 0 });
+    expect(await readFile(people, 'utf8')).toBe(text);
+    expect(await readFile(join(folder, 'latest.csv'), 'utf8')).toBe(goldenCsv);
+    expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
+  });
+
+  test('--totals adds up the amounts in the last row of the table', async () => {
+    const { stdout } = await report(await projectOfOurs(), 'cost_by_workspace', '--month', '2026-09', '--totals');
+    expect(stdout).toMatch(/^Total\s.*6\.30/m);
+  });
+
+  test('a report without an amount has no totals', async () => {
+    const dir = await projectWith('names.sql', '--! about: x\n--! grain: name\nselect 1.5::double as name\n');
+    const { exitCode, stderr } = await report(dir, 'names', '--totals');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('the report names has no amount to add up');
+  });
+
+  test('a report of your own makes columns of rows', async () => {
+    const sql = `--! about: x\n--! grain: month\n--! spread: name, amount, sum\n--! cost: sum
+      select '2026-09' as month, name, amount from (values ('a', 1.5), ('month', 2), (null, 4)) as t(name, amount)\n`;
+    const dir = await projectWith('wide.sql', sql);
+    const { stdout } = await report(dir, 'wide', '--json', '--format', 'csv,parquet,arrow,json');
+    const { rows, files } = JSON.parse(stdout);
+    expect(rows).toEqual([{ month: '2026-09', a: '1.5', 'month (2)': '2.0', 'no name': '4.0', sum: '7.5' }]);
+    expect(files).toHaveLength(4);
+    expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe.concurrent('a range of months', () => {
+  test('is an export a month, and one JSON value', async () => {
+    const dir = await projectOfOurs();
+    const { exitCode, stdout } = await report(dir, 'cost_by_workspace', '--month', '2026-09..2026-10', '--json');
+    expect(exitCode).toBe(0);
+    const answers = JSON.parse(stdout) as { parameters: { month: string }; rows: unknown[] }[];
+    expect(answers.map(({ parameters, rows }) => [parameters.month, rows.length])).toEqual([
+      ['2026-09', 3],
+      ['2026-10', 1],
+    ]);
+    const months = await readdir(join(dir, 'exports', 'cost_by_workspace'));
+    expect(months.filter((name) => name.startsWith('BILLING'))).toEqual([
+      'BILLING_PERIOD=2026-09',
+      'BILLING_PERIOD=2026-10',
+    ]);
+  });
+
+  test('of which not all months are complete writes nothing where that is required', async () => {
+    const dir = await projectOfOurs();
+    const asked = ['cost_by_workspace', '--month', '2026-09..2026-10', '--require-complete'];
+    const { exitCode, stderr } = await report(dir, ...asked);
+    expect(exitCode).toBe(4);
+    expect(stderr).toMatch(/2026-10 .*\n.*nothing was written/);
+    expect(existsSync(join(dir, 'exports'))).toBe(false);
+  });
+
+  test('is one answer of a report that has months as rows', async () => {
+    const dir = await projectOfOurs();
+    const { stdout } = await report(dir, 'monthly_by_workspace', '--month', '2026-09..2026-10', '--json');
+    const { rows } = JSON.parse(stdout) as { rows: { month: string; total: string }[] };
+    expect(rows.map(({ month, total }) => [month, total])).toEqual([
+      ['2026-09-01', '6.300000000001'],
+      ['2026-10-01', '64.000000000000'],
+    ]);
+  });
+});

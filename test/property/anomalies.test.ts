@@ -5,6 +5,7 @@ import {
   evaluateScope,
   follow,
   type KeptEpisode,
+  noticesOf,
   quietDays,
   usualRules,
 } from '../../src/reports/index.ts';
@@ -110,6 +111,8 @@ test('night by night, at once, or again after a restatement that changed nothing
         });
       }
       expect(shapeOf(kept)).toEqual(shapeOf(followed(some)));
+      const noticesOfAll = (of: readonly Episode[]) => of.map((episode) => noticesOf(episode, usualRules));
+      expect(noticesOfAll(kept)).toEqual(noticesOfAll(followed(some)));
       const changedFrom = lastDay - again + 1;
       const twice = evaluateScope({
         ...options,
@@ -128,6 +131,25 @@ test('night by night, at once, or again after a restatement that changed nothing
     { numRuns: 40 },
   );
 });
+
+test('what was reported of a day stays so when later days are known, and none is less urgent than the one before', () => {
+  fc.assert(
+    fc.property(costs, fc.integer({ min: 40, max: 90 }), (some, days) => {
+      const upTo = (of: readonly Episode[]) =>
+        of
+          .flatMap((episode) => noticesOf(episode, usualRules))
+          .filter(({ day }) => day < firstDay + days)
+          .map(({ day, severity }) => `${day} ${severity}`);
+      expect(upTo(followed(some.slice(0, days)))).toEqual(upTo(followed(some)));
+      for (const episode of followed(some)) {
+        const ranks = noticesOf(episode, usualRules).map(({ severity }) => severities.indexOf(severity));
+        expect(ranks).toEqual(ranks.toSorted((a, b) => a - b));
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+const severities = ['info', 'warning', 'critical'];
 
 test('the order of the scopes says nothing of a holiday', () => {
   fc.assert(

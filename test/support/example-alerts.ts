@@ -107,6 +107,12 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     lastDay: '2026-10-20',
     isOver: false,
     isRestated: false,
+    isUsual: false,
+    notice: 'first',
+    lastNotice: null,
+    dailyImpact: null,
+    monthEnd: null,
+    costSoFar: '88.930000000000',
     cost: '88.930000000000',
     expected: '5.470000000000',
     expectedLow: '2.120000000000',
@@ -133,6 +139,22 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
       },
     ],
   },
+};
+
+/** An anomaly on its seventh day, which was reported before. */
+export const exampleRunaway: AlertFact & { readonly kind: 'anomaly' } = {
+  ...(exampleFacts['anomaly'] as AlertFact & { readonly kind: 'anomaly' }),
+  severity: 'critical',
+  anomaly: 'step',
+  lastDay: '2026-10-26',
+  completeThrough: '2026-10-27T02:00:00Z',
+  revision: '2026-10-26',
+  notice: 'continues',
+  lastNotice: { day: '2026-10-22', impact: '191.570000000000' },
+  costSoFar: '556.090000000000',
+  impact: '543.950000000000',
+  dailyImpact: '88.630000000000',
+  monthEnd: { month: '2026-10', impact: '987.100000000000' },
 };
 
 /** A threshold of what is forecast: a fact of the kind budget as well. */

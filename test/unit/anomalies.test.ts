@@ -6,6 +6,7 @@ import {
   follow,
   learnBaseline,
   messagesOf,
+  noticesOf,
   type OutgoingMessage,
   parseAnomalyRules,
   parseBudgets,
@@ -14,7 +15,7 @@ import {
   transitionsOf,
   usualRules,
 } from '../../src/reports/index.ts';
-import { exampleFacts } from '../support/example-alerts.ts';
+import { exampleFacts, exampleRunaway } from '../support/example-alerts.ts';
 
 const file = 'jobs/budgets.yaml';
 
@@ -106,6 +107,64 @@ describe('a night of many anomalies', () => {
   });
 });
 
+describe('the notices of an anomaly', () => {
+  const firstDay = 20_458;
+  /** Of 60 days at a level, and others after them: on which day from then on who is notified why. */
+  function notices(later: readonly number[], level: readonly number[] = [100]): string[] {
+    const costs = [...Array.from({ length: 60 }, (_, day) => level[day % level.length] ?? 0), ...later];
+    const series = { firstDay, costs, usages: costs };
+    const asked = { from: firstDay, to: firstDay + costs.length - 1 };
+    return follow(series, [], asked, { isQuiet: () => false, rules: usualRules }).flatMap((episode) =>
+      noticesOf(episode, usualRules).map(
+        ({ day, reason, severity, impact }) => `${day - firstDay - 60} ${reason} ${severity} ${impact.toFixed(0)}`,
+      ),
+    );
+  }
+  const many = (count: number, cost: number) => new Array<number>(count).fill(cost);
+
+  test('of a runaway that began late on a day without expected costs rise with its total, and repeat weekly', () => {
+    // The sixtieth day is a weekday without costs.
+    const level = [5, 5, 5, 5, 0, 0, 5];
+    expect(notices([16, ...many(13, 95)], level)).toEqual([
+      '0 first info 16',
+      '1 worse warning 111',
+      '2 continues warning 201',
+      '6 continues critical 561',
+      '13 reminder critical 1201',
+    ]);
+  });
+
+  test('of a single dear day is one', () => {
+    expect(notices([900, ...many(9, 100)])).toEqual(['0 first critical 800']);
+  });
+
+  test('of a small step are the first, and a reminder after a week', () => {
+    expect(notices(many(10, 140))).toEqual(['0 first warning 40', '2 continues warning 120', '9 reminder warning 400']);
+    expect(notices(many(10, 16), [10])).toEqual(['0 first info 6', '7 reminder info 48']);
+  });
+
+  test('rise when a day is four times the largest one reported, however urgent it was', () => {
+    expect(notices([900, 900, 900, 5000])).toEqual([
+      '0 first critical 800',
+      '2 continues critical 2400',
+      '3 worse critical 7300',
+    ]);
+  });
+
+  test('of something new end when it costs nothing any more', () => {
+    expect(notices([60, ...many(12, 0)], [0])).toEqual(['0 first info 60']);
+    expect(notices([60, ...many(12, 60)], [0])).toEqual([
+      '0 first info 60',
+      '7 reminder info 480',
+      '8 continues warning 540',
+    ]);
+  });
+
+  test('of what is cheaper are one', () => {
+    expect(notices(many(13, 0))).toEqual(['0 first warning -100']);
+  });
+});
+
 describe('the words of an anomaly', () => {
   const wordsOf = (fact: AnomalyFact) => {
     const { entries } = transitionsOf([], [fact], { now: 0, everybody: ['hook'] });
@@ -116,10 +175,47 @@ describe('the words of an anomaly', () => {
 
   test('say of a credit that it is one, not that nothing is spent any more', () => {
     const words = wordsOf({ ...example, anomaly: 'drop', isUp: false, cost: '-50.000000000000', moved: null });
-    expect(words).toContain('is credited more than it costs');
-    expect(words).toContain('Look what the credit of');
-    expect(words).not.toContain('costs nothing any more');
+    expect(words).toContain('was credited 50.00 USD more than it cost');
+    expect(words).toContain('Check what the credit of demo-analyst is for');
+    expect(words).not.toContain('cost nothing');
     expect(words).not.toContain('meant to stop');
+  });
+
+  test('lead with the total so far, the daily rate and the resource, then say what comes by the end of the month', () => {
+    const [title, ...lines] = wordsOf(exampleRunaway).split('\n');
+    expect(title).toBe('🔴 demo-analyst has cost 544 USD more than usual since 20 Oct (about 89 USD a day)');
+    expect(lines[0]).toContain('It goes on, for 7 days now: it was 192 USD through 22 Oct');
+    expect(lines[1]).toContain('about 987 USD by the end of October');
+    expect(lines[2]).toContain('The usage went up, not the price: agent_compute_runtime_gbs of agent demo-analyst');
+    expect(lines[3]).toContain('its schedule');
+  });
+
+  test('name what is billed where no single resource drives it', () => {
+    const drivers = example.drivers.map((driver) => ({ ...driver, part: 30 }));
+    expect(wordsOf({ ...example, drivers })).toContain(
+      '🟠 agent_compute_runtime_gbs of agent in customer-demos cost 83.46 USD more than usual on 20 Oct',
+    );
+  });
+
+  test('say what a whole day would cost where the first day had few hours of it', () => {
+    const late = { ...example, firstHour: '2026-10-20T21:00:00Z', impact: '12.000000000000' };
+    expect(wordsOf(late)).toContain('in the last 3 hours of the day: if it goes on, about 96 USD a day');
+    expect(wordsOf({ ...late, isOver: true })).not.toContain('if it goes on');
+  });
+
+  test('never give an estimate below a cent digits that mean nothing', () => {
+    const words = wordsOf({ ...example, costSoFar: '83.460000026500', anomaly: 'spike' });
+    expect(words).toContain('Usual: 0.00 USD');
+  });
+
+  test('have the year of a day of another year', () => {
+    const step = { ...exampleRunaway, firstDay: '2026-12-30', lastDay: '2027-01-02' };
+    expect(wordsOf(step)).toContain('since 30 Dec 2026 (');
+  });
+
+  test('are made from a fact of an earlier version, too', () => {
+    const { notice: _, lastNotice: __, dailyImpact: ___, monthEnd: ____, costSoFar: _____, ...old } = example;
+    expect(wordsOf(old as AnomalyFact)).toContain('demo-analyst cost 83.46 USD more than usual on 20 Oct');
   });
 });
 
@@ -136,11 +232,15 @@ describe('what is told of an anomaly', () => {
       state: 'open' as const,
     },
   };
+  const knownAs = ({ isOpen, wasOver }: { isOpen: boolean; wasOver: boolean }) => ({
+    isOpen,
+    fact: { ...example, isOver: wasOver },
+  });
   const told = (
     state: 'open' | 'over' | 'usual' | 'grown' | 'restated',
     before?: { isOpen: boolean; wasOver: boolean },
   ) =>
-    anomalyFacts([{ ...row, state }], new Map(before === undefined ? [] : [['k', before]]), {
+    anomalyFacts([{ ...row, state }], new Map(before === undefined ? [] : [['k', knownAs(before)]]), {
       notify: [],
       completeThroughOf: () => null,
     }).map((fact) => fact.state);
@@ -158,6 +258,57 @@ describe('what is told of an anomaly', () => {
     ['what was told and ended is never told again', 'open', { isOpen: false, wasOver: false }, []],
   ] as const)('%s', (_, state, before, expected) => {
     expect(told(state, before)).toEqual(expected);
+  });
+
+  test('that became usual is reported where it is dearer and worth a warning', () => {
+    const usual = { ...row, state: 'usual' as const, severity: 'warning' };
+    const known = new Map([['k', knownAs(open)]]);
+    const [fact] = anomalyFacts([usual], known, { notify: [], completeThroughOf: () => null });
+    expect(fact).toMatchObject({ state: 'resolved', isUsual: true });
+  });
+
+  describe('again', () => {
+    const notice = (day: string, reason: string, impact: string) => ({ day, reason, severity: 'warning', impact });
+    const first = notice('2026-10-20', 'first', '20');
+    const second = notice('2026-10-21', 'worse', '110');
+    const third = notice('2026-10-22', 'continues', '200');
+    const factOf = (notices: readonly object[], before?: Partial<AnomalyFact>) => {
+      const detail = JSON.stringify({ impacts: [20, 90, 90], notices, drivers: [] });
+      const known = before === undefined ? [] : [['k', { isOpen: true, fact: { ...example, ...before } }] as const];
+      const rows = [{ ...row, detail, last_day: '2026-10-22', impact: '200' }];
+      const completeThroughOf = () => '2026-10-23T02:00:00Z';
+      return anomalyFacts(rows, new Map(known), { notify: [], completeThroughOf })[0];
+    };
+
+    test('has a revision of its own for each notice, with what was reported before', () => {
+      expect(factOf([first])?.revision).toBeUndefined();
+      const before = { lastDay: '2026-10-20', impact: '20' };
+      expect(factOf([first, second, third], before)).toMatchObject({
+        ...{ revision: '2026-10-22', notice: 'continues', lastNotice: { day: '2026-10-20', impact: '20' } },
+        ...{ dailyImpact: '90.000000000000', monthEnd: { month: '2026-10', impact: '1010.000000000000' } },
+      });
+    });
+
+    test('is not reported for a notice that was, nor when a restatement takes one back', () => {
+      const before = { revision: '2026-10-21' };
+      expect(factOf([first, second], before)?.revision).toBe('2026-10-21');
+      expect(factOf([first], before)?.revision).toBe('2026-10-21');
+      expect(factOf([], { revision: undefined })?.revision).toBeUndefined();
+    });
+
+    test('is the first message where nobody was notified before, whatever has happened since', () => {
+      expect(factOf([first, second, third])).toMatchObject({
+        notice: 'first',
+        lastNotice: null,
+        revision: '2026-10-22',
+      });
+    });
+
+    test('has no month end where the last complete day was as usual', () => {
+      const rows = [{ ...row, detail: JSON.stringify({ impacts: [20, 90], notices: [first], drivers: [] }) }];
+      const [fact] = anomalyFacts(rows, new Map(), { notify: [], completeThroughOf: () => '2026-10-23T02:00:00Z' });
+      expect(fact?.monthEnd).toBeNull();
+    });
   });
 
   test('is nothing where nobody is to be told', () => {
@@ -232,10 +383,14 @@ describe('a scope', () => {
     const costs = usages.map((usage, day) => usage * (day < 40 ? 1 : 1.4));
     expect(days(costs, usages)).toEqual(['price up 40, told 40, usual']);
   });
-  test('that was told of little is told of much: what is four times more is another thing', () => {
-    expect(days([...many(30, 100), 150, 1000, ...many(5, 100)])).toEqual([
-      'spike up 30, told 30, grown',
-      'spike up 31, told 31, over',
+  test('that becomes much dearer than on its first day stays the same anomaly', () => {
+    expect(days([...many(30, 100), 150, 1000, ...many(5, 100)])).toEqual(['spike up 30, told 30, over']);
+  });
+  test('that comes again and then is much larger is another anomaly', () => {
+    expect(days([...many(30, 100), 200, ...many(6, 100), 200, 1000, ...many(6, 100)])).toEqual([
+      'spike up 30, told 30, over',
+      'spike up 37, told never, grown',
+      'spike up 38, told 38, over',
     ]);
   });
   test('that does the same again a week later is not told again', () => {

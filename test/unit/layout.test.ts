@@ -52,10 +52,15 @@ describe('a folder’s name', () => {
 
 describe('names of files', () => {
   test('a data file has a stable name for people', () => {
-    expect(latestName('focus', 'focus-1a2b3c4d.parquet')).toBe('latest.parquet');
-    expect(latestName('focus', 'focus-metadata-1a2b3c4d.json')).toBe('latest-metadata.json');
-    expect(latestName('focus', 'focus-1a2b3c4d.txt')).toBeUndefined();
-    expect(latestName('focus', 'other-1a2b3c4d.csv')).toBeUndefined();
+    expect(latestName({ report: 'focus', parameters: {} }, 'focus-1a2b3c4d.parquet')).toBe('latest.parquet');
+    expect(latestName({ report: 'focus', parameters: {} }, 'focus-metadata-1a2b3c4d.json')).toBe(
+      'latest-metadata.json',
+    );
+    const october = { report: 'chargeback', parameters: { month: '2026-10' } };
+    expect(latestName(october, 'chargeback-excel-1a2b3c4d.csv')).toBe('chargeback-2026-10.csv');
+    expect(latestName({ ...october, parameters: {} }, 'chargeback-excel-1a2b3c4d.csv')).toBe('chargeback.csv');
+    expect(latestName({ report: 'focus', parameters: {} }, 'focus-1a2b3c4d.txt')).toBeUndefined();
+    expect(latestName({ report: 'focus', parameters: {} }, 'other-1a2b3c4d.csv')).toBeUndefined();
   });
 
   test('those of others are not taken for ours', () => {

@@ -4,11 +4,13 @@ import { describe, expect, test } from 'vitest';
 import {
   type CompletenessState,
   type GivenParameter,
+  monthsOfRange,
   type ParameterValue,
   parseParameters,
   periodsOf,
   readParameters,
   settleParameters,
+  withDaysOfMonths,
 } from '../../src/reports/index.ts';
 import { newProject } from '../support/project.ts';
 
@@ -230,4 +232,43 @@ test('periodsOf names each month of a report, and the days from one date to anot
     },
   ]);
   expect(periodsOf(await values('name text = *'))).toEqual([]);
+});
+
+describe('monthsOfRange(text, what)', () => {
+  test('names every month from the first to the last', () => {
+    expect(monthsOfRange('2025-11..2026-02', '--month')).toEqual(['2025-11', '2025-12', '2026-01', '2026-02']);
+    expect(monthsOfRange('2026-02..2026-02', '--month')).toEqual(['2026-02']);
+    expect(monthsOfRange('2026-02', '--month')).toBeUndefined();
+    expect(monthsOfRange('last-complete', '--month')).toBeUndefined();
+  });
+
+  test.each([
+    ['2026-02..2026-01', 'ends before it begins'],
+    ['2026-01..', '"" is no month'],
+    ['2026-01..2026-13', '"2026-13" is no month'],
+    ['1999-01..2026-10', 'more than 120 months'],
+  ])('%s is refused', (text, words) => {
+    expect(() => monthsOfRange(text, '--month')).toThrow(words);
+  });
+});
+
+describe('withDaysOfMonths(report, given)', () => {
+  const days = { parameters: ['from', 'to'].map((name) => ({ name, type: 'date' as const, default: 'none' })) };
+  const month = (text: string): GivenParameter => ({ name: 'month', text, what: '--month' });
+
+  test('a month is its days, of a report that has days alone', () => {
+    const given = (text: string) => withDaysOfMonths(days, [month(text)]).map(({ name, text }) => [name, text]);
+    const whole = [
+      ['from', '2026-10'],
+      ['to', '2026-11'],
+    ];
+    expect(given('2026-10')).toEqual(whole);
+    expect(given('2026-09..2026-10')).toEqual([['from', '2026-09'], whole[1]]);
+    expect(given('last-complete')).toEqual([['month', 'last-complete']]);
+  });
+
+  test('a report of months is asked for its month', () => {
+    const both = { parameters: [...days.parameters, { name: 'month', type: 'month' as const, default: 'none' }] };
+    expect(withDaysOfMonths(both, [month('2026-10')])).toEqual([month('2026-10')]);
+  });
 });

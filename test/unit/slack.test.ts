@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type AlertFact, type OutgoingMessage, plainText, readInSlack, slackMessage } from '../../src/reports/index.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
-import { entryOf, exampleFacts, exampleForecast, messageOf } from '../support/example-alerts.ts';
+import { entryOf, exampleFacts, exampleForecast, exampleRunaway, messageOf } from '../support/example-alerts.ts';
 
 const folder = new URL('../golden/slack/', import.meta.url);
 
@@ -45,6 +45,8 @@ const examples: Readonly<Record<string, OutgoingMessage>> = {
   budget_of_missing_hours: messageOf(
     entryOf({ ...budget, lacking: ['acc_main is complete through 2026-10-20T00:00:00Z only'] }, 'reminded', 2),
   ),
+  anomaly_continues: messageOf(entryOf(exampleRunaway, 'raised', 3)),
+  anomaly_usual: messageOf(entryOf({ ...exampleRunaway, isOver: true, isUsual: true }, 'resolved', 3)),
   forecast: messageOf(entryOf(exampleForecast)),
   forecast_resolved: messageOf(entryOf({ ...exampleForecast, state: 'resolved' }, 'resolved')),
   forecast_ended: messageOf(entryOf({ ...exampleForecast, state: 'resolved', forecast: null }, 'resolved')),

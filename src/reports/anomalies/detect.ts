@@ -37,8 +37,8 @@ export interface Episode {
   /** The day with whose completion it was told for sure; undefined while it is not to be told. */
   readonly toldDay: number | undefined;
   /**
-   * over: it is as before again. usual: it stayed until it was what is expected. grown: it became so much more that it is
-   * another one, told by itself.
+   * over: it is as before again. usual: it stayed until it was what is expected. grown: nobody was notified of it, and it
+   * became another one that is reported by itself.
    */
   readonly state: 'open' | 'over' | 'usual' | 'grown';
   /** The day on which that was known; undefined while it is open. */
@@ -64,9 +64,9 @@ const stayDays = 7;
 const stayMisses = 1;
 /** What may come back by itself on a single day is told as a step from so many days on. */
 const stepDays = 3;
-/** What is so many times more than all that was told is another thing. */
+/** What nobody was notified of, as it seemed to come again, is another thing when it is so many times more. */
 const grownTimes = 4;
-/** Where also its share of what is expected is so many times that of the first day. */
+/** Its share of what is expected must be so many times that of the first day, too: a weekday is more than a weekend. */
 const grownShares = 2;
 /** Of what lasts no longer than this much is learned: medians bear it, and what comes back each week is a pattern. */
 const shortDays = 2;
@@ -379,11 +379,7 @@ function followOpen(open: Episode, view: View, isQuiet: IsQuiet, rules: Detectio
     return isOver ? { ...open, state: 'over', endedDay: day } : open;
   }
   const next = { ...open, lastDay: day, impacts: withImpact(open, day, cost - expected) };
-  // A weekday's dollars are more than a weekend's by themselves: its share must have grown as well.
-  const isGrown =
-    cost - expected >= grownTimes * Math.max(...open.impacts) &&
-    (cost - expected) * open.expected >= grownShares * (open.cost - open.expected) * expected;
-  if (open.isUp && isGrown && isHigh(cost, day, baseline, rules)) {
+  if (isGrown(open, cost, expected) && isHigh(cost, day, baseline, rules)) {
     return { ...open, state: 'grown', endedDay: day };
   }
   if (open.isUp) {
@@ -399,6 +395,19 @@ function followOpen(open: Episode, view: View, isQuiet: IsQuiet, rules: Detectio
   if (open.toldDay !== undefined) return next;
   if (isGone(view) && (isDropSure(view, isQuiet) || length >= stepDays)) return { ...next, kind: 'drop', toldDay: day };
   return length >= stayDays ? { ...next, kind: 'step', toldDay: day } : next;
+}
+
+/** Whether a day is so much more than an episode that nobody was notified of that it is another one. */
+function isGrown(
+  { isUp, toldDay, impacts, cost: firstCost, expected: firstExpected }: Episode,
+  cost: number,
+  expected: number,
+) {
+  if (!isUp || toldDay !== undefined) return false;
+  // Where nothing was expected of the first day it has no share.
+  const isShareGrown =
+    firstExpected <= 0 || (cost - expected) * firstExpected >= grownShares * (firstCost - firstExpected) * expected;
+  return isShareGrown && cost - expected >= grownTimes * Math.max(...impacts);
 }
 
 /** For how many days what was dearer before an episode, and is over, had stayed at most. */

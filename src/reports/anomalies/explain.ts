@@ -2,43 +2,51 @@ import { formatInstant, hourMs } from '../../time.ts';
 import { type Connection, readSql, type SqlRow } from '../../warehouse/index.ts';
 import { dayName } from './days.ts';
 import type { Episode } from './detect.ts';
-import type { AnomalyDetail } from './fact.ts';
+import { type AnomalyDetail, usdText } from './fact.ts';
 import type { Scope } from './scope.ts';
 
-/** What stands behind an episode, and the exact cost of its first day. */
-export interface Explained extends Omit<AnomalyDetail, 'impacts'> {
+/** What explains an episode, and the exact cost of its first day. */
+export interface Explained extends Omit<AnomalyDetail, 'impacts' | 'notices'> {
   /** USD, decimal text. */
   readonly cost: string;
 }
 
-/** So many resources stand beside an anomaly. */
+/** An episode, and what all of its days so far were expected to cost in USD. */
+export interface ToExplain {
+  readonly scope: Scope;
+  readonly episode: Episode;
+  readonly expectedSoFar: number;
+}
+
+/** An anomaly names so many resources at most. */
 const driverCount = 5;
 /** Where one of price and usage makes so much of a difference, it alone is what moved. */
 const alone = 0.75;
 
-/** Explains episodes by the books, in their order: who drives the first day, from which hour on, and whether price or usage moved. */
-export async function explain(
-  connection: Connection,
-  asked: readonly { readonly scope: Scope; readonly episode: Episode }[],
-): Promise<Explained[]> {
+/**
+ * Explains episodes by the books, in their order: who drives their days so far, whether price or usage moved, and in which
+ * hour of the first day they began.
+ */
+export async function explain(connection: Connection, asked: readonly ToExplain[]): Promise<Explained[]> {
   if (asked.length === 0) return [];
   const anomalies = JSON.stringify(
-    asked.map(({ scope, episode }, anomaly) => ({
+    asked.map(({ scope, episode, expectedSoFar }, anomaly) => ({
       anomaly,
       account: scope.account,
       workspace: scope.workspace,
       resource_type: scope.resourceType,
       billing_dimension: scope.billingDimension,
       day: dayName(episode.firstDay),
-      expected: episode.expected,
+      last_day: dayName(episode.lastDay),
+      expected: expectedSoFar,
     })),
   );
   const drivers = await connection.rows(await readSql('anomalies', 'drivers'), { anomalies, drivers: driverCount });
   const hours = await connection.rows(await readSql('anomalies', 'hours'), { anomalies });
   const driversOf = byAnomaly(drivers);
   const hoursOf = byAnomaly(hours);
-  return asked.map(({ episode }, anomaly) =>
-    explained(episode, driversOf.get(anomaly) ?? [], hoursOf.get(anomaly) ?? []),
+  return asked.map(({ episode, expectedSoFar }, anomaly) =>
+    explained(episode, expectedSoFar, driversOf.get(anomaly) ?? [], hoursOf.get(anomaly) ?? []),
   );
 }
 
@@ -53,13 +61,20 @@ function byAnomaly(rows: readonly SqlRow[]): ReadonlyMap<number, SqlRow[]> {
   return found;
 }
 
-function explained(episode: Episode, rows: readonly SqlRow[], hours: readonly SqlRow[]): Explained {
+function explained(
+  episode: Episode,
+  expectedSoFar: number,
+  rows: readonly SqlRow[],
+  hours: readonly SqlRow[],
+): Explained {
   const whole = rows.find((row) => Number(row['place']) === 0);
-  const difference = episode.cost - episode.expected;
+  const costSoFar = String(whole?.['cost'] ?? noCost);
+  const difference = Number(costSoFar) - expectedSoFar;
   return {
-    cost: String(whole?.['cost'] ?? '0.000000000000'),
+    cost: String(whole?.['first_cost'] ?? noCost),
+    costSoFar,
     firstHour: firstHour(episode, hours),
-    ...effects(episode, whole),
+    ...effects(episode.kind, { cost: Number(costSoFar), expected: expectedSoFar }, whole),
     drivers: rows
       .filter((row) => Number(row['place']) > 0)
       .map((row) => {
@@ -98,29 +113,25 @@ function firstHour({ firstDay, expected, isUp }: Episode, rows: readonly SqlRow[
   return rows.length === 0 ? null : formatInstant(firstDay * 24 * hourMs + best * hourMs);
 }
 
-/** What price and usage make of the difference, as the report price_volume splits it. */
+const noCost = '0.000000000000';
+
+/** How price and usage split the difference, as in the report price_volume. */
 function effects(
-  episode: Episode,
+  kind: Episode['kind'],
+  { cost, expected }: { readonly cost: number; readonly expected: number },
   whole: SqlRow | undefined,
 ): Pick<AnomalyDetail, 'moved' | 'priceEffect' | 'volumeEffect'> {
   const [usage, baseCost, baseUsage] = ['usage', 'base_cost', 'base_usage'].map((name) => Number(whole?.[name] ?? 0));
   const unknown = { moved: null, priceEffect: null, volumeEffect: null };
-  const { cost, expected } = episode;
-  if (usage === undefined || baseCost === undefined || baseUsage === undefined || baseUsage <= 0 || expected <= 0)
+  if (usage === undefined || baseCost === undefined || baseUsage === undefined || baseUsage <= 0 || baseCost <= 0)
     return unknown;
   const difference = cost - expected;
-  const oldPrice = episode.kind === 'price' && usage > 0 ? expected / usage : baseCost / baseUsage;
+  const oldPrice = kind === 'price' && usage > 0 ? expected / usage : baseCost / baseUsage;
   const price = usage > 0 ? cost - oldPrice * usage : 0;
   const volume = difference - price;
   if (![price, volume].every(Number.isFinite) || difference === 0) return unknown;
   const moved = price / difference >= alone ? 'price' : volume / difference >= alone ? 'usage' : 'both';
   return { moved, priceEffect: usdText(price), volumeEffect: usdText(volume) };
-}
-
-/** USD of an estimate as decimal text with the places that sums of the books have: to the millionth. */
-export function usdText(usd: number): string {
-  const text = usd.toFixed(6);
-  return `${text === '-0.000000' ? '0.000000' : text}000000`;
 }
 
 function textOrNull(value: unknown): string | null {

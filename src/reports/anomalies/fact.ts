@@ -1,24 +1,42 @@
+import { decimalOfWhole, wholeOfDecimal } from '../../decimals.ts';
+import { dayMs } from '../../time.ts';
 import type { AnomalyRow } from '../../warehouse/index.ts';
 import type { Severity } from '../budget-file.ts';
-import type { AnomalyKind, DetectionRules, Episode } from './detect.ts';
+import { dayName, dayNamed } from './days.ts';
+import type { AnomalyKind } from './detect.ts';
+import { dailyAt, type NoticeReason } from './notices.ts';
 
-/** A resource and what of an anomaly's first day is its own. */
+/** A resource and its share of an anomaly's days so far. */
 export interface AnomalyDriver {
-  /** Null where the platform tells none. */
+  /** Null where the platform gives none. */
   readonly resourceName: string | null;
   readonly resourceUuid: string | null;
-  /** USD of the first day, decimal text. */
+  /** USD of all days so far, decimal text. */
   readonly cost: string;
   /** USD that were expected of it, decimal text. */
   readonly expected: string;
-  /** What of the whole difference is its own, in percent; of resources that went the other way below 0. */
+  /** Its share of the whole difference, in percent; below 0 where it went the other way. */
   readonly part: number;
 }
 
-/** What stands behind an anomaly, of its first day. */
+/** A day with whose completion somebody is to be notified. */
+export interface AnomalyNotice {
+  /** `2026-10-03`. */
+  readonly day: string;
+  readonly reason: NoticeReason;
+  readonly severity: Severity;
+  /** USD by which its days up to then differ from what was expected, decimal text. */
+  readonly impact: string;
+}
+
+/** What explains an anomaly, of all its days so far. */
 export interface AnomalyDetail {
   /** USD by which each of its days differs from what was expected. */
   readonly impacts: readonly number[];
+  /** Oldest first; undefined in rows of earlier versions. */
+  readonly notices?: readonly AnomalyNotice[] | undefined;
+  /** USD of all its days so far, decimal text; null where nobody is notified of it. */
+  readonly costSoFar?: string | null | undefined;
   /** The hour from which on the day differed: `2026-10-03T14:00:00Z`. */
   readonly firstHour: string | null;
   /** Whether the price of a unit or the usage moved, or both; null where that cannot be told. */
@@ -30,17 +48,21 @@ export interface AnomalyDetail {
   readonly drivers: readonly AnomalyDriver[];
 }
 
-/** Something that was not as usual in the costs of a workspace's resource type along a billing dimension. */
-export interface AnomalyFact extends Omit<AnomalyDetail, 'impacts'> {
+/**
+ * Something that was not as usual in the costs of a workspace's resource type along a billing dimension. What may be
+ * undefined is missing in facts of earlier versions.
+ */
+export interface AnomalyFact extends Omit<AnomalyDetail, 'impacts' | 'notices'> {
   /** `anomaly/acc_main/research/sandbox/sandbox_compute_runtime_gbs/2026-10-03`. */
   readonly key: string;
   readonly kind: 'anomaly';
   readonly account: string;
   readonly severity: Severity;
   readonly notify: readonly string[];
-  /** lapsed: what was told is over since long, or has become what is usual; that is told to nobody. */
+  /** lapsed: it was over when it was reported, or is what is usual now, and nobody is notified of that. */
   readonly state: 'raised' | 'resolved' | 'withdrawn' | 'lapsed';
   readonly completeThrough: string | null;
+  /** The day of the last notice, but for the first one: a later day is reported again. */
   readonly revision?: string | undefined;
   readonly workspace: string | null;
   readonly resourceType: string | null;
@@ -49,10 +71,20 @@ export interface AnomalyFact extends Omit<AnomalyDetail, 'impacts'> {
   readonly isUp: boolean;
   readonly firstDay: string;
   readonly lastDay: string;
-  /** Whether it was over already when it was told first. */
+  /** Whether it is over, or has become what is usual. */
   readonly isOver: boolean;
   /** Whether nothing is left of it after a restatement. */
   readonly isRestated: boolean;
+  /** Whether it lasted until it was what is expected. */
+  readonly isUsual?: boolean | undefined;
+  /** Why it is reported now. */
+  readonly notice?: NoticeReason | undefined;
+  /** What was reported before; null where nothing was. */
+  readonly lastNotice?: { readonly day: string; readonly impact: string } | null | undefined;
+  /** USD a day by which it differs lately, decimal text; null where it has one day. */
+  readonly dailyImpact?: string | null | undefined;
+  /** What its impact comes to by the end of a month if it goes on, decimal text; null where it does not go on. */
+  readonly monthEnd?: { readonly month: string; readonly impact: string } | null | undefined;
   /** USD of the first day, and what was expected of it, decimal text. */
   readonly cost: string;
   readonly expected: string;
@@ -62,38 +94,60 @@ export interface AnomalyFact extends Omit<AnomalyDetail, 'impacts'> {
   readonly impact: string;
 }
 
+/** What is known of the alert of an anomaly: the fact with which it was last raised. */
+export interface KnownAnomaly {
+  readonly isOpen: boolean;
+  readonly fact: Pick<
+    AnomalyFact,
+    'isOver' | 'firstDay' | 'lastDay' | 'impact' | 'severity' | 'revision' | 'notice' | 'lastNotice'
+  >;
+}
+
+/** Where facts of anomalies are sent, and through when the books are complete. */
+export interface FactsOfAnomalies {
+  readonly notify: readonly string[];
+  completeThroughOf(account: string): string | null;
+}
+
 /**
- * The facts of anomalies that somebody is to be told of, beside the keys that were told. One that is over is told all the
- * same where nobody was told of it before; what it became is told once, and never what is usual now. Pure.
+ * The facts of anomalies that somebody is to be notified of, beside the alerts that are known. One that is over is
+ * reported all the same where nobody was notified of it before. What became usual ends without a word, but where it is
+ * dearer and worth a warning. Pure.
  */
 export function anomalyFacts(
   rows: readonly AnomalyRow[],
-  told: ReadonlyMap<string, { readonly isOpen: boolean; readonly wasOver: boolean }>,
-  {
-    notify,
-    completeThroughOf,
-  }: { readonly notify: readonly string[]; completeThroughOf(account: string): string | null },
+  known: ReadonlyMap<string, KnownAnomaly>,
+  { notify, completeThroughOf }: FactsOfAnomalies,
 ): AnomalyFact[] {
   return rows.flatMap((row): AnomalyFact[] => {
-    const before = told.get(row.anomaly_key);
+    const before = known.get(row.anomaly_key);
     const isEnded = row.state !== 'open';
     if (!row.is_told || before?.isOpen === false) return [];
-    // Nobody is told what was restated away before it was told.
+    // Nobody is notified of what was restated away before it was reported.
     if (before === undefined && row.state === 'restated') return [];
-    const isQuiet = before?.wasOver === true || row.state === 'usual' || row.state === 'grown';
+    const isLargeChange = row.state === 'usual' && row.is_up && row.severity !== 'info';
+    const isQuiet = before?.fact.isOver === true || row.state === 'grown' || (row.state === 'usual' && !isLargeChange);
     const state = before === undefined || !isEnded ? 'raised' : isQuiet ? 'lapsed' : 'resolved';
-    return [{ ...factOf(row, notify), state, completeThrough: completeThroughOf(row.account) }];
+    return [factOf(row, before?.fact, { notify, state, completeThrough: completeThroughOf(row.account) })];
   });
 }
 
-function factOf(row: AnomalyRow, notify: readonly string[]): Omit<AnomalyFact, 'state' | 'completeThrough'> {
-  const { impacts: _, ...detail } = JSON.parse(row.detail) as AnomalyDetail;
+function factOf(
+  row: AnomalyRow,
+  before: KnownAnomaly['fact'] | undefined,
+  { notify, state, completeThrough }: Pick<AnomalyFact, 'notify' | 'state' | 'completeThrough'>,
+): AnomalyFact {
+  const { impacts, notices = [], ...detail } = JSON.parse(row.detail) as AnomalyDetail;
+  const daily = impacts.length > 1 ? dailyAt({ firstDay: 0, impacts }, impacts.length - 1) : undefined;
   return {
     key: row.anomaly_key,
     kind: 'anomaly',
     account: row.account,
     severity: row.severity as Severity,
     notify,
+    state,
+    completeThrough,
+    ...reported(notices, before),
     workspace: row.workspace,
     resourceType: row.resource_type,
     billingDimension: row.billing_dimension,
@@ -103,30 +157,54 @@ function factOf(row: AnomalyRow, notify: readonly string[]): Omit<AnomalyFact, '
     lastDay: row.last_day,
     isOver: row.state !== 'open',
     isRestated: row.state === 'restated',
+    isUsual: row.state === 'usual',
     cost: row.cost,
     expected: row.expected,
     expectedLow: row.expected_low,
     expectedHigh: row.expected_high,
     impact: row.impact,
+    dailyImpact: daily === undefined ? null : usdText(daily),
+    monthEnd: daily === undefined ? null : monthEndOf(row, daily, completeThrough),
     ...detail,
   };
 }
 
-/** Times the least amount from which on a day's difference is worth a warning, and is critical. */
-const warningAmounts = 4;
-const criticalAmounts = 20;
-const hugeAmounts = 100;
+/** Why an anomaly is reported, and what was reported before: a notice later than that of the alert is a new one. */
+function reported(
+  notices: readonly AnomalyNotice[],
+  before: KnownAnomaly['fact'] | undefined,
+): Pick<AnomalyFact, 'revision' | 'notice' | 'lastNotice'> {
+  const [first, ...later] = notices;
+  const last = later.at(-1);
+  const { revision } = before ?? {};
+  if (before === undefined) {
+    return { ...(last === undefined ? {} : { revision: last.day }), notice: 'first', lastNotice: null };
+  }
+  if (last === undefined || last.day <= (revision ?? first?.day ?? '')) {
+    const { notice = 'first', lastNotice = null } = before;
+    return { ...(revision === undefined ? {} : { revision }), notice, lastNotice };
+  }
+  return { revision: last.day, notice: last.reason, lastNotice: { day: before.lastDay, impact: before.impact } };
+}
 
-/** How urgent an anomaly is, by what its first day differs: what is dearer more than what is new, and that more than what is gone. */
-export function severityOf(
-  { kind, isUp, impacts, expected, firstDay, seenDay }: Episode,
-  rules: DetectionRules,
-): Severity {
-  const days = seenDay - firstDay + 1;
-  const amount = Math.abs(impacts.slice(0, days).reduce((sum, impact) => sum + impact, 0)) / days / rules.minAmount;
-  if (!isUp || kind === 'new')
-    return (kind === 'new' || kind === 'drop') && amount >= criticalAmounts ? 'warning' : 'info';
-  const isDouble = amount * rules.minAmount >= expected;
-  if (amount >= hugeAmounts || (amount >= criticalAmounts && isDouble)) return 'critical';
-  return amount >= warningAmounts ? 'warning' : 'info';
+/** What an anomaly that still goes on comes to by the end of the month in which the books are complete. */
+function monthEndOf(row: AnomalyRow, daily: number, completeThrough: string | null): AnomalyFact['monthEnd'] {
+  if (row.state !== 'open' || completeThrough === null) return null;
+  const lastDay = dayNamed(row.last_day);
+  // It goes on where it was so on the last complete day.
+  if (dayNamed(completeThrough.slice(0, 10)) - 1 !== lastDay) return null;
+  const month = dayName(lastDay + 1).slice(0, 7);
+  const [year = 0, number = 1] = month.split('-').map(Number);
+  const daysLeft = Date.UTC(year, number, 1) / dayMs - (lastDay + 1);
+  const sum = wholeOfDecimal(row.impact, decimals) + wholeOfDecimal(usdText(daily * daysLeft), decimals);
+  return { month, impact: decimalOfWhole(sum, decimals) };
+}
+
+/** Decimals that sums of the books have. */
+const decimals = 12;
+
+/** USD of an estimate as decimal text with the places that sums of the books have: to the millionth. */
+export function usdText(usd: number): string {
+  const text = usd.toFixed(6);
+  return `${text === '-0.000000' ? '0.000000' : text}000000`;
 }

@@ -11,8 +11,9 @@ import type { DailyCosts } from './baseline.ts';
 import { dayName, dayNamed, dayNumber } from './days.ts';
 import { type Episode, quietDays } from './detect.ts';
 import { againDays, evaluateScope, type KeptEpisode, lateShare, readDays } from './evaluate.ts';
-import { type Explained, explain, usdText } from './explain.ts';
-import { type AnomalyDetail, severityOf } from './fact.ts';
+import { type Explained, explain } from './explain.ts';
+import { type AnomalyDetail, usdText } from './fact.ts';
+import { noticesOf, severityAt } from './notices.ts';
 import type { AnomalyRules } from './rules.ts';
 import { type Scope, scopeKey, scopeOf } from './scope.ts';
 
@@ -54,7 +55,7 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
   const costs = withScopesWithoutCosts(await readDailyCosts(connection, due, from), due, known, from);
   const late = await lateDays(connection, Math.min(...due.map(({ lastDay }) => lastDay)) - againDays + 1);
   const [loads] = await connection.rows('select coalesce(max(load_number), 0) as load_number from ledger.loads');
-  const found: { scope: Scope; episode: KeptEpisode; before: AnomalyRow | undefined; isMoved: boolean }[] = [];
+  const found: Found[] = [];
   for (const { account, lastDay, evaluatedDay } of due) {
     const own = costs.filter(({ scope }) => scope.account === account);
     const isQuiet = quietDays(
@@ -74,14 +75,17 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
       });
       for (const episode of episodes) {
         const before = rows.find((row) => row.anomaly_key === episode.key);
-        const isMoved = changedFrom !== undefined && changedFrom <= episode.firstDay;
-        found.push({ scope, episode, before, isMoved });
+        const isMoved = changedFrom !== undefined && changedFrom <= episode.lastDay;
+        found.push({ scope, episode, before, isMoved, expectedSoFar: expectedSoFar(episode, series) });
       }
     }
   }
-  // Explained are those that are told, once, and again where the numbers of their first day have changed.
+  // Explained is what somebody is notified of, and again when it has another day or its numbers have changed.
   const toExplain = found.filter(
-    ({ episode, before, isMoved }) => episode.isTold && !episode.isRestated && (before?.is_told !== true || isMoved),
+    ({ episode, before, isMoved }) =>
+      episode.isTold &&
+      !episode.isRestated &&
+      (before?.is_told !== true || isMoved || before.last_day !== dayName(episode.lastDay)),
   );
   const explained = new Map(
     (await explain(connection, toExplain)).map((explanation, place) => [toExplain[place]?.episode, explanation]),
@@ -101,6 +105,23 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
     })),
     present: [...known.filter(({ anomaly_key }) => !keys.has(anomaly_key)), ...anomalies],
   };
+}
+
+/** An episode of a scope, and what was known of it before. */
+interface Found {
+  readonly scope: Scope;
+  readonly episode: KeptEpisode;
+  readonly before: AnomalyRow | undefined;
+  /** Whether numbers of its days have changed. */
+  readonly isMoved: boolean;
+  readonly expectedSoFar: number;
+}
+
+/** USD that all days of an episode so far were expected to cost. */
+function expectedSoFar({ firstDay, lastDay, impacts }: Episode, series: DailyCosts): number {
+  const costs = series.costs.slice(Math.max(0, firstDay - series.firstDay), Math.max(0, lastDay - series.firstDay + 1));
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+  return sum(costs) - sum(impacts);
 }
 
 interface LookedAt {
@@ -263,12 +284,22 @@ function toRow(
     rules,
   }: { before: AnomalyRow | undefined; explanation: Explained | undefined; rules: AnomalyRules },
 ): AnomalyRow {
-  const unexplained = { firstHour: null, moved: null, priceEffect: null, volumeEffect: null, drivers: [] };
-  const kept = before === undefined ? unexplained : (JSON.parse(before.detail) as AnomalyDetail);
-  const { cost, ...explained } = explanation ?? { cost: undefined, ...kept };
+  const unexplained = {
+    costSoFar: null,
+    firstHour: null,
+    moved: null,
+    priceEffect: null,
+    volumeEffect: null,
+    drivers: [],
+  };
+  const known = before === undefined ? unexplained : (JSON.parse(before.detail) as AnomalyDetail);
+  const { cost, ...explained } = explanation ?? { cost: undefined, ...known };
   const impacts = episode.impacts.map((impact) => Number(impact.toFixed(6)));
+  const notices = episode.isTold ? noticesOf(episode, rules) : [];
   const detail: AnomalyDetail = {
     impacts,
+    notices: notices.map((notice) => ({ ...notice, day: dayName(notice.day), impact: usdText(notice.impact) })),
+    costSoFar: explained.costSoFar ?? null,
     firstHour: explained.firstHour,
     moved: explained.moved,
     priceEffect: explained.priceEffect,
@@ -296,7 +327,7 @@ function toRow(
     expected_high: usdText(episode.high),
     impact: usdText(impacts.reduce((sum, impact) => sum + impact, 0)),
     price_ratio: episode.ratio ?? null,
-    severity: before?.severity ?? severityOf(episode, rules),
+    severity: notices.at(-1)?.severity ?? before?.severity ?? severityAt(episode, episode.seenDay, rules),
     is_told: episode.isTold,
     detail: JSON.stringify(detail),
   };

@@ -5,18 +5,19 @@ import { type KnownCoverage, reachedAt, readKnown } from '../coverage-known.ts';
 import { dayName, dayNumber } from './days.ts';
 import { type AnomalyKind, quietDays } from './detect.ts';
 import { againDays, evaluateScope, type KeptEpisode, lateShare, readDays } from './evaluate.ts';
-import { usdText } from './explain.ts';
-import { severityOf } from './fact.ts';
+import { usdText } from './fact.ts';
+import { type Notice, type NoticeReason, noticesOf, severityAt } from './notices.ts';
 import { anomalyKey } from './read.ts';
 import type { AnomalyRules } from './rules.ts';
 import { type Scope, scopeOf } from './scope.ts';
 
-/** An anomaly that would have been told, or its end. */
+/** An anomaly that would have been reported, the first time or again, or its end. */
 export interface AnomalyReplayEvent extends Scope {
   /** The end of the UTC day on which the books knew it first; now, on the present one. */
   readonly at: Instant;
   readonly key: string;
-  readonly what: 'told' | 'over';
+  /** usual: it lasted until it was what is expected. */
+  readonly what: NoticeReason | 'over' | 'usual';
   readonly kind: AnomalyKind;
   readonly isUp: boolean;
   readonly severity: Severity;
@@ -205,17 +206,37 @@ function eventsOf(
 ): AnomalyReplayEvent[] {
   const known = new Map(before.map((episode) => [episode.key, episode]));
   return episodes.flatMap((episode): AnomalyReplayEvent[] => {
-    const { key, kind, isUp, firstDay, cost, expected, impacts, isTold, state } = episode;
+    const { key, kind, isUp, firstDay, cost, expected, impacts, isTold } = episode;
+    if (!isTold) return [];
     const earlier = known.get(key);
-    const isNew = isTold && earlier?.isTold !== true;
-    const isOver = isTold && !isNew && state === 'over' && earlier?.state === 'open';
-    if (!isNew && !isOver) return [];
+    const wasTold = earlier?.isTold === true;
+    const notices = noticesOf(episode, rules);
+    const severity = notices.at(-1)?.severity ?? severityAt(episode, episode.seenDay, rules);
+    const what = wasTold ? whatHappened(episode, earlier, { notices, severity, rules }) : 'first';
+    if (what === undefined) return [];
     return [
       {
-        ...{ ...scope, at, key, kind, isUp, what: isNew ? 'told' : 'over', severity: severityOf(episode, rules) },
+        ...{ ...scope, at, key, kind, isUp, what, severity },
         ...{ firstDay: dayName(firstDay), cost: usdText(cost), expected: usdText(expected) },
         impact: usdText(impacts.reduce((sum, impact) => sum + impact, 0)),
       },
     ];
   });
+}
+
+/** What is reported of an episode that was reported before; undefined where nothing is. */
+function whatHappened(
+  episode: KeptEpisode,
+  earlier: KeptEpisode,
+  {
+    notices,
+    severity,
+    rules,
+  }: { readonly notices: readonly Notice[]; readonly severity: Severity; readonly rules: AnomalyRules },
+): AnomalyReplayEvent['what'] | undefined {
+  if (earlier.state !== 'open') return undefined;
+  if (episode.state === 'over') return 'over';
+  if (episode.state === 'usual') return episode.isUp && severity !== 'info' ? 'usual' : undefined;
+  const [last, before] = [notices.at(-1), noticesOf(earlier, rules).at(-1)];
+  return last !== undefined && last.day > (before?.day ?? last.day) ? last.reason : undefined;
 }

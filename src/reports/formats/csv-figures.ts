@@ -18,7 +18,7 @@ export async function figuresOfCsv(
   let values = 0;
 
   function endField(text: string | undefined): void {
-    if (records === 0) header.push(text ?? '');
+    if (records === 0) header.push((text ?? '').replace(/^\uFEFF/, ''));
     else if (field === wanted && text !== undefined && text !== '') {
       sum += wholeOfDecimal(text, column?.decimals ?? 0);
       values += 1;

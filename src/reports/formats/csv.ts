@@ -14,14 +14,14 @@ const formulaStart =
  * formula gets a leading `'`, names of columns too, numbers never; `raw` leaves text as it is.
  */
 export async function* csvPieces(result: SqlResult, options: { raw: boolean }): AsyncGenerator<string> {
-  yield csvLines([result.columns.map(({ name }) => (options.raw ? name : guardedText(name)))]);
+  yield csvLines([result.columns.map(({ name }) => (options.raw ? name : textGuard(name)))]);
   const guarded = result.columns.map((column) => !options.raw && isGuarded(column));
   for await (const rows of result.pieces) {
     yield csvLines(
       rows.map((row) =>
         row.map((value, index) => {
           const text = toCellText(value);
-          return text !== undefined && guarded[index] ? guardedText(text) : text;
+          return text !== undefined && guarded[index] ? textGuard(text) : text;
         }),
       ),
     );
@@ -29,7 +29,7 @@ export async function* csvPieces(result: SqlResult, options: { raw: boolean }): 
 }
 
 /** A text with a leading apostrophe where a spreadsheet would run it as a formula. */
-export function guardedText(text: string): string {
+export function textGuard(text: string): string {
   return formulaStart.test(text) ? `'${text}` : text;
 }
 
@@ -37,7 +37,8 @@ function isGuarded(column: SqlColumn): boolean {
   return isTextType(column.type);
 }
 
-function csvLines(rows: readonly (readonly (string | undefined)[])[]): string {
+/** Rows as lines of CSV. */
+export function csvLines(rows: readonly (readonly (string | undefined)[])[]): string {
   // csv-stringify writes undefined as an empty cell and, told so, the empty text as "". By itself it quotes no line
   // break but its own, and readers would take another one for the end of the row.
   return stringify(

@@ -44,7 +44,10 @@ export const anomaliesBench: Bench = {
     const calmPlanted = calm.reduce((sum, row) => sum + row.clear + row.hidden, 0);
     const calmInTime = calm.reduce((sum, row) => sum + row.clearInTime + row.hiddenInTime, 0);
     const caught = [...recall.values()].reduce((sum, row) => sum + row.hiddenInTime + row.hiddenLater, 0);
-    const falseAlarms = years.reduce((sum, year) => sum + year.falseAlarms.length, 0);
+    const messages = years.reduce((sum, year) => sum + year.messages, 0);
+    const again = years.reduce((sum, year) => sum + year.again, 0);
+    const falseMessages = years.flatMap((year) => year.falseAlarms);
+    const falseAlarms = falseMessages.filter((words) => words.endsWith(', first')).length;
     const figures: Figure[] = [
       {
         measured: `planted events not told within a day, of all ${calmPlanted} in scopes in which 30 % stands out of chance`,
@@ -63,6 +66,17 @@ export const anomaliesBench: Bench = {
         value: falseAlarms / asked.length / 12,
         unit: 'alarms',
         target: 1,
+      },
+      {
+        measured: 'messages about false alarms in a month of 100 scopes, with those that repeat them',
+        value: falseMessages.length / asked.length / 12,
+        unit: 'alarms',
+        target: 1,
+      },
+      {
+        measured: `messages that report an anomaly again, of ${messages}`,
+        value: (100 * again) / Math.max(1, messages),
+        unit: '%',
       },
       {
         measured: `told, in time or later, of ${hidden} events below ${clearDeviations} deviations, which chance may hide`,

@@ -1,0 +1,121 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Emulator, startEmulator } from '../../src/emulator/index.ts';
+import { readInSlack, type SlackMessage } from '../../src/reports/index.ts';
+import { newProject, runCli } from '../support/project.ts';
+import { startSink } from '../support/sink-server.ts';
+import { startSmtp } from '../support/smtp-server.ts';
+
+// demo-analyst runs away from 2026-11-15T21:00Z to 2026-11-24T00:00Z, at about 90 USD a day.
+const storyEnd = Date.UTC(2026, 10, 22);
+const nights = Array.from({ length: 11 }, (_, night) => `2026-11-${16 + night}`);
+
+/** What somebody read on a night. */
+interface Read {
+  readonly slack: readonly string[];
+  readonly mail: readonly { readonly subject: string; readonly text: string }[];
+}
+const read = new Map<string, Read>();
+
+function decoded(data: string): Read['mail'][number] {
+  const [head = '', ...body] = data.split('\r\n\r\n');
+  const words = [.../=\?utf-8\?B\?([^?]*)\?=/g[Symbol.matchAll](head.replaceAll('\r\n ', ''))];
+  return {
+    subject: Buffer.concat(words.map(([, word = '']) => Buffer.from(word, 'base64'))).toString(),
+    text: Buffer.from(body.join(''), 'base64').toString(),
+  };
+}
+
+beforeAll(async () => {
+  const dir = await newProject();
+  let now = 0;
+  const platform: Emulator = await startEmulator({ now: () => now, storyEnd });
+  const slack = await startSink();
+  const smtp = await startSmtp();
+  await mkdir(join(dir, 'jobs'));
+  await writeFile(
+    join(dir, 'costbook.yaml'),
+    `sinks:
+  chat: { type: slack, url: "${slack.url}/hook", allowPrivateNetwork: true }
+  mail: { type: email, host: localhost, port: ${smtp.port}, tls: none, from: costbook@example.com, to: finops@example.com, allowPrivateNetwork: true }
+`,
+  );
+  for (const night of nights) {
+    now = Date.parse(`${night}T02:15:00Z`);
+    const before = { slack: slack.told.length, mail: smtp.mails.length };
+    const ended = await runCli(['run', 'nightly', '--dir', dir, '--now', `${night}T02:15:00Z`], {
+      COSTBOOK_URL: platform.url,
+      COSTBOOK_TOKEN: platform.tokens.admin,
+      COSTBOOK_ACCOUNT: platform.account,
+      COSTBOOK_SINCE: '2026-09-15',
+      COSTBOOK_INVENTORY: 'false',
+    });
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    read.set(night, {
+      slack: slack.told.slice(before.slack).map(({ text }) => readInSlack(JSON.parse(text) as SlackMessage)),
+      mail: smtp.mails.slice(before.mail).map(({ data }) => decoded(data)),
+    });
+  }
+  await platform.close();
+}, 600_000);
+
+/** The mails of a night, and whether the same was said in Slack. */
+function mailsOf(night: string): Read['mail'] {
+  const { slack = [], mail = [] } = read.get(night) ?? {};
+  expect(slack.map(firstLine), night).toEqual(mail.map(({ subject }) => subject));
+  return mail;
+}
+
+/** The headline of a message in Slack, as a person reads it. */
+function firstLine(text: string): string {
+  return text.split('\n')[0]?.replace('│ ', '') ?? '';
+}
+
+describe('a runaway, read from Slack and mail alone', () => {
+  test('is reported on its first night with its amount, the resource, and its pace', () => {
+    const [mail] = mailsOf('2026-11-16');
+    expect(mail?.subject).toBe('🔵 demo-analyst cost 12.19 USD more than usual on 15 Nov');
+    expect(mail?.text).toMatch(/began in the last 3 hours of the day: if it goes on, about \d\d USD a day/);
+    expect(mail?.text).toContain('Check what demo-analyst runs, and its schedule.');
+    expect(mail?.text).toContain('complete through 2026-11-16T00:00:00Z');
+  });
+
+  test('says on the second night what it costs a day, in total and by the end of the month', () => {
+    const [mail] = mailsOf('2026-11-17');
+    expect(mail?.subject).toMatch(
+      /^🟠 demo-analyst has cost \d\d\.\d\d USD more than usual since 15 Nov \(about 8\d USD a day\)$/,
+    );
+    expect(mail?.text).toMatch(/If it goes on, it comes to about 1,3\d\d USD by the end of November\./);
+    expect(mail?.text).toContain('It got worse: it was 12.19 USD through 15 Nov');
+  });
+
+  test('says on the third night that it goes on', () => {
+    const [mail] = mailsOf('2026-11-18');
+    expect(mail?.subject).toMatch(
+      /^🟠 demo-analyst has cost 19\d USD more than usual since 15 Nov \(about 90 USD a day\)$/,
+    );
+    expect(mail?.text).toContain('It goes on, for 3 days now');
+  });
+
+  test('is critical after a week, with the total of the week', () => {
+    const [mail] = mailsOf('2026-11-22');
+    expect(mail?.subject).toMatch(
+      /^🔴 demo-analyst has cost 54\d USD more than usual since 15 Nov \(about 89 USD a day\)$/,
+    );
+    expect(mail?.text).toContain('It goes on, for 7 days now: it was 192 USD through 17 Nov');
+  });
+
+  test('is over two days after its last one, with what it came to', () => {
+    const [mail] = mailsOf('2026-11-26');
+    expect(mail?.subject).toBe('✅ Resolved: demo-analyst costs what is usual again, after 716 USD more than usual');
+    expect(mail?.text).toContain('from 15 to 23 Nov');
+  });
+
+  test('is reported on no other night, and no message repeats a headline', () => {
+    const told = nights.filter((night) => mailsOf(night).length > 0);
+    expect(told).toEqual(['16', '17', '18', '22', '26'].map((day) => `2026-11-${day}`));
+    const subjects = nights.flatMap((night) => mailsOf(night).map(({ subject }) => subject));
+    expect(new Set(subjects).size).toBe(subjects.length);
+  });
+});

@@ -1,0 +1,125 @@
+import { DuckDBDateValue, DuckDBDecimalValue, DuckDBTimestampValue } from '@duckdb/node-api';
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { excelPieces } from '../../src/reports/index.ts';
+import type { SqlCell } from '../../src/warehouse/index.ts';
+
+function usd(unscaled: bigint): SqlCell {
+  return new DuckDBDecimalValue(unscaled, 38, 12);
+}
+
+async function excelOf(
+  columns: readonly (readonly [name: string, type: string])[],
+  rows: readonly (readonly SqlCell[])[],
+  totals: readonly string[] = [],
+): Promise<string> {
+  async function* pieces(): AsyncGenerator<readonly (readonly SqlCell[])[]> {
+    for (let from = 0; from < rows.length; from += 2) yield rows.slice(from, from + 2);
+  }
+  const meters = new Map([['sandbox_compute_runtime_gbs', 'Sandbox Compute Runtime']]);
+  let text = '';
+  const result = { columns: columns.map(([name, type]) => ({ name, type })), pieces: pieces() };
+  for await (const piece of excelPieces(result, { totals }, meters)) text += piece;
+  return text;
+}
+
+const money = ['cost', 'DECIMAL(38,12)'] as const;
+
+describe('the CSV for people', () => {
+  test('begins with a byte order mark and ends its lines with CRLF; amounts have two decimals and their currency', async () => {
+    const text = await excelOf(
+      [['workspace', 'VARCHAR'], money],
+      [
+        ['grün', usd(1_005_000_000_000n)],
+        ['=1+1', null],
+      ],
+    );
+    expect(text).toBe("\uFEFFworkspace,cost,currency\r\ngrün,1.01,USD\r\n'=1+1,,USD\r\n");
+  });
+
+  test.each([
+    ['0.005', 5_000_000_000n, '0.01'],
+    ['-0.005', -5_000_000_000n, '-0.01'],
+    ['0.004999999999', 4_999_999_999n, '0.00'],
+    ['-0.004', -4_000_000_000n, '0.00'],
+    ['12345678901234567.895', 12_345_678_901_234_567_895_000_000_000n, '12345678901234567.90'],
+  ])('rounds %s half away from zero, to the last digit', async (_, unscaled, shown) => {
+    expect(await excelOf([money], [[usd(unscaled)]])).toBe(`\uFEFFcost,currency\r\n${shown},USD\r\n`);
+  });
+
+  test('rounds the total from the exact total, within half a cent a row of what the rows add up to', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), { maxLength: 30 }),
+        async (amounts) => {
+          const text = await excelOf(
+            [money],
+            amounts.map((amount) => [usd(amount)]),
+            ['cost'],
+          );
+          const rows = parse(text, { bom: true, columns: true }) as { cost: string }[];
+          const cents = rows.map(({ cost }) => BigInt(cost.replace('.', '')));
+          const total = cents.pop() ?? 0n;
+          const exact = amounts.reduce((sum, amount) => sum + amount, 0n);
+          const off = total * 10n ** 10n - exact;
+          expect(off <= 5n * 10n ** 9n && off >= -5n * 10n ** 9n).toBe(true);
+          const difference = cents.reduce((sum, cent) => sum + cent, 0n) - total;
+          expect(2n * (difference < 0n ? -difference : difference)).toBeLessThanOrEqual(BigInt(amounts.length + 1));
+        },
+      ),
+    );
+  });
+
+  test('names the last row Total, and leaves empty what is not added up', async () => {
+    const columns = [['month', 'DATE'], ['owner', 'VARCHAR'], money, ['share', 'DECIMAL(18,6)']] as const;
+    const row = [new DuckDBDateValue(20_727), 'North', usd(10n ** 12n), new DuckDBDecimalValue(500_000n, 18, 6)];
+    expect((await excelOf(columns, [row, row], ['cost'])).split('\r\n').slice(1)).toEqual([
+      '2026-10,North,1.00,0.500000,USD',
+      '2026-10,North,1.00,0.500000,USD',
+      'Total,,2.00,,USD',
+      '',
+    ]);
+  });
+
+  test('names billing dimensions, and has GB-hours beside GB-seconds alone', async () => {
+    const columns = [
+      ['billing_dimension', 'VARCHAR'],
+      ['unit', 'VARCHAR'],
+      ['usage', 'DECIMAL(38,6)'],
+    ] as const;
+    const used = new DuckDBDecimalValue(5_400_000_000n, 38, 6);
+    const text = await excelOf(columns, [
+      ['sandbox_compute_runtime_gbs', 'GB-seconds', used],
+      ['new_requests_count', 'count', used],
+      [null, null, null],
+    ]);
+    expect(parse(text, { bom: true })).toEqual([
+      ['billing_dimension', 'billing_dimension_name', 'unit', 'usage', 'usage_gb_hours'],
+      ['sandbox_compute_runtime_gbs', 'Sandbox Compute Runtime', 'GB-seconds', '5400.00', '1.50'],
+      ['new_requests_count', 'new_requests_count', 'count', '5400.00', ''],
+      ['', '', '', '', ''],
+    ]);
+  });
+
+  test('writes owners and instants as people do', async () => {
+    const columns = [
+      ['owner', 'VARCHAR'],
+      ['at', 'TIMESTAMP'],
+    ] as const;
+    const at = new DuckDBTimestampValue(1_790_812_800_000_000n);
+    const owners = ['{"team":"Payments","product":"check, out"}', '{"team":null}', null, '{odd', '{"team":"=1"}'];
+    const text = await excelOf(
+      columns,
+      owners.map((owner) => [owner, at]),
+    );
+    expect((parse(text, { bom: true, from: 2 }) as string[][]).map(([owner]) => owner)).toEqual([
+      'Payments / check, out',
+      'no owner',
+      'no owner',
+      '{odd',
+      "'=1",
+    ]);
+    expect(text).toContain(',2026-10-01 00:00:00\r\n');
+  });
+});
