@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { expectProject } from '../project-folder.ts';
 import { runChild } from '../query/index.ts';
 import type { Instant } from '../time.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
@@ -46,6 +47,8 @@ export function apart(
       const options = optionReader(input, effects.now());
       const timeoutMs = timeoutOf(options) ?? usualTimeoutMs;
       options.check();
+      // The child's errors arrive as words alone, and cannot say that this folder is no project.
+      if (name === 'report' && input.arguments[0] !== undefined) expectProject(dir);
       const request: ApartRequest = {
         name,
         input,

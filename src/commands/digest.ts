@@ -1,3 +1,4 @@
+import { loadConfig } from '../config.ts';
 import { exitCodes, worstExitCode } from '../errors.ts';
 import {
   completenessOf,
@@ -30,6 +31,17 @@ export const digestCommand: Command = {
     waitOption,
   ],
   examples: ['costbook digest', 'costbook digest --period monthly --sink finops', 'costbook digest --dry-run'],
+  async check(input, { dir, env, effects }) {
+    const options = optionReader(input, effects.now());
+    options.choice('period', periods);
+    // A step that only names a sink needs none of the variables that the sink's secrets are in.
+    const { sinks } = loadConfig({ dir, env, now: effects.now(), requireAccounts: false });
+    options.choices(
+      'sink',
+      sinks.map(({ name }) => name),
+    );
+    options.check();
+  },
   async run(input, context) {
     const options = optionReader(input, context.effects.now());
     const period = options.choice('period', periods) ?? 'weekly';

@@ -29,6 +29,7 @@ import { askPlatform } from './ask-platform.ts';
 import type { Command, CommandContext } from './command.ts';
 import { compareWarehouse, faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
 import { openAlerts } from './open-alerts.ts';
+import { checkSteps } from './run.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',
@@ -178,27 +179,29 @@ function configuration({ dir, env, effects }: CommandContext): readonly Found[] 
 }
 
 /** Everything in jobs/ that the night reads. */
-function jobs(config: LocalConfig | undefined, { dir, env, effects, keepSecret }: CommandContext): readonly Found[] {
+async function jobs(config: LocalConfig | undefined, context: CommandContext): Promise<readonly Found[]> {
+  const { dir, env, effects, keepSecret } = context;
   const now = effects.now();
   const found: Found[] = [];
-  function read(what: () => string): void {
+  async function read(what: () => string | Promise<string>): Promise<void> {
     try {
-      found.push(ok(what()));
+      found.push(ok(await what()));
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       found.push(...error.message.split('\n').map((line) => fail(exitCodes.usage, line, 'correct it')));
     }
   }
-  read(() => {
+  await read(async () => {
     const all = loadJobs({ dir, env, now, keepSecret, requirePing: false });
+    await checkSteps(all, context);
     return `${all.map(({ name }) => name).join(', ')} can be run`;
   });
-  read(() => {
+  await read(() => {
     const sinks = (config?.sinks ?? []).map(({ name }) => name);
     const count = (loadBudgets(budgetsFile(dir), { now, sinks }) ?? []).length;
     return `${count} budget${count === 1 ? '' : 's'}`;
   });
-  read(() => {
+  await read(() => {
     const count = loadAllocation(allocationFile(dir))?.definition.rules.length ?? 0;
     return count === 0 ? 'no allocation rules' : `${count} allocation rule${count === 1 ? '' : 's'}`;
   });

@@ -41,14 +41,14 @@ export const ingestCommand: Command = {
     'costbook ingest --wait 10m --json',
   ],
   makesFolder: true,
+  async check(input, context) {
+    const options = optionReader(input, context.effects.now());
+    readRange(options, context.effects.now());
+    options.check();
+  },
   async run(input, context) {
     const options = optionReader(input, context.effects.now());
-    const from = options.hour('from');
-    const to = options.hour('to');
-    if (from !== undefined && to !== undefined && from >= to) options.problem('--from must be before --to');
-    if (from !== undefined && from > context.effects.now()) {
-      options.problem(`--from: ${formatInstant(from)} is in the future: there is nothing to read yet`);
-    }
+    const { from, to } = readRange(options, context.effects.now());
     const waitMs = options.duration('wait') ?? 0;
     const timeoutMs = options.duration('timeout');
     if (timeoutMs === 0) options.problem('--timeout: expected more than nothing, such as 30m');
@@ -97,6 +97,17 @@ export const ingestCommand: Command = {
     });
   },
 };
+
+/** The hours that `--from` and `--to` name. */
+function readRange(options: ReturnType<typeof optionReader>, now: Instant) {
+  const from = options.hour('from');
+  const to = options.hour('to');
+  if (from !== undefined && to !== undefined && from >= to) options.problem('--from must be before --to');
+  if (from !== undefined && from > now) {
+    options.problem(`--from: ${formatInstant(from)} is in the future: there is nothing to read yet`);
+  }
+  return { from, to };
+}
 
 /**
  * Puts the project's allocation rules in force. Rules with a mistake are told and returned, and change nothing: costs

@@ -17,7 +17,9 @@ import {
   filesNamed,
   filesOf,
   focusAsked,
+  focusGrains,
   focusMetadata,
+  focusVersions,
   formatTable,
   type GivenParameter,
   incompleteness,
@@ -137,18 +139,14 @@ async function expectComplete(
   }
 }
 
-async function answerOnce(input: CommandInput, context: ApartContext): Promise<number> {
+/** What a command line asks for. Throws UsageError that lists everything wrong with it; nothing is read of the books. */
+async function readQuestion(
+  input: CommandInput,
+  context: Pick<ApartContext, 'dir' | 'env' | 'effects'>,
+  reports: readonly Report[],
+) {
   const now = context.effects.now();
   const options = optionReader(input, now);
-  const reports = await readReports(join(context.dir, 'sql'));
-  if (options.flag('list')) {
-    const sound = reports.filter(({ problem }) => problem === undefined);
-    await context.write(context.json ? `${JSON.stringify(sound.map(described))}\n` : listOf(sound, context.layout));
-    for (const { name, problem } of reports) {
-      if (problem !== undefined) context.tell(`warning: the report ${name} cannot be used: ${problem}`);
-    }
-    return exitCodes.done;
-  }
   const [name] = input.arguments;
   const found = reports.find((candidate) => candidate.name === name);
   const report = found && withConfiguredNames(found, context);
@@ -185,6 +183,38 @@ async function answerOnce(input: CommandInput, context: ApartContext): Promise<n
   const read = report === undefined ? [] : await readParameters(report, given, reading);
   options.check();
   if (report === undefined) throw new UsageError('name a report');
+  return { report, excel, formats, parquetDecimals, asked, read };
+}
+
+/** Throws UsageError for what is wrong with a command line, before anything is read of the books. */
+export async function checkQuestion(
+  input: CommandInput,
+  context: Pick<ApartContext, 'dir' | 'env' | 'effects'>,
+): Promise<void> {
+  const options = optionReader(input, context.effects.now());
+  options.choice('focusVersion', focusVersions);
+  options.choice('grain', focusGrains);
+  options.check();
+  const { month } = input.options;
+  // Of a range its first month stands for all: they are read the same way.
+  const [first] = (typeof month === 'string' ? monthsOfRange(month, '--month') : undefined) ?? [month];
+  const asked = { ...input, options: { ...input.options, month: first } };
+  await readQuestion(asked, context, await readReports(join(context.dir, 'sql')));
+}
+
+async function answerOnce(input: CommandInput, context: ApartContext): Promise<number> {
+  const now = context.effects.now();
+  const options = optionReader(input, now);
+  const reports = await readReports(join(context.dir, 'sql'));
+  if (options.flag('list')) {
+    const sound = reports.filter(({ problem }) => problem === undefined);
+    await context.write(context.json ? `${JSON.stringify(sound.map(described))}\n` : listOf(sound, context.layout));
+    for (const { name, problem } of reports) {
+      if (problem !== undefined) context.tell(`warning: the report ${name} cannot be used: ${problem}`);
+    }
+    return exitCodes.done;
+  }
+  const { report, excel, formats, parquetDecimals, asked, read } = await readQuestion(input, context, reports);
 
   const isRequired = options.flag('requireComplete');
   let asOf = instantOf(asked);
@@ -273,7 +303,10 @@ async function answerOnce(input: CommandInput, context: ApartContext): Promise<n
 }
 
 /** A report whose defaults are those of the project: the names of FOCUS, and the budgets to compare with. */
-function withConfiguredNames(report: Report, { dir, env, effects }: ApartContext): Report {
+function withConfiguredNames(
+  report: Report,
+  { dir, env, effects }: Pick<ApartContext, 'dir' | 'env' | 'effects'>,
+): Report {
   const now = effects.now();
   if (report.parameters.some(({ name }) => name === 'focus_version')) {
     return withDefaults(report, namesOfFocus(loadConfig({ dir, env, now, requireAccounts: false }).focus));

@@ -71,4 +71,8 @@ export const reportCommand = apart('report', {
     'costbook report focus --month 2026-10 --focus-version 1.2 --format parquet',
   ],
   usualTimeoutMs: hourMs,
+  async check(input, context) {
+    const { checkQuestion } = await import('./report-answer.ts');
+    await checkQuestion(input, context);
+  },
 });

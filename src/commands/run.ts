@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import { nearest } from '../did-you-mean.ts';
 import { exitCodeOf, exitCodes, MachineError, messageOf, UsageError, wordsOf, worstExitCode } from '../errors.ts';
 import {
   commandLineOf,
@@ -11,7 +9,7 @@ import {
   stepNames,
   stepRules,
 } from '../jobs/index.ts';
-import { formatTable, readReports, sendPing } from '../reports/index.ts';
+import { formatTable, sendPing } from '../reports/index.ts';
 import { outcomeOf, runSteps, type StepResult } from '../run.ts';
 import { addCalendarMonths, formatInstant, formatMonth, type Instant, parseInstant } from '../time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
@@ -83,7 +81,7 @@ export const runCommand: Command = {
       );
     }
     options.check();
-    await checkNames([job], context);
+    await checkSteps([job], context);
     const steps = job.steps
       .filter(({ name }) => only === undefined || only.includes(name))
       .map((step) => withMonth(step, now));
@@ -92,23 +90,23 @@ export const runCommand: Command = {
   },
 };
 
-/** Throws UsageError where a step names a report that is not there: found out before anything is begun. */
-export async function checkNames(jobs: readonly Job[], { dir }: CommandContext): Promise<void> {
-  if (!jobs.some(({ steps }) => steps.some(({ name }) => name === 'report'))) return;
-  const reports = await readReports(join(dir, 'sql'));
-  const names = reports.map(({ name }) => name);
-  const problems = jobs.flatMap(({ file, steps }) =>
-    steps.flatMap(({ name, options }) => {
-      const report = String(options['name']);
-      if (name !== 'report') return [];
-      const found = reports.find((candidate) => candidate.name === report);
-      if (found !== undefined) return found.problem === undefined ? [] : [`${file}: ${found.problem}`];
-      const guess = nearest(report, names);
-      return [
-        `${file}: there is no report "${report}"${guess === undefined ? '' : ` (did you mean "${guess}"?)`}: expected one of ${names.join(', ')}`,
-      ];
-    }),
-  );
+/**
+ * Throws UsageError that lists what the commands of the jobs' steps would refuse: found out before anything is begun. The
+ * books are not read, so what depends on them is not checked.
+ */
+export async function checkSteps(jobs: readonly Job[], context: CommandContext): Promise<void> {
+  const problems: string[] = [];
+  for (const job of jobs) {
+    for (const step of job.steps.map((each) => withMonth(each, context.effects.now()))) {
+      try {
+        await stepCommands[step.name].check?.(inputOf(step), context);
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+        const said = error.message.split('\n').map((line) => `${job.file}: ${line} (step "${commandLineOf(step)}")`);
+        problems.push(...said);
+      }
+    }
+  }
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
 }
 

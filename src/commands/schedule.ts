@@ -10,7 +10,7 @@ import { formatInstant, type Instant } from '../time.ts';
 import { type Books, type JobHistory, jobHistories, openBooks, snapshotFile } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
-import { checkNames } from './run.ts';
+import { checkSteps } from './run.ts';
 
 /** How long a run waits for another process that holds the warehouse: one by hand, or one that an earlier scheduler left. */
 const waitForOthers = '30m';
@@ -43,7 +43,7 @@ export const scheduleCommand: Command = {
     const isList = options.flag('list');
     const place = { dir, env, now: effects.now(), keepSecret: context.keepSecret, requirePing: !isList };
     const all = loadJobs(place);
-    await checkNames(all, context);
+    await checkSteps(all, context);
     if (isList) return list(all, context);
     const jobs = all.filter(({ isEnabled }) => isEnabled);
     if (jobs.length === 0) throw new UsageError('no job is enabled: write enabled: true into one of jobs/');

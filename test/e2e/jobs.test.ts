@@ -173,12 +173,26 @@ describe.concurrent('costbook run', () => {
       'steps: [{ report: { name: cost_by_workspce } }]',
       /mine\.yaml: there is no report "cost_by_workspce" \(did you mean "cost_by_workspace"\?\)/,
     ],
+    [
+      'steps: [ingest, { report: { name: cost_by_workspace, month: "2026-13" } }]',
+      /mine\.yaml: --month: .*2026-13.* \(step "report cost_by_workspace --month 2026-13"\)/,
+    ],
+    [
+      'steps: [{ report: { name: focus, focusVersion: "9.9" } }, { report: { name: focus, param: { colour: red } } }]',
+      /mine\.yaml: --focus-version: .*9\.9[\s\S]*mine\.yaml: --param colour: /,
+    ],
+    ['steps: [{ ingest: { from: "2026-09-02", to: "2026-09-01" } }]', /mine\.yaml: --from must be before --to/],
+    ['steps: [{ digest: { sink: nobody } }]', /mine\.yaml: --sink: "nobody" is none of hook/],
     ['steps: [ingest, chek]', /mine\.yaml:2:17: steps: found "chek"/],
   ])('begins nothing where the job is wrong: %s', async (steps, words) => {
     const of = await project(steps);
-    const { exitCode, stdout, stderr } = await run(of, 'mine');
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toMatch(words);
+    for (const args of [[], ['--dry-run']]) {
+      const { exitCode, stdout, stderr } = await run(of, 'mine', ...args);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+      expect(stderr).toMatch(words);
+    }
+    const doctor = await start(of, ['doctor', '--json', '--now', now]).ended;
+    expect(doctor.stdout).toMatch(/"fail".*mine\.yaml/);
     expect(await readdir(of.dir)).toEqual(['costbook.yaml', 'jobs']);
   });
 

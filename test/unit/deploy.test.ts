@@ -140,6 +140,19 @@ describe('crontab', () => {
     expect(seen).toEqual(['nightly', 'month_close'].map((job) => [job, jobs.get(job)?.schedule]));
   });
 
+  test('writes its log only where the project folder is: cron makes no folder', () => {
+    const dir = mkdtempSync(join(scratch, 'books '));
+    const program = join(scratch, 'costbook');
+    writeFileSync(program, '#!/bin/sh\necho "ran $*"\n', { mode: 0o755 });
+    const variables = { PATH: `${scratch}:/usr/bin:/bin`, COSTBOOK_DIR: dir };
+    for (const entry of entries) {
+      const { status, stderr } = spawnSync('/bin/sh', ['-c', entry?.[3] ?? ''], { env: variables, encoding: 'utf8' });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    }
+    expect(readdirSync(dir).sort()).toEqual(['month_close.log', 'nightly.log']);
+    expect(readFileSync(join(dir, 'nightly.log'), 'utf8')).toBe('ran run nightly --wait 30m\n');
+  });
+
   test('is in UTC, and no percent sign cuts a line', () => {
     expect(lines).toContain('CRON_TZ=UTC');
     expect(entries.filter((entry) => entry?.[3]?.includes('%'))).toEqual([]);
