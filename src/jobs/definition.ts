@@ -62,6 +62,7 @@ export const stepRules: Readonly<Record<StepName, StepRule>> = {
       { key: 'totals', kind: 'flag', about: 'in the CSV for people, a last row that adds up the amounts' },
       { key: 'by', kind: 'text', about: 'of chargeback reports: by which dimension of owners, such as team' },
       { key: 'labels', kind: 'text', about: 'of cost_by_resource: a column for each of these labels: "team,env"' },
+      { key: 'allowEmpty', kind: 'flag', about: 'answer although the books do not know a value or the period' },
       { key: 'raw', kind: 'flag', about: 'in CSV, leave text that looks like a formula as it is' },
       { key: 'parquetDecimals', kind: 'choice', choices: ['exact', 'double'], about: 'exact by default' },
       { key: 'focusVersion', kind: 'text', about: 'of the report focus, in quotes: "1.4"' },
