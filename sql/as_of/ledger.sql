@@ -79,8 +79,7 @@ where recorded_at <= getvariable('as_of');
 
 create view ledger.listings as
 select
-  run_number, account, token_workspace, resource_type, outcome, because, resources, opened, ended, requests, read_at,
-  counted
+  run_number, account, token_workspace, resource_type, outcome, because, resources, opened, ended, requests, read_at
 from present.ledger.listings
 where read_at <= getvariable('as_of');
 

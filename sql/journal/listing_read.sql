@@ -3,4 +3,4 @@ insert into ledger.listings
 select
   cast($run_number as bigint), $account, $token_workspace, $resource_type, $outcome, $because,
   cast($resources as bigint), cast($opened as bigint), cast($ended as bigint), cast($requests as integer),
-  cast($read_at as timestamp), cast($counted as bigint);
+  cast($read_at as timestamp);

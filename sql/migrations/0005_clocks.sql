@@ -21,6 +21,3 @@ create table ledger.clocks (
   platform_at timestamp not null,
   local_at timestamp not null
 );
-
--- How many items the platform counted in a listing; null where it did not count.
-alter table ledger.listings add column counted bigint;

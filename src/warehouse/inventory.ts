@@ -186,7 +186,6 @@ export async function recordListing(recorder: Recorder, facts: ListingFacts): Pr
       opened: facts.opened,
       ended: facts.ended,
       requests: facts.requests,
-      counted: null,
       read_at: formatInstant(facts.readAt),
     },
   });

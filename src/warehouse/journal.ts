@@ -162,9 +162,6 @@ export async function openRecorder(connection: Connection, folder: string): Prom
   };
 }
 
-/** What events of an older Costbook do not say. */
-const addedLater: Partial<Record<EventName, JournalEvent['values']>> = { listing_read: { counted: null } };
-
 /** Writes events into the ledger, all in one transaction with the number of the last. */
 export async function eventWriter(
   connection: Connection,
@@ -180,9 +177,7 @@ export async function eventWriter(
       );
     }
     await connection.transaction(async () => {
-      for (const { event, values } of events) {
-        await connection.run(files.get(event) ?? '', parametersOf({ ...addedLater[event], ...values }));
-      }
+      for (const { event, values } of events) await connection.run(files.get(event) ?? '', parametersOf(values));
       await connection.run('update ledger.journal set applied = cast($number as bigint)', { number: last.number });
     });
   };

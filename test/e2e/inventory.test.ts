@@ -259,6 +259,17 @@ test('what was not read to its last page closes nothing and costs nothing', asyn
   expect(await askSnapshot(dir, 'select count(*) as n from resources where valid_to is null')).toEqual([{ n: '5' }]);
 });
 
+test('a listing that always counts one more than it lists leaves costs complete', async () => {
+  platform.edit = ({ path }, body) =>
+    path === '/v0/agents' ? body.replace(/"total":(\d+)/, (_, total: string) => `"total":${Number(total) + 1}`) : body;
+  for (const day of ['04', '05']) {
+    const ended = await night(`2026-09-${day}T02:00:00Z`);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(ended.account).toMatchObject({ completeThrough: `2026-09-${day}T00:00:00Z`, errors: [] });
+    expect(toldOf(ended)).toEqual([expect.stringContaining('warn | listing is partial | agent')]);
+  }
+});
+
 test('each workspace that has a token of its own is read with it, and the others with that of the account', async () => {
   const south = (name: string) => agent(name, { metadata: { workspace: 'south' } });
   platform.listed = ({ path, token }) => {
