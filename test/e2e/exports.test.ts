@@ -365,6 +365,11 @@ describe.concurrent('costbook verify', () => {
     const dir = await newProject();
     expect(await runCli(['verify', '--dir', dir])).toMatchObject({
       exitCode: 2,
+      stderr: expect.stringContaining('is no Costbook project'),
+    });
+    await mkdir(join(dir, 'jobs'));
+    expect(await runCli(['verify', '--dir', dir])).toMatchObject({
+      exitCode: 2,
       stderr: expect.stringContaining('is no folder'),
     });
     await mkdir(join(dir, 'exports'));

@@ -186,6 +186,14 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     },
   ],
   [
+    'months_are_closed_after_their_end',
+    'a close of a month that rests on hours of a fast clock',
+    {
+      done: `insert into ledger.claims_corrected values ('acc_one', 1, '2026-09-05', 2, '2026-10-06')`,
+      found: [{ account: 'acc_one', billing_month: '2026-09-01', complete_through_then: '2026-09-05T00:00:00Z' }],
+    },
+  ],
+  [
     'months_are_closed_without_gaps',
     'a month that is left out',
     {
@@ -528,6 +536,7 @@ test('a warning is given for what may be right, a failure for what cannot be', a
   expect(warnings.map(({ name }) => name)).toEqual([
     'coverage_has_no_hole',
     'listings_are_read',
+    'months_are_closed_after_their_end',
     'splits_have_weights',
     'usage_is_not_negative',
   ]);
