@@ -213,14 +213,28 @@ async function sqlFiles({ dir, signal }: CommandContext): Promise<readonly Found
   const overlay = join(dir, 'sql');
   const [reports, checks] = await Promise.all([readReports(overlay), readChecks(overlay)]);
   const all = [...reports.map((report) => ({ ...report, severity: 'fail' as const })), ...checks];
-  const isPublished = (await stat(snapshotFile(dir)).catch(() => undefined)) !== undefined;
-  const problems = isPublished
-    ? (await runChecks(dir, all, { isDry: true, signal })).flatMap(({ error }) => error?.message ?? [])
-    : all.flatMap(({ problem }) => problem ?? []);
+  const tried = await triedInBooks(dir, all, signal);
+  const problems = tried ?? all.flatMap(({ problem }) => problem ?? []);
   if (problems.length > 0) {
     return problems.map((words) => fail(exitCodes.usage, words, 'correct it, or move it away; the others are used'));
   }
-  return [ok(`${reports.length} reports and ${checks.length} checks can be used`)];
+  const depth = tried === undefined ? ' as far as their headers say: there are no books to try their SQL on' : '';
+  return [ok(`${reports.length} reports and ${checks.length} checks can be used${depth}`)];
+}
+
+/** What DuckDB refuses of the SQL; undefined where there are no books that can be read, which is a finding of its own. */
+async function triedInBooks(
+  dir: string,
+  all: Parameters<typeof runChecks>[1],
+  signal: AbortSignal,
+): Promise<string[] | undefined> {
+  if ((await stat(snapshotFile(dir)).catch(() => undefined)) === undefined) return undefined;
+  try {
+    return (await runChecks(dir, all, { isDry: true, signal })).flatMap(({ error }) => error?.message ?? []);
+  } catch (error) {
+    if (!(error instanceof CostbookError)) throw error;
+    return undefined;
+  }
 }
 
 async function token(account: LocalAccount, { dir, keepSecret, signal }: CommandContext): Promise<readonly Found[]> {

@@ -79,6 +79,7 @@ describe('costbook doctor', () => {
         'program',
         'configuration',
         'jobs',
+        'sql',
         'token',
         'platform',
         'disk',
