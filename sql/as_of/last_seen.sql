@@ -6,6 +6,8 @@ select
       (select max(recorded_at) from ledger.accounts),
       (select max(replaced_at) from ledger.accounts),
       (select max(proven_at) from ledger.proofs),
+      (select max(recorded_at) from ledger.claims_corrected),
+      (select max(local_at) from ledger.clocks),
       (select max(closed_at) from ledger.closes),
       (select max(reopened_at) from ledger.closes),
       (select max(closed_at) from ledger.closed_units),
