@@ -3,7 +3,15 @@ import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { type LocalAccount, type LocalConfig, loadConfig } from '../config.ts';
-import { CostbookError, exitCodeOf, exitCodes, messageOf, UsageError, worstExitCode } from '../errors.ts';
+import {
+  CostbookError,
+  exitCodeOf,
+  exitCodes,
+  firstSentence,
+  messageOf,
+  UsageError,
+  worstExitCode,
+} from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
 import { umaskOf } from '../file-mode.ts';
 import { loadJobs } from '../jobs/index.ts';
@@ -50,7 +58,9 @@ export const doctorCommand: Command = {
         context.signal.throwIfAborted();
         // What cannot be looked at is not right; a bug of ours stays one.
         if (exitCodeOf(error) === exitCodes.bug) throw error;
-        found = [fail(exitCodeOf(error), messageOf(error))];
+        found = messageOf(error)
+          .split('\n')
+          .map((line) => fail(exitCodeOf(error), line));
       }
       for (const { state, found: words, remedy, exitCode } of found) {
         const finding = { subject, state, found: context.redact(words), remedy: remedy ?? null, exitCode };
@@ -389,7 +399,10 @@ async function books(
         : fail(exitCodes.unproven, 'hours are in the books that no load is known of', 'run "costbook repair"'),
     );
     await readAllTables(snapshot.connection, 'wh');
-    const faults = [...(await faultsOfFiles(dir, snapshot)), ...(await compareWarehouse(dir, snapshot, signal))];
+    const faults = await faultsOfFiles(dir, snapshot);
+    // One fault of a file is enough to know of.
+    if (!faults.some(({ file }) => file === 'warehouse'))
+      faults.push(...(await compareWarehouse(dir, snapshot, signal)));
     for (const { found: words, remedy } of faults) {
       found.push(fail(exitCodes.unproven, words, remedy));
     }
@@ -431,7 +444,7 @@ async function books(
         last['outcome'] === 'done'
           ? ok(`the last run (${last['command']}) was done`)
           : warn(
-              `the last run (${last['command']}) ${last['outcome']}: ${last['error'] ?? 'no reason kept'}`,
+              `the last run (${last['command']}) ${last['outcome']}: ${reasonsOf(last['error'])}`,
               '"costbook status" says what it left',
             ),
       );
@@ -442,16 +455,25 @@ async function books(
   return found;
 }
 
+/** What the error of a run says first of each step that failed, a line each. */
+function reasonsOf(error: unknown): string {
+  if (error === null || error === undefined) return 'no reason was stored';
+  return String(error).split('\n').map(firstSentence).join('\n');
+}
+
 const alertsShown = 5;
 
 /** What is wrong by the alerts of the last night; nothing where there are no books. */
 async function alerts({ dir, signal }: CommandContext): Promise<readonly Found[]> {
   if ((await stat(snapshotFile(dir)).catch(() => undefined)) === undefined) return [];
-  const snapshot = await openBooks(dir, { lockedDown: true, signal }).catch((error: unknown) => {
-    if (error instanceof CostbookError) return undefined; // the books' own finding says why
+  return openAlertsOf(dir, signal).catch((error: unknown) => {
+    if (error instanceof CostbookError) return []; // the books' own finding says why
     throw error;
   });
-  if (snapshot === undefined) return [];
+}
+
+async function openAlertsOf(dir: string, signal: AbortSignal): Promise<readonly Found[]> {
+  const snapshot = await openBooks(dir, { lockedDown: true, signal });
   try {
     const open = await openAlerts(snapshot.connection);
     if (open.length === 0) return [ok('none is open')];
@@ -460,7 +482,9 @@ async function alerts({ dir, signal }: CommandContext): Promise<readonly Found[]
       ...open
         .slice(0, alertsShown)
         .map(({ title, detail, next }) => warn(detail === undefined ? title : `${title}. ${detail}`, next ?? all)),
-      ...(open.length > alertsShown ? [warn(`${open.length - alertsShown} more are open`, all)] : []),
+      ...(open.length > alertsShown
+        ? [warn(`${open.length - alertsShown} more ${open.length - alertsShown === 1 ? 'is' : 'are'} open`, all)]
+        : []),
     ];
   } finally {
     snapshot.close();
@@ -470,8 +494,10 @@ async function alerts({ dir, signal }: CommandContext): Promise<readonly Found[]
 const words = { ok: 'OK  ', warn: 'WARN', fail: 'FAIL' } as const;
 
 function describe({ subject, state, found, remedy }: Finding): string {
+  const [first = '', ...others] = found.split('\n');
   const lines = [
-    `${words[state]}  ${subject}: ${forTerminal(found)}`,
+    `${words[state]}  ${subject}: ${forTerminal(first)}`,
+    ...others.map((line) => `      ${forTerminal(line)}`),
     ...(remedy === null ? [] : [`      → ${forTerminal(remedy)}`]),
   ];
   return `${lines.join('\n')}\n`;

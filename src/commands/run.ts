@@ -1,4 +1,13 @@
-import { exitCodeOf, exitCodes, MachineError, messageOf, UsageError, wordsOf, worstExitCode } from '../errors.ts';
+import {
+  exitCodeOf,
+  exitCodes,
+  isForRepair,
+  MachineError,
+  messageOf,
+  UsageError,
+  wordsOf,
+  worstExitCode,
+} from '../errors.ts';
 import {
   commandLineOf,
   type Job,
@@ -22,8 +31,9 @@ import { alertFullDisk } from './full-disk.ts';
 import { ingestCommand } from './ingest.ts';
 import { optionReader } from './options.ts';
 import { reportCommand } from './report.ts';
+import { alertUnusableBooks } from './unusable-books.ts';
 import { waitOption } from './wait.ts';
-import { type Outcome, openEnd, openProjectWarehouse } from './writing-run.ts';
+import { type Outcome, openEnd, openForRun } from './writing-run.ts';
 
 /** The command that each step is. */
 const stepCommands: Readonly<Record<Step['name'], Command>> = {
@@ -86,7 +96,7 @@ export const runCommand: Command = {
       .filter(({ name }) => only === undefined || only.includes(name))
       .map((step) => withMonth(step, now));
     if (isDry) return showOnly(job, steps, context);
-    return pinged(job, context, () => alertingFullDisk({ job, steps, slot, waitMs, context }));
+    return pinged(job, context, () => alertingWithoutBooks({ job, steps, slot, waitMs, context }));
   },
 };
 
@@ -140,26 +150,36 @@ interface JobRun {
   readonly context: CommandContext;
 }
 
-/** Runs a job; where that fails because the disk is full, and the job alerts, the sinks are notified without the books. */
-async function alertingFullDisk(asked: JobRun): Promise<number> {
-  const { job, steps, context } = asked;
-  async function alert(error: string): Promise<void> {
-    if (steps.some(({ name }) => name === 'alert')) await alertFullDisk(`run ${job.name}`, error, context);
+/** Called with what failed, in words, and with errors of the books' files that the alerts could not be stored in. */
+type OnFailure = (words: string, ofBooks: unknown) => Promise<void>;
+
+/** Runs a job; where the books cannot store that it failed, and the job alerts, the sinks are notified without them. */
+async function alertingWithoutBooks(asked: JobRun): Promise<number> {
+  const { job, context } = asked;
+  async function alert(words: string, ofBooks: unknown): Promise<void> {
+    if (!alerts(asked)) return;
+    await alertFullDisk(`run ${job.name}`, words, context);
+    if (isForRepair(ofBooks)) await alertUnusableBooks(`run ${job.name}`, ofBooks, context);
   }
   try {
     return await runJob(asked, alert);
   } catch (error) {
-    await alert(messageOf(error));
+    await alert(messageOf(error), error);
     throw error;
   }
 }
 
-async function runJob(asked: JobRun, onFailure: (error: string) => Promise<void>): Promise<number> {
+function alerts({ steps }: JobRun): boolean {
+  return steps.some(({ name }) => name === 'alert');
+}
+
+async function runJob(asked: JobRun, onFailure: OnFailure): Promise<number> {
   const { job, waitMs, context } = asked;
   const timeout = new AbortController();
   // What a stage or a copy is doing ends with the time of the run as well.
   const signal = AbortSignal.any([context.signal, timeout.signal]);
-  const warehouse = await openProjectWarehouse(waitMs, { ...context, signal });
+  const what = { command: 'run', job: job.name };
+  const warehouse = await openForRun(what, waitMs, { ...context, signal }, { notifies: alerts(asked) });
   // Waiting for somebody else is no part of it.
   const timer =
     job.timeoutMs === undefined ? undefined : setTimeout(() => timeout.abort(tooLong(job)), job.timeoutMs).unref();
@@ -181,7 +201,7 @@ async function runUnderLock(
   { job, steps, slot, context }: JobRun,
   warehouse: Warehouse,
   timeout: AbortSignal,
-  onFailure: (error: string) => Promise<void>,
+  onFailure: OnFailure,
 ): Promise<number> {
   const { effects } = context;
   if (slot !== undefined && !(await claimSlot(job, slot, warehouse, context))) {
@@ -194,6 +214,7 @@ async function runUnderLock(
   const end = openEnd(run, { command: 'run', job: job.name }, warehouse, context);
   let results: readonly StepResult[];
   let spends: Outcome['spends'];
+  let ofBooks: unknown;
   try {
     results = await runSteps({
       steps,
@@ -212,6 +233,10 @@ async function runUnderLock(
               spends = found;
             },
           },
+        }).catch((error: unknown) => {
+          // What failed before the alerts is stored with them.
+          if (step.name === 'alert' && isForRepair(error)) ofBooks = error;
+          throw error;
         }),
       signal: context.signal,
       timeout,
@@ -226,7 +251,7 @@ async function runUnderLock(
     throw error;
   }
   const outcome = outcomeOf(results, context.signal);
-  if (outcome.error !== undefined) await onFailure(outcome.error);
+  if (outcome.error !== undefined) await onFailure(outcome.error, ofBooks);
   await end({ ...outcome, spends });
   await answer({ job, slot, runNumber: run.number, ...outcome, results }, context);
   return worstExitCode([outcome.exitCode]);

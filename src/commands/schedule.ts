@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { exitCodes, messageOf, UsageError } from '../errors.ts';
+import { CostbookError, exitCodes, messageOf, UsageError } from '../errors.ts';
 import { serveHealth } from '../health.ts';
 import { type Job, loadJobs, nextSlot } from '../jobs/index.ts';
 import { formatTable } from '../reports/index.ts';
@@ -134,8 +134,8 @@ async function historiesOf({ dir, effects, signal }: CommandContext): Promise<Re
     books = await openBooks(dir, { lockedDown: true, signal });
     return await jobHistories(books.connection);
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    // Books of another version: the next run brings them to this one, or says why it cannot.
+    if (!(error instanceof CostbookError) || signal.aborted) throw error;
+    // Books of another version, or a damaged snapshot: the next run publishes it anew, or notifies of why it cannot.
     effects.log.warn('what was missed is not known', { because: messageOf(error) });
     return new Map();
   } finally {

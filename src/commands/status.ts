@@ -322,18 +322,31 @@ function failureLines({ failedIngest }: Status, paint: Paint): string[] {
 }
 
 const alertsShown = 5;
+/** The key of the alert that the last ingest failed. */
+const ingestKey = 'run/ingest';
 
-/** What is wrong by the alerts, the most severe first. */
-function alertLines({ open, critical, messagesWaiting, list }: Status['alerts'], paint: Paint): string[] {
+/** The error of a run behind a colon; nothing where the failed ingest above has said the same. */
+function reasonOnce(error: string | null, { failedIngest }: Status): string {
+  const reason = firstLine(error);
+  const said = failedIngest === null ? undefined : firstLine(failedIngest.error);
+  return said !== undefined && (reason.includes(said) || said.includes(reason)) ? '' : `: ${reason}`;
+}
+
+/** What is wrong by the alerts, the most severe first; of a failed ingest the reason stands above. */
+function alertLines(
+  { alerts: { open, critical, messagesWaiting, list }, failedIngest }: Status,
+  paint: Paint,
+): string[] {
   const waiting = messagesWaiting === 0 ? '' : `; messages that no sink took yet: ${messagesWaiting}`;
   if (open === 0) return waiting === '' ? [] : ['', paint('yellow', `no open alert${waiting}`)];
   const head = `${open} open alert${open === 1 ? '' : 's'}, ${critical} critical${waiting} ("costbook alerts --open"):`;
   return [
     '',
     paint(critical > 0 || messagesWaiting > 0 ? 'yellow' : 'dim', head),
-    ...list
-      .slice(0, alertsShown)
-      .map(({ icon, title, detail }) => forTerminal(`  ${icon} ${title}${detail === undefined ? '' : `. ${detail}`}`)),
+    ...list.slice(0, alertsShown).map(({ key, icon, title, detail }) => {
+      const hasDetail = detail !== undefined && !(key === ingestKey && failedIngest !== null);
+      return forTerminal(`  ${icon} ${title}${hasDetail ? `. ${detail}` : ''}`);
+    }),
     ...(open > alertsShown ? [`  and ${open - alertsShown} more`] : []),
   ];
 }
@@ -347,14 +360,14 @@ function firstLine(error: string | null): string {
 const maxShown = 5;
 
 function describe(status: Status, now: Instant, paint: Paint): string {
-  const { accounts, closed, moved, lastRun, freshnessHours, isTrustworthy, reasons, restated, alerts } = status;
+  const { accounts, closed, moved, lastRun, freshnessHours, isTrustworthy, reasons, restated } = status;
   const lines = [
     isTrustworthy
       ? paint('green', paint('bold', 'YES: everything in the books is proven and fresh.'))
       : paint('red', paint('bold', 'NO: not everything in the books is proven and fresh.')),
     ...reasons.map((reason) => paint('red', `  - ${reason}`)),
     ...failureLines(status, paint),
-    ...alertLines(alerts, paint),
+    ...alertLines(status, paint),
   ];
   function windows(shown: readonly UnprovenStatus[], word: string, colour: 'red' | 'yellow'): string[] {
     const some = shown.slice(0, maxShown).map(({ start, end, because }) => {
@@ -387,7 +400,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
     lines.push(...windows(account.postponed, 'not yet proven', 'yellow'));
     if (account.lastRun !== null && account.lastRun.exitCode !== 0) {
       const { exitCode, error } = account.lastRun;
-      lines.push(`  last run           ${paint('red', 'FAILED')}, exit ${exitCode}: ${firstLine(error)}`);
+      lines.push(`  last run           ${paint('red', 'FAILED')}, exit ${exitCode}${reasonOnce(error, status)}`);
     }
   }
   lines.push('');
@@ -404,7 +417,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
     lines.push(`restated in the last ${restatedDays} days: ${hours}, ${restated.cost} USD ("costbook restatements")`);
   }
   if (lastRun !== null) {
-    const failed = lastRun['error'] === null ? '' : `: ${firstLine(String(lastRun['error']))}`;
+    const failed = lastRun['error'] === null ? '' : reasonOnce(String(lastRun['error']), status);
     const words =
       `last run ${lastRun['runNumber']} (${lastRun['command']}) ${lastRun['outcome']} at ${lastRun['endedAt'] ?? lastRun['startedAt']}` +
       `, exit ${lastRun['exitCode'] ?? 'not yet'}${failed}`;

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
-import { exitCodeOf, messageOf } from '../errors.ts';
+import { exitCodeOf, LockedError, messageOf, worstExitCode } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
-import type { EndedRun, SpendNow } from '../reports/index.ts';
+import type { EndedRun, SpendNow, UnpublishedRun } from '../reports/index.ts';
 import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';
 import { forgetFullDisk } from './full-disk.ts';
-import { writeMetrics } from './metrics-file.ts';
+import { writeMetrics, writeUnpublished } from './metrics-file.ts';
+import { alertUnusableBooks } from './unusable-books.ts';
 import { openWhenFree } from './wait.ts';
 
 /** What a command that writes says of its end. */
@@ -30,7 +31,7 @@ export async function writingRun(
 ): Promise<number> {
   const { effects, run: underWay } = context;
   if (underWay !== undefined) return stepOf(underWay, context, work);
-  const warehouse = await openProjectWarehouse(waitMs, context);
+  const warehouse = await openForRun({ command }, waitMs, context, { notifies: command === 'alert' });
   try {
     const run = await warehouse.beginRun(command, effects.now());
     const finish = openEnd(run, { command }, warehouse, context);
@@ -48,6 +49,37 @@ export async function writingRun(
   } finally {
     warehouse.close();
   }
+}
+
+/**
+ * Opens the project's warehouse for a run. Where that fails the run has no row in the books: its failure is in the
+ * metrics, and the sinks are notified where the run alerts. What another run holds is that run's. Throws as `openWarehouse`.
+ */
+export async function openForRun(
+  what: Pick<EndedRun, 'command' | 'job'>,
+  waitMs: number,
+  context: CommandContext,
+  { notifies }: { readonly notifies: boolean },
+): Promise<Warehouse> {
+  const begun = performance.now();
+  try {
+    return await openProjectWarehouse(waitMs, context);
+  } catch (error) {
+    if (error instanceof LockedError || context.signal.aborted) throw error;
+    await writeUnpublished(unpublished(what, begun, exitCodeOf(error), context), context);
+    const name = what.job === undefined ? what.command : `${what.command} ${what.job}`;
+    if (notifies) await alertUnusableBooks(name, error, context);
+    throw error;
+  }
+}
+
+function unpublished(
+  what: Pick<EndedRun, 'command' | 'job'>,
+  begun: number,
+  exitCode: number,
+  { effects }: CommandContext,
+): UnpublishedRun {
+  return { ...what, exitCode, endedAt: effects.now(), seconds: (performance.now() - begun) / 1000 };
 }
 
 /** Opens the project's warehouse when nobody else holds it. Throws what `openWarehouse` throws. */
@@ -77,9 +109,15 @@ export function openEnd(
   const begun = performance.now(); // real time: the books' own may be fixed
   context.nameRun(run.number);
   return async ({ exitCode, error, spends }) => {
-    await run.end(exitCode, error && context.redact(error), context.effects.now());
-    context.progress('publishing the snapshot');
-    await warehouse.publish();
+    try {
+      await run.end(exitCode, error && context.redact(error), context.effects.now());
+      context.progress('publishing the snapshot');
+      await warehouse.publish();
+    } catch (failure) {
+      const worst = worstExitCode([exitCode, exitCodeOf(failure)]);
+      await writeUnpublished(unpublished(what, begun, worst, context), context);
+      throw failure;
+    }
     await forgetFullDisk(context.dir);
     await writeMetrics({ ...what, seconds: (performance.now() - begun) / 1000 }, spends, context);
   };

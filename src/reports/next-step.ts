@@ -35,6 +35,10 @@ export function nextStepOf(fact: DataFact): NextStep {
       return { who: 'Act', words: '"costbook check" shows the rows.' };
     case 'run':
       return stepAfterRun(fact);
+    case 'books':
+      return fact.isForRepair
+        ? { who: 'Act', words: `run "costbook repair", then "costbook ${fact.command}".` }
+        : { who: 'Act', words: `correct this, then run "costbook ${fact.command}" again.` };
     case 'closed_month':
       return {
         who: 'No action needed',

@@ -39,6 +39,7 @@ import {
   refuseOlder,
   repairs,
   setAside,
+  type Traces,
 } from './intactness.ts';
 import {
   type InventoryStage,
@@ -61,7 +62,7 @@ import {
 import { journalFolder, openRecorder, type Recorder } from './journal.ts';
 import { allRowsMeet, type LoadedQuery, openStage, type Stage, type TotalDecimals, type TotalsKnown } from './load.ts';
 import { migrate, rememberPublished } from './migrate.ts';
-import { readSeal } from './seal.ts';
+import { damageOfWarehouse, readSeal } from './seal.ts';
 import { copyBeforeMigrating, publishSnapshot, removeOldCopies, snapshotFile } from './snapshot.ts';
 import { openVerification, type Verification } from './verify.ts';
 
@@ -201,7 +202,8 @@ export interface Warehouse {
   lastListingOutcome(key: ListingKey): Promise<ListingOutcome | undefined>;
   recordListing(facts: ListingFacts): Promise<void>;
   openVerification(account: string, known: TotalsKnown): Promise<Verification>;
-  publish(): Promise<void>;
+  /** Publishes the snapshot; returns the logs of other programs that were removed beside it. */
+  publish(): Promise<readonly string[]>;
   /** Reads every row of every table. Throws DamagedFileError where the disk does not give one back. */
   readAll(): Promise<void>;
   close(): void;
@@ -219,8 +221,9 @@ export function warehouseFile(dir: string): string {
 export async function warehouseFault(dir: string): Promise<string | undefined> {
   const file = warehouseFile(dir);
   try {
-    const seen = await readSeal(file);
-    return seen.state === 'damaged' ? `is damaged (${seen.found})` : undefined;
+    const published = await readSeal(snapshotFile(dir)).catch(() => undefined);
+    const found = await damageOfWarehouse(file, published?.state === 'intact' ? published.seal : undefined);
+    return found === undefined ? undefined : `is damaged (${found})`;
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return 'is missing';
@@ -228,6 +231,12 @@ export async function warehouseFault(dir: string): Promise<string | undefined> {
     if (code === 'EACCES') return undefined; // whoever reads need not be allowed to
     throw error;
   }
+}
+
+/** Throws DamagedFileError where the writer's file is seen to be damaged before DuckDB opens it. */
+async function refuseDamaged(file: string, traces: Traces): Promise<void> {
+  const found = await damageOfWarehouse(file, traces.seal).catch(() => undefined); // DuckDB says why it cannot be read
+  if (found !== undefined) throw damagedWarehouse(new DamagedFileError(file, found, repairs), traces);
 }
 
 /** Whether a path is the writer's file. */
@@ -252,7 +261,7 @@ export async function warehouseBytes(dir: string): Promise<number | undefined> {
  * Opens the writer's file below the project folder and brings it to this program's schema; where that changes a file in
  * use, it is copied aside before. `newestLanded` says which load in the landing folder is the last. The signal ends what
  * a stage is doing and a copy under way; the ledger can still be written and published afterwards. Throws LockedError,
- * UsageError where a newer program wrote the file, DamagedFileError where it cannot be read, and UnprovenError where it
+ * UsageError where a newer program wrote the file, DamagedFileError where it cannot be read, and ChangedFileError where it
  * is missing or knows less than snapshot, landing folder and journal.
  */
 export async function openWarehouse(
@@ -262,7 +271,9 @@ export async function openWarehouse(
   newestLanded: () => Promise<number> = async () => 0,
 ): Promise<Warehouse> {
   const file = warehouseFile(dir);
-  await refuseMissing(file, await findTraces(dir, await newestLanded()));
+  const traces = await findTraces(dir, await newestLanded());
+  await refuseMissing(file, traces);
+  if (traces.isSnapshotIntact) await refuseDamaged(file, traces);
   const database = await openDatabase(file, { readOnly: false, whenDamaged: repairs }).catch(async (error: unknown) => {
     if (!(error instanceof DamagedFileError)) throw error;
     throw damagedWarehouse(error, await findTraces(dir, await newestLanded()));
