@@ -243,7 +243,7 @@ async function readOnly(context: CommandContext) {
   const { problem, ...asked } = factsAsked(config, context);
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
-    const known = withWaiting(await knownAlerts(books.connection), await waitingAlert(context.dir));
+    const known = await knownAlerts(books.connection);
     const read = await readFacts(books.connection, known, asked);
     for (const sentence of read.missing) context.tell(`warning: nothing is known of ${sentence}`);
     const everybody = config.sinks.length === 0 ? ['(no sink yet)'] : config.alerts.notify;
