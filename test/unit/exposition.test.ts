@@ -55,7 +55,7 @@ describe('withSamples(text, metrics)', () => {
     const expected = names.map((name, value) => [name, name === job ? 70 : value]);
     expect(new Map(values as [string, number][])).toEqual(new Map(expected as [string, number][]));
     expect(values).toHaveLength(names.length);
-    expect(read.get('costbook_thing_more')?.samples).toEqual([{ labels: {}, value: 5 }]);
+    expect(read.get('costbook_thing_more')?.samples).toMatchObject([{ labels: {}, value: 5 }]);
   });
 
   test('adds what is not in the text yet, also to no text', () => {
