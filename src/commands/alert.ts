@@ -38,11 +38,12 @@ export const alertCommand: Command = {
     if (options.flag('dryRun')) return showOnly(context);
     const config = loadTellingConfig(context);
     const origin = originOf(config, context);
-    const { problem, ...asked } = factsAsked(config, context);
+    const { problem, ...before } = factsAsked(config, context);
     await expectBooks(context.dir); // nothing published: nothing to report, no file to make
     let problems = problem === undefined ? [] : [problem];
     const evaluate = () =>
       writingRun('alert', waitMs, context, async (warehouse, runNumber) => {
+        const asked = { ...before, now: context.effects.now() }; // the run may have set the clock back
         // Facts are read from what readers see: checks are SQL that somebody wrote, and must not reach the writer's file.
         await warehouse.publish();
         const known = await warehouse.knownAlerts();

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { exitCodeOf, messageOf } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
 import type { EndedRun, SpendNow } from '../reports/index.ts';
+import { describeSpan, formatInstant } from '../time.ts';
 import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';
 import { forgetFullDisk } from './full-disk.ts';
@@ -32,6 +33,7 @@ export async function writingRun(
   if (underWay !== undefined) return stepOf(underWay, context, work);
   const warehouse = await openProjectWarehouse(waitMs, context);
   try {
+    await setClockBack(warehouse, context);
     const run = await warehouse.beginRun(command, effects.now());
     const finish = openEnd(run, { command }, warehouse, context);
     try {
@@ -48,6 +50,25 @@ export async function writingRun(
   } finally {
     warehouse.close();
   }
+}
+
+/**
+ * Sets the books' now back where the last ingest found this clock ahead and it still is: a command that asks no platform
+ * writes no instant that has not come.
+ */
+export async function setClockBack(
+  warehouse: Pick<Warehouse, 'clockAhead'>,
+  { effects }: Pick<CommandContext, 'effects'>,
+): Promise<void> {
+  const aheadMs = await warehouse.clockAhead(effects.clockNow());
+  effects.setBack(aheadMs);
+  if (aheadMs === 0) return;
+  effects.log.warn("this clock was ahead of the platform's at the last ingest; the books go by the platform's", {
+    ahead: describeSpan(aheadMs),
+    clock: formatInstant(effects.clockNow()),
+    now: formatInstant(effects.now()),
+    next: "set this machine's clock (NTP), or leave out --now",
+  });
 }
 
 /** Opens the project's warehouse when nobody else holds it. Throws what `openWarehouse` throws. */
