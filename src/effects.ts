@@ -1,4 +1,4 @@
-import type { Instant } from './time.ts';
+import { hourMs, type Instant } from './time.ts';
 
 /** One thing that happened, on one line; `fields` go out as JSON in machine logs. Values are redacted by the writer. */
 export interface Log {
@@ -46,6 +46,12 @@ export function openClock(read: () => Instant): Clock {
       behindMs = ms;
     },
   };
+}
+
+/** What to do about a clock that is ahead, by whether it is this machine's own or one that `--now` names. */
+export function clockRemedy(clockNow: Instant): string {
+  const isMachines = Math.abs(Date.now() - clockNow) < hourMs;
+  return isMachines ? "set this machine's clock (NTP)" : 'leave out --now, or name an instant that has come';
 }
 
 /**

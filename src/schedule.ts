@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { schedule as scheduleCron, setLogger } from 'node-cron';
 import type { Log } from './effects.ts';
 import { exitCodes } from './errors.ts';
-import { type Job, lastSlots, nextSlot } from './jobs/index.ts';
+import { farAheadMs, type Job, lastSlots, nextSlot } from './jobs/index.ts';
 import { formatInstant, type Instant } from './time.ts';
-import { clockToleranceMs, type JobHistory } from './warehouse/index.ts';
+import type { JobHistory } from './warehouse/index.ts';
 
 /** A run in a process of its own. */
 export interface StartedRun {
@@ -72,8 +72,8 @@ export function openScheduler(asked: SchedulerAsked): Scheduler {
   function notice(job: Job): void {
     const { name, timetable, zone, catchUp } = job;
     const through = now();
-    // The clock was set back since, or a fast one ran that slot: the job goes on from here.
-    if ((doneThrough.get(name) ?? 0) > through + clockToleranceMs) doneThrough.set(name, through);
+    // A clock that was fast has run that slot: the job goes on from now.
+    if ((doneThrough.get(name) ?? 0) > through + farAheadMs) doneThrough.set(name, through);
     const { slots, isCut } = lastSlots(timetable, zone, { after: doneThrough.get(name) ?? through, through, limit: 1 });
     const [slot] = slots;
     if (slot === undefined) return;

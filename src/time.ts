@@ -63,7 +63,7 @@ export function describeSpan(ms: number): string {
   const span = Math.abs(ms);
   if (span >= 2 * dayMs) return `${Math.floor(span / dayMs)} days`;
   if (span >= hourMs) return `${(span / hourMs).toFixed(1)} hours`;
-  const [count, unit] = span >= 120_000 ? [Math.floor(span / 60_000), 'minute'] : [Math.round(span / 1000), 'second'];
+  const [count, unit] = span >= 120_000 ? [Math.round(span / 60_000), 'minute'] : [Math.round(span / 1000), 'second'];
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 

@@ -1,6 +1,7 @@
 import { exitCodeOf, exitCodes, MachineError, messageOf, UsageError, wordsOf, worstExitCode } from '../errors.ts';
 import {
   commandLineOf,
+  farAheadMs,
   type Job,
   lastSlots,
   loadJob,
@@ -12,7 +13,7 @@ import {
 import { formatTable, sendPing } from '../reports/index.ts';
 import { outcomeOf, runSteps, type StepResult } from '../run.ts';
 import { addCalendarMonths, formatInstant, formatMonth, type Instant, parseInstant } from '../time.ts';
-import { clockToleranceMs, type Warehouse } from '../warehouse/index.ts';
+import type { Warehouse } from '../warehouse/index.ts';
 import { alertCommand } from './alert.ts';
 import { checkCommand } from './check.ts';
 import { closeCommand } from './close.ts';
@@ -247,7 +248,7 @@ async function claimSlot(job: Job, slot: Instant, warehouse: Warehouse, { effect
   if (history === undefined) return true;
   const { doneThrough, interrupted } = history;
   // What a fast clock ran for slots that have not come needs its run when they do.
-  if (doneThrough !== undefined && doneThrough > Math.max(slot, effects.now()) + clockToleranceMs) return true;
+  if (doneThrough !== undefined && doneThrough > Math.max(slot, effects.now()) + farAheadMs) return true;
   if (doneThrough !== undefined && doneThrough >= slot) return false;
   const after = doneThrough ?? interrupted[0];
   if (after === undefined) return true;

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { clockRemedy } from '../effects.ts';
 import { exitCodeOf, messageOf } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
 import type { EndedRun, SpendNow } from '../reports/index.ts';
@@ -67,7 +68,7 @@ export async function setClockBack(
     ahead: describeSpan(aheadMs),
     clock: formatInstant(effects.clockNow()),
     now: formatInstant(effects.now()),
-    next: "set this machine's clock (NTP), or leave out --now",
+    next: clockRemedy(effects.clockNow()),
   });
 }
 

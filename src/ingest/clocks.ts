@@ -1,3 +1,4 @@
+import { clockRemedy } from '../effects.ts';
 import { PlatformError } from '../errors.ts';
 import { type Client, type Clocks, operations } from '../platform/index.ts';
 import { describeSpan, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
@@ -83,7 +84,7 @@ export async function reportClock(
         now: formatInstant(local),
         platformNow: formatInstant(platform),
         ahead: describeSpan(aheadMs),
-        next: "set this machine's clock (NTP), or leave out --now; the next ingest then reads what is missing",
+        next: `${clockRemedy(local)}; the next ingest then reads what is missing`,
       },
     );
   }

@@ -71,7 +71,7 @@ describe.concurrent('a clock that is a month ahead', () => {
     ]);
     expect(await lastInstantIn(dir)).toBe('2026-09-10 03:31:00');
     const doctor = await runCli(['doctor', '--offline', '--dir', dir, '--now', '2026-10-10T03:31:00Z']);
-    expect(doctor.stdout).toMatch(/clock said 2026-10-10T03:30:00Z and the platform's 2026-09-10T03:30:00Z/);
+    expect(doctor.stdout).toMatch(/30 days fast: it said 2026-10-10T03:30:00Z and the platform's 2026-09-10T03:30:00Z/);
 
     at('2026-09-11T03:30:00Z');
     const right = await ingest(dir, platform, { now: '2026-09-11T03:30:00Z' });
@@ -109,6 +109,11 @@ describe.concurrent('a clock that is a month ahead', () => {
     expect(fast.account.completeThrough).toBe('2026-10-20T01:00:00Z');
     const closed = await runCli(['close', '2026-09', '--dir', dir, '--now', '2026-10-20T03:31:00Z']);
     expect(closed.exitCode, closed.stderr).toBe(0);
+
+    const status = await runCli(['status', '--dir', dir, '--now', '2026-09-11T03:30:00Z']);
+    expect(status.stdout).toMatch(/dated up to 2026-10-20T03:31:00Z.*\n.*run "costbook ingest" with a right clock/);
+    const before = ['sql', 'select 1', '--as-of', '2026-09-10', '--dir', dir, '--now', '2026-09-11T03:30:00Z'];
+    expect((await runCli(before)).stderr).toContain('until then --as-of gives older numbers');
 
     at('2026-09-11T03:30:00Z');
     const { account, stderr } = await ingest(dir, platform, { now: '2026-09-11T03:30:00Z' });
