@@ -15,6 +15,7 @@ import {
   commonOptions,
 } from './commands/index.ts';
 import { nearest } from './did-you-mean.ts';
+import { openClock } from './effects.ts';
 import {
   ClosedPipeError,
   type CostbookError,
@@ -289,7 +290,7 @@ function contextFrom(
 
   const context: CommandContext = {
     effects: {
-      now,
+      ...openClock(now),
       log,
       random: Math.random,
       sleep: (ms, abort) =>

@@ -26,6 +26,7 @@ import {
   openBooks,
   type Warehouse,
 } from '../warehouse/index.ts';
+import { booksNow } from './books-clock.ts';
 import type { Command, CommandContext } from './command.ts';
 import { alertFullDisk } from './full-disk.ts';
 import { optionReader } from './options.ts';
@@ -53,12 +54,13 @@ export const alertCommand: Command = {
     if (options.flag('dryRun')) return showOnly(context);
     const config = loadTellingConfig(context);
     const origin = originOf(config, context);
-    const { problem, ...asked } = factsAsked(config, context);
+    const { problem, ...before } = factsAsked(config, context);
     await expectBooks(context.dir); // nothing published: nothing to report, no file to make
     let problems = problem === undefined ? [] : [problem];
     const evaluate = () =>
       writingRun('alert', waitMs, context, async (warehouse, runNumber) => {
         const waiting = await waitingAlert(context.dir);
+        const asked = { ...before, now: context.effects.now() }; // the run may have set the clock back
         // Facts are read from what readers see: checks are SQL that somebody wrote, and must not reach the writer's file.
         await warehouse.publish();
         const known = withWaiting(await warehouse.knownAlerts(), waiting);
@@ -240,9 +242,10 @@ async function showOnly(context: CommandContext): Promise<number> {
 /** What the next `alert` would tell whom. Without any sink all of it is for one that is not there yet. */
 async function readOnly(context: CommandContext) {
   const config = loadTellingConfig(context);
-  const { problem, ...asked } = factsAsked(config, context);
+  const { problem, ...before } = factsAsked(config, context);
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
+    const asked = { ...before, now: await booksNow(books.connection, context.effects) };
     const known = await knownAlerts(books.connection);
     const read = await readFacts(books.connection, known, asked);
     for (const sentence of read.missing) context.tell(`warning: nothing is known of ${sentence}`);

@@ -3,6 +3,7 @@ import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { type LocalAccount, type LocalConfig, loadConfig } from '../config.ts';
+import { clockRemedy } from '../effects.ts';
 import {
   CostbookError,
   exitCodeOf,
@@ -21,9 +22,10 @@ import { budgetsFile, loadBudgets, readChecks, readReports, sinkFault } from '..
 import { forTerminal } from '../safe-text.ts';
 import { readToken } from '../secrets.ts';
 import { isStandardSecret, secretsOf } from '../sink-settings.ts';
-import { formatInstant, hourMs, type Instant } from '../time.ts';
+import { describeSpan, formatInstant, formatSecond, hourMs, type Instant } from '../time.ts';
 import { nodeVersion, version } from '../version.ts';
 import {
+  clockToleranceMs,
   completeness,
   findTraces,
   lastClocks,
@@ -34,6 +36,7 @@ import {
   warehouseFault,
 } from '../warehouse/index.ts';
 import { askPlatform } from './ask-platform.ts';
+import { booksNow, futureInstants } from './books-clock.ts';
 import type { Command, CommandContext } from './command.ts';
 import { compareWarehouse, faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
 import { openAlerts } from './open-alerts.ts';
@@ -47,6 +50,7 @@ export const doctorCommand: Command = {
   examples: ['costbook doctor', 'costbook doctor --offline', 'costbook doctor --json'],
   async run(input, context) {
     const isOffline = input.options['offline'] === true;
+    const isNowGiven = typeof input.options['now'] === 'string' || Boolean(context.env['COSTBOOK_NOW']);
     const findings: Finding[] = [];
     async function look(subject: string, work: () => Promise<readonly Found[]> | readonly Found[]): Promise<void> {
       context.progress?.(`looking at ${subject}`);
@@ -81,7 +85,8 @@ export const doctorCommand: Command = {
     for (const account of config?.accounts ?? []) {
       const of = account.id === undefined ? '' : ` ${account.id}`;
       await look(`token${of}`, () => token(account, context));
-      if (config !== undefined && !isOffline) await look(`platform${of}`, () => platform(account, config, context));
+      if (config !== undefined && !isOffline)
+        await look(`platform${of}`, () => platform(account, config, context, isNowGiven));
     }
     await look('disk', () => disk(context));
     await look('memory', memory);
@@ -284,6 +289,7 @@ async function platform(
   account: LocalAccount,
   config: LocalConfig,
   context: CommandContext,
+  isNowGiven: boolean,
 ): Promise<readonly Found[]> {
   const { url, token: source, tokenSetting } = account;
   if (url === undefined || source === undefined) return []; // told already
@@ -301,17 +307,28 @@ async function platform(
   const found: Found[] = [
     ok(`${url} answers version ${config.apiVersion}; account ${only}, read as ${seen.role}, ${since}`),
   ];
-  const ahead = seen.clockAheadMs;
-  if (ahead === undefined) found.push(ok('the platform does not tell the time; clocks are not compared'));
-  else {
-    const words = `this machine's clock is ${Math.abs(ahead / 1000).toFixed(0)} s ${ahead > 0 ? 'ahead of' : 'behind'} the platform's`;
-    found.push(
-      Math.abs(ahead) > skewLimitMs
-        ? warn(words, 'let it be set by NTP; or raise lagHours by the difference')
-        : ok(words),
-    );
+  return [...found, clockFound(seen.clockAheadMs, isNowGiven ? context.effects.clockNow() : undefined)];
+}
+
+/** How this machine's clock, or the instant that `--now` gives, compares with the platform's clock. */
+export function clockFound(aheadMs: number | undefined, givenNow: Instant | undefined): Found {
+  if (aheadMs === undefined) return ok('the platform does not tell the time; clocks are not compared');
+  const isRight = Math.abs(aheadMs) <= skewLimitMs;
+  const givenAheadMs = givenNow === undefined ? undefined : givenNow - Date.now() + aheadMs;
+  if (givenAheadMs !== undefined && Math.abs(givenAheadMs) <= skewLimitMs) {
+    return ok("--now agrees with the platform's clock");
   }
-  return found;
+  if (givenAheadMs !== undefined && isRight) {
+    const words = `this machine's clock is right, and --now is ${describeSpan(givenAheadMs)}`;
+    return givenAheadMs > 0
+      ? warn(`${words} ahead of it`, 'leave out --now: what has not happened cannot be read')
+      : ok(`${words} behind it`);
+  }
+  if (isRight) return ok("this machine's clock agrees with the platform's");
+  return warn(
+    `this machine's clock is ${describeSpan(aheadMs)} ${aheadMs > 0 ? 'fast' : 'slow'} by the platform's`,
+    "set this machine's clock, and let NTP keep it right",
+  );
 }
 
 const gib = 1024 ** 3;
@@ -408,7 +425,7 @@ async function books(
     }
     const unpublished = await unpublishedLoads(dir, snapshot);
     if (unpublished !== undefined) found.push(warn(unpublished, 'run "costbook ingest" when no run is under way'));
-    const now = effects.now();
+    const now = await booksNow(snapshot.connection, effects);
     const freshnessHours = config?.freshnessHours ?? 26;
     const configured = (config?.accounts ?? []).flatMap(({ id }) => id ?? []);
     for (const { account, completeThrough } of await completeness(snapshot.connection)) {
@@ -427,15 +444,17 @@ async function books(
       );
     }
     for (const { account, aheadSeconds, platformAt, localAt } of await lastClocks(snapshot.connection)) {
-      if (aheadSeconds * 1000 <= hourMs) continue;
+      if (aheadSeconds * 1000 <= clockToleranceMs) continue;
       found.push(
         warn(
-          `when account ${account} was read last, this machine's clock said ${formatInstant(localAt)} and the platform's ` +
-            formatInstant(platformAt),
-          'set the clock (NTP), or leave out --now, and run "costbook ingest": the books are complete by the platform\'s clock',
+          `the clock of the last ingest of ${account} was ${describeSpan(aheadSeconds * 1000)} fast: it said ` +
+            `${formatSecond(localAt)} and the platform's ${formatSecond(platformAt)}`,
+          `${clockRemedy(effects.clockNow())}, then run "costbook ingest": the books go by the platform's clock`,
         ),
       );
     }
+    const future = await futureInstants(snapshot.connection, now);
+    if (future !== undefined) found.push(warn(future.found, future.remedy));
     const [last] = await snapshot.connection.rows(
       `select command, outcome, exit_code, error from runs where outcome <> 'running' order by run_number desc limit 1`,
     );

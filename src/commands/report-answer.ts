@@ -69,6 +69,7 @@ import { cutToWidth } from '../text-width.ts';
 import { parseMonth } from '../time.ts';
 import { completeness, openBooks, type SqlColumn, toCellText, toJsonValue } from '../warehouse/index.ts';
 import type { ApartContext } from './apart.ts';
+import { warnOfFutureDates } from './books-clock.ts';
 import type { CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 
@@ -218,6 +219,7 @@ async function answerOnce(input: CommandInput, context: ApartContext): Promise<n
 
   const isRequired = options.flag('requireComplete');
   let asOf = instantOf(asked);
+  if (asOf !== undefined) await warnOfFutureDates(context);
   let books = await openBooks(context.dir, { lockedDown: false, asOf, reader: context.reader, signal: context.signal });
   try {
     let state = await completenessOf(books.connection, asOf);

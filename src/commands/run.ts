@@ -10,6 +10,7 @@ import {
 } from '../errors.ts';
 import {
   commandLineOf,
+  farAheadMs,
   type Job,
   lastSlots,
   loadJob,
@@ -33,7 +34,7 @@ import { optionReader } from './options.ts';
 import { reportCommand } from './report.ts';
 import { alertUnusableBooks } from './unusable-books.ts';
 import { waitOption } from './wait.ts';
-import { type Outcome, openEnd, openForRun } from './writing-run.ts';
+import { type Outcome, openEnd, openForRun, setClockBack } from './writing-run.ts';
 
 /** The command that each step is. */
 const stepCommands: Readonly<Record<Step['name'], Command>> = {
@@ -204,6 +205,7 @@ async function runUnderLock(
   onFailure: OnFailure,
 ): Promise<number> {
   const { effects } = context;
+  await setClockBack(warehouse, context);
   if (slot !== undefined && !(await claimSlot(job, slot, warehouse, context))) {
     context.tell(`${job.name} was run for ${formatInstant(slot)} already: nothing is left to do`);
     if (context.json)
@@ -270,6 +272,8 @@ async function claimSlot(job: Job, slot: Instant, warehouse: Warehouse, { effect
   const history = (await warehouse.jobHistories()).get(job.name);
   if (history === undefined) return true;
   const { doneThrough, interrupted } = history;
+  // What a fast clock ran for slots that have not come needs its run when they do.
+  if (doneThrough !== undefined && doneThrough > Math.max(slot, effects.now()) + farAheadMs) return true;
   if (doneThrough !== undefined && doneThrough >= slot) return false;
   const after = doneThrough ?? interrupted[0];
   if (after === undefined) return true;

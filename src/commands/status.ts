@@ -12,6 +12,7 @@ import {
   type UnprovenWindow,
   unprovenWindows,
 } from '../warehouse/index.ts';
+import { booksNow, type ClockFault, futureInstants } from './books-clock.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { type FileFault, faultsOfFiles } from './files-of-books.ts';
 import { type OpenAlert, openAlerts } from './open-alerts.ts';
@@ -26,12 +27,13 @@ export const statusCommand: Command = {
   ],
   examples: ['costbook status', 'costbook status --json', 'costbook status --exit-code'],
   async run(input, context) {
-    const now = context.effects.now();
-    const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
+    const { effects } = context;
+    const config = loadConfig({ dir: context.dir, env: context.env, now: effects.now(), requireAccounts: false });
     const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
     try {
       const configured = config.accounts.flatMap(({ id }) => id ?? []);
       const faults = await faultsOfFiles(context.dir, books);
+      const now = await booksNow(books.connection, effects);
       const status = withFaults(await readStatus(books.connection, now, config.freshnessHours, configured), faults);
       await context.write(
         context.json ? `${JSON.stringify(status)}\n` : describe(status, now, painter(input, context)),
@@ -100,6 +102,8 @@ interface Status {
     readonly at: string | null;
   } | null;
   readonly lastRun: Readonly<Record<string, unknown>> | null;
+  /** That a fast clock wrote dates that have not come, and what to do; null where the books hold none. */
+  readonly futureDates: ClockFault | null;
 }
 
 /** By how much a closed month moved after its close. */
@@ -227,6 +231,7 @@ async function readStatus(
             at: textOrNull(failedIngest['ended_at']),
           },
     lastRun: lastRun === undefined ? null : { ...lastRun, runNumber: Number(lastRun['runNumber']) },
+    futureDates: (await futureInstants(connection, now)) ?? null,
   };
 }
 
@@ -360,13 +365,14 @@ function firstLine(error: string | null): string {
 const maxShown = 5;
 
 function describe(status: Status, now: Instant, paint: Paint): string {
-  const { accounts, closed, moved, lastRun, freshnessHours, isTrustworthy, reasons, restated } = status;
+  const { accounts, closed, moved, lastRun, freshnessHours, isTrustworthy, reasons, restated, futureDates } = status;
   const lines = [
     isTrustworthy
       ? paint('green', paint('bold', 'YES: everything in the books is proven and fresh.'))
       : paint('red', paint('bold', 'NO: not everything in the books is proven and fresh.')),
     ...reasons.map((reason) => paint('red', `  - ${reason}`)),
     ...failureLines(status, paint),
+    ...(futureDates === null ? [] : [paint('yellow', `  - ${futureDates.found}`), `    ${futureDates.remedy}`]),
     ...alertLines(status, paint),
   ];
   function windows(shown: readonly UnprovenStatus[], word: string, colour: 'red' | 'yellow'): string[] {

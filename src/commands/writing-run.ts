@@ -1,7 +1,9 @@
 import { join } from 'node:path';
+import { clockRemedy } from '../effects.ts';
 import { exitCodeOf, LockedError, messageOf, worstExitCode } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
 import type { EndedRun, SpendNow, UnpublishedRun } from '../reports/index.ts';
+import { describeSpan, formatInstant } from '../time.ts';
 import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';
 import { forgetFullDisk } from './full-disk.ts';
@@ -33,6 +35,7 @@ export async function writingRun(
   if (underWay !== undefined) return stepOf(underWay, context, work);
   const warehouse = await openForRun({ command }, waitMs, context, { notifies: command === 'alert' });
   try {
+    await setClockBack(warehouse, context);
     const run = await warehouse.beginRun(command, effects.now());
     const finish = openEnd(run, { command }, warehouse, context);
     try {
@@ -80,6 +83,25 @@ function unpublished(
   { effects }: CommandContext,
 ): UnpublishedRun {
   return { ...what, exitCode, endedAt: effects.now(), seconds: (performance.now() - begun) / 1000 };
+}
+
+/**
+ * Sets the books' now back where the last ingest found this clock ahead and it still is: a command that asks no platform
+ * writes no instant that has not come.
+ */
+export async function setClockBack(
+  warehouse: Pick<Warehouse, 'clockAhead'>,
+  { effects }: Pick<CommandContext, 'effects'>,
+): Promise<void> {
+  const aheadMs = await warehouse.clockAhead(effects.clockNow());
+  effects.setBack(aheadMs);
+  if (aheadMs === 0) return;
+  effects.log.warn("this clock was ahead of the platform's at the last ingest; the books go by the platform's", {
+    ahead: describeSpan(aheadMs),
+    clock: formatInstant(effects.clockNow()),
+    now: formatInstant(effects.now()),
+    next: clockRemedy(effects.clockNow()),
+  });
 }
 
 /** Opens the project's warehouse when nobody else holds it. Throws what `openWarehouse` throws. */

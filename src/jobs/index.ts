@@ -11,5 +11,5 @@ export {
 } from './definition.ts';
 export { type JobsPlace, jobNames, loadJob, loadJobs, reservedNames } from './load.ts';
 export { catchUps, type JobInput, jobKeys, parseJob, pingKeys } from './parse.ts';
-export { lastSlots, nextSlot, slotsBetween } from './slots.ts';
+export { farAheadMs, lastSlots, nextSlot, slotsBetween } from './slots.ts';
 export { parseTimetable, type Timetable } from './timetable.ts';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { counted } from '../counted.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-text.ts';
+import { describeSpan } from '../time.ts';
 import type { NewMessage } from '../warehouse/index.ts';
 import type { AlertEntry, AlertFact, BooksFact, OutOfDate, Transitions, UnprovenFact } from './alerts.ts';
 import { anomalyOverWords, anomalyWords } from './anomalies/index.ts';
@@ -253,7 +254,7 @@ function heldWords(fact: AlertFact): Words {
       };
     case 'clock':
       return {
-        title: `This machine's clock is ${aheadWords(fact.aheadSeconds)} ahead of the platform's`,
+        title: `This machine's clock is ${describeSpan(fact.aheadSeconds * 1000)} ahead of the platform's`,
         sentences: [
           `It said ${fact.localAt} when the platform of ${fact.account} said ${fact.platformAt}. The books are complete by the platform's clock.`,
           'Set the clock (NTP), or leave out --now, and run "costbook ingest" again. Nothing in the books needs repair.',
@@ -325,11 +326,6 @@ function booksWords({ command, error, snapshot, completeThrough }: BooksFact): W
       `${command} failed: ${error}`,
     ],
   };
-}
-
-/** `31 days`, `2.5 hours` */
-function aheadWords(seconds: number): string {
-  return seconds >= 172_800 ? `${Math.floor(seconds / 86_400)} days` : `${(seconds / 3600).toFixed(1)} hours`;
 }
 
 function overWords(fact: AlertFact): Words {

@@ -21,10 +21,13 @@ import {
 import { type AnomalyEvaluation, recordAnomalies } from './anomalies.ts';
 import {
   type ClockReading,
+  clockAhead,
   correctClaims,
+  correctInstants,
   type FalseClaim,
   falseClaims,
   lastClocks,
+  lastInstants,
   monthsClosedTooSoon,
   recordClock,
 } from './clocks.ts';
@@ -196,6 +199,13 @@ export interface Warehouse {
   monthsClosedTooSoon(account: string): Promise<string[]>;
   lastClocks(): Promise<ClockReading[]>;
   recordClock(reading: ClockReading, runNumber: number): Promise<void>;
+  /** Milliseconds that a clock which says this instant is ahead of the platform's, as far as the last ingest tells. */
+  clockAhead(clockNow: Instant): Promise<number>;
+  /**
+   * Puts right what a clock that was fast dated more than an hour after now. Returns the last of those instants as it was;
+   * undefined where there was none.
+   */
+  correctInstants(at: { readonly runNumber: number; readonly now: Instant }): Promise<Instant | undefined>;
   openStage(): Promise<Stage>;
   openInventory(): Promise<InventoryStage>;
   /** What came of a listing when it was read last; undefined where it never was. */
@@ -288,21 +298,8 @@ export async function openWarehouse(
     });
     await removeOldCopies(file);
     const recorder = await openRecorder(connection, journalFolder(dir));
-    const [before] = await connection.rows(`
-      select epoch_ms(greatest(
-        (select max(seen_at) from ledger.loads), (select max(recorded_at) from ledger.accounts),
-        (select max(closed_at) from ledger.closes), (select max(reopened_at) from ledger.closes),
-        (select max(read_at) from ledger.listings),
-        (select max(recorded_at) from ledger.allocations), (select max(replaced_at) from ledger.allocations),
-        (select max(raised_at) from ledger.alerts), (select max(ended_at) from ledger.alerts),
-        (select max(recorded_at) from ledger.anomalies), (select max(recorded_at) from ledger.anomaly_evaluations),
-        (select max(acknowledged_at) from ledger.acknowledgements), (select max(queued_at) from ledger.outbox),
-        (select max(began_at) from ledger.deliveries), (select max(ended_at) from ledger.deliveries),
-        (select max(made_at) from ledger.forecasts)
-      )) as last
-    `);
     // A clock that was moved back must not let two runs see at one instant: as of it, either would be an answer.
-    let lastSeen = before?.['last'] === null ? 0 : Number(before?.['last']) + 1;
+    let lastSeen = ((await lastInstants(connection)).last ?? -1) + 1;
     async function seenAt(now: Instant): Promise<Instant> {
       lastSeen = Math.max(now, lastSeen);
       return lastSeen;
@@ -396,6 +393,12 @@ export async function openWarehouse(
       monthsClosedTooSoon: (account) => monthsClosedTooSoon(connection, account),
       lastClocks: () => lastClocks(connection),
       recordClock: (reading, runNumber) => recordClock(recorder, reading, runNumber),
+      clockAhead: (clockNow) => clockAhead(connection, clockNow),
+      async correctInstants(at) {
+        const { correctedFrom, last } = await correctInstants(connection, recorder, at);
+        lastSeen = last === undefined ? 0 : last + 1;
+        return correctedFrom;
+      },
       openStage: async () => openStage(await database.connect(signal), recorder),
       openInventory: async () => openInventoryStage(await database.connect(signal), recorder),
       lastListingOutcome: (key) => lastListingOutcome(connection, key),
