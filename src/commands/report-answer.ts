@@ -248,9 +248,23 @@ async function readQuestion(
   const folders = options.texts('allowFiles').map((folder) => resolve(folder));
   const reading = { now: instantOf(asked) ?? now, dir: context.dir, folders, problem: options.problem };
   const read = report === undefined ? [] : await readParameters(report, given, reading);
+  checkFocus(read, options.problem);
   options.check();
   if (report === undefined) throw new UsageError('name a report');
   return { report, excel, formats, parquetDecimals, asked, read, isRequired: options.flag('requireComplete') };
+}
+
+/** Adds to the problems what FOCUS cannot be asked for: a version or grain that there is not. */
+function checkFocus(read: ReadParameters, problem: (text: string) => void): void {
+  const values = read.flatMap(({ parameter: { name }, value }) =>
+    typeof value === 'string' ? [] : [{ name, bound: value.bound }],
+  );
+  try {
+    focusAsked(values);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    problem(error.message);
+  }
 }
 
 /** Throws UsageError for what is wrong with a command line, before anything is read of the books. */

@@ -71,7 +71,7 @@ export const sqlCommand: Command = {
     }
     options.check();
 
-    expectProject(context.dir); // the process that answers could not say it as well
+    expectProject(context); // the process that answers could not say it as well
     const sql = await readQuery(input, options.text('file'), context);
     context.progress('waiting for the answer');
     const question = { dir: context.dir, sql, asOf, format, raw: options.flag('raw'), maxRows, layout: context.layout };

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { exitCodeOf, messageOf } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
+import { expectProject } from '../project-folder.ts';
 import type { EndedRun, SpendNow } from '../reports/index.ts';
 import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';
@@ -50,8 +51,9 @@ export async function writingRun(
   }
 }
 
-/** Opens the project's warehouse when nobody else holds it. Throws what `openWarehouse` throws. */
-export function openProjectWarehouse(waitMs: number, context: CommandContext): Promise<Warehouse> {
+/** Opens the project's warehouse when nobody else holds it. Throws what `openWarehouse` throws, and UsageError where there is no project. */
+export async function openProjectWarehouse(waitMs: number, context: CommandContext): Promise<Warehouse> {
+  expectProject(context);
   const { dir, signal, effects } = context;
   const landing = openLanding(join(dir, 'data', 'landing'));
   async function newestLanded(): Promise<number> {
