@@ -128,13 +128,13 @@ async function findAnswers(
   );
 }
 
-/** What a project has that is not its settings. */
-const notSettings = ['data', 'exports', 'node_modules', '.git'];
+/** What a project has that is not its settings; a rebuild that is under way makes a file and folders of these endings. */
+const notSettings = /^(data|exports|node_modules|\.git)$|\.duckdb(\.|$)/;
 
 /** The commands that fetch a range of hours into books beside a project, with the same settings: lines for a shell. */
 async function refetchCommands(project: string, range: string): Promise<string[]> {
   const other = `${project}-refetched`;
-  const names = (await readdir(project)).filter((name) => !notSettings.includes(name)).sort();
+  const names = (await readdir(project)).filter((name) => !notSettings.test(name)).sort();
   const settings = names.map((name) => shellWord(join(project, name)));
   return [
     `  mkdir -p ${shellWord(other)}`,

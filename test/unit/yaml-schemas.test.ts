@@ -113,6 +113,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
         { close: { month: 'last' } },
         {
           report: {
+            ...{ allowFiles: ['/srv/files'], timeout: '10m' },
             ...{
               name: 'focus',
               month: '2026-10',
