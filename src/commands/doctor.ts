@@ -15,7 +15,7 @@ import {
 } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
 import { umaskOf } from '../file-mode.ts';
-import { loadJobs } from '../jobs/index.ts';
+import { readJobs } from '../jobs/index.ts';
 import { memoryLimitMb } from '../memory.ts';
 import { runChecks } from '../query/index.ts';
 import { budgetsFile, loadBudgets, readChecks, readReports, sinkFault } from '../reports/index.ts';
@@ -40,13 +40,14 @@ import { booksNow, futureInstants } from './books-clock.ts';
 import type { Command, CommandContext } from './command.ts';
 import { compareWarehouse, faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
 import { openAlerts } from './open-alerts.ts';
-import { checkSteps } from './run.ts';
+import { expectJobs } from './run.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',
   summary:
     'Look whether everything that a night needs is right: configuration, token, platform, machine, books, sinks.',
   options: [{ flags: '--offline', summary: 'ask neither the platform nor the sinks' }],
+  needsProject: () => false,
   examples: ['costbook doctor', 'costbook doctor --offline', 'costbook doctor --json'],
   async run(input, context) {
     const isOffline = input.options['offline'] === true;
@@ -207,8 +208,7 @@ async function jobs(config: LocalConfig | undefined, context: CommandContext): P
     }
   }
   await read(async () => {
-    const all = loadJobs({ dir, env, now, keepSecret, requirePing: false });
-    await checkSteps(all, context);
+    const all = await expectJobs(readJobs({ dir, env, now, keepSecret, requirePing: false }), context);
     return `${all.map(({ name }) => name).join(', ')} can be run`;
   });
   await read(() => {

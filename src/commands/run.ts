@@ -12,13 +12,16 @@ import {
   commandLineOf,
   farAheadMs,
   type Job,
+  type JobReading,
   lastSlots,
-  loadJob,
   nextSlot,
+  readNamedJob,
   type Step,
+  type StepName,
   stepNames,
   stepRules,
 } from '../jobs/index.ts';
+import { expectProject } from '../project-folder.ts';
 import { formatTable, sendPing } from '../reports/index.ts';
 import { outcomeOf, runSteps, type StepResult } from '../run.ts';
 import { addCalendarMonths, formatInstant, formatMonth, type Instant, parseInstant } from '../time.ts';
@@ -81,18 +84,19 @@ export const runCommand: Command = {
     } catch (error) {
       options.problem(messageOf(error));
     }
-    const job = loadJob(input.arguments[0] ?? '', {
+    expectProject(context);
+    const reading = readNamedJob(input.arguments[0] ?? '', {
       ...{ dir: context.dir, env: context.env, now, keepSecret: context.keepSecret },
       requirePing: !isDry,
     });
-    const lacking = (only ?? []).filter((name) => !job.steps.some((step) => step.name === name));
-    for (const name of lacking) {
-      options.problem(
-        `--only: the job ${job.name} has no step ${name}: ${[...new Set(job.steps.map((step) => step.name))].join(', ')}`,
-      );
+    const { job } = reading;
+    const stepsOfJob = [...new Set((job?.steps ?? []).map((step) => step.name))];
+    for (const name of job === undefined ? [] : (only ?? []).filter((name) => !stepsOfJob.includes(name as StepName))) {
+      options.problem(`--only: the job ${reading.name} has no step ${name}: ${stepsOfJob.join(', ')}`);
     }
+    for (const mistake of await mistakesOf(reading, context)) options.problem(mistake);
     options.check();
-    await checkSteps([job], context);
+    if (job === undefined) throw new UsageError(`${reading.file}: no job, and no reason why`);
     const steps = job.steps
       .filter(({ name }) => only === undefined || only.includes(name))
       .map((step) => withMonth(step, now));
@@ -101,24 +105,36 @@ export const runCommand: Command = {
   },
 };
 
-/**
- * Throws UsageError that lists what the commands of the jobs' steps would refuse: found out before anything is begun. The
- * books are not read, so what depends on them is not checked.
- */
-export async function checkSteps(jobs: readonly Job[], context: CommandContext): Promise<void> {
+/** The jobs of files without a mistake. Throws UsageError that lists every mistake of every file. */
+export async function expectJobs(readings: readonly JobReading[], context: CommandContext): Promise<readonly Job[]> {
   const problems: string[] = [];
-  for (const job of jobs) {
-    for (const step of job.steps.map((each) => withMonth(each, context.effects.now()))) {
-      try {
-        await stepCommands[step.name].check?.(inputOf(step), context);
-      } catch (error) {
-        if (!(error instanceof UsageError)) throw error;
-        const said = error.message.split('\n').map((line) => `${job.file}: ${line} (step "${commandLineOf(step)}")`);
-        problems.push(...said);
-      }
+  for (const reading of readings) problems.push(...(await mistakesOf(reading, context)));
+  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  return readings.flatMap(({ job }) => job ?? []);
+}
+
+/**
+ * What is wrong with a job's file, a line each, by its lines: also what the commands of its steps would refuse. The books
+ * are not read, so what depends on them is not checked.
+ */
+export async function mistakesOf(
+  { file, steps, problem }: Pick<JobReading, 'file' | 'steps' | 'problem'>,
+  context: CommandContext,
+): Promise<string[]> {
+  const mistakes = problem?.split('\n') ?? [];
+  for (const step of steps.map((each) => withMonth(each, context.effects.now()))) {
+    try {
+      await stepCommands[step.name].check?.(inputOf(step), context);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      const place = step.where ?? file;
+      mistakes.push(...error.message.split('\n').map((line) => `${place}: ${line} (step "${commandLineOf(step)}")`));
     }
   }
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  function lineOf(mistake: string): number {
+    return Number(/^:(\d+):/.exec(mistake.slice(file.length))?.[1] ?? Number.POSITIVE_INFINITY);
+  }
+  return mistakes.sort((a, b) => (lineOf(a) === lineOf(b) ? 0 : lineOf(a) - lineOf(b)));
 }
 
 /** Tells who is to hear that a run begins and how it ended; that they could not be told is only a warning. */

@@ -72,7 +72,7 @@ export const sqlCommand: Command = {
     }
     options.check();
 
-    expectProject(context.dir); // the process that answers could not say it as well
+    expectProject(context); // the process that answers could not say it as well
     const sql = await readQuery(input, options.text('file'), context);
     if (asOf !== null) await warnOfFutureDates(context);
     context.progress('waiting for the answer');

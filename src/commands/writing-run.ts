@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { clockRemedy } from '../effects.ts';
 import { exitCodeOf, LockedError, messageOf, worstExitCode } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
+import { expectProject } from '../project-folder.ts';
 import type { EndedRun, SpendNow, UnpublishedRun } from '../reports/index.ts';
 import { describeSpan, formatInstant } from '../time.ts';
 import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
@@ -104,8 +105,9 @@ export async function setClockBack(
   });
 }
 
-/** Opens the project's warehouse when nobody else holds it. Throws what `openWarehouse` throws. */
-export function openProjectWarehouse(waitMs: number, context: CommandContext): Promise<Warehouse> {
+/** Opens the project's warehouse when nobody else holds it. Throws what `openWarehouse` throws, and UsageError where there is no project. */
+export async function openProjectWarehouse(waitMs: number, context: CommandContext): Promise<Warehouse> {
+  expectProject(context);
   const { dir, signal, effects } = context;
   const landing = openLanding(join(dir, 'data', 'landing'));
   async function newestLanded(): Promise<number> {

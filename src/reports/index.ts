@@ -138,5 +138,5 @@ export { sinkFault } from './sinks/reach.ts';
 export type { Attempt, SinkEffects, Tell } from './sinks/sink.ts';
 export { readInSlack, type SlackBlock, type SlackMessage, slackLimits, slackMessage } from './sinks/slack.ts';
 export { newestThatFit, sparkline } from './sparkline.ts';
-export { unanswerable } from './unanswerable.ts';
+export { isOfOwners, refusalWords, unanswerable } from './unanswerable.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';
