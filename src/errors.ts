@@ -172,6 +172,19 @@ export function messageOf(error: unknown): string {
 }
 
 /**
+ * The first whole sentence of an error of several lines. Where the first line only introduces a list it is joined with
+ * the first item, and the other items are counted: `2026-10 cannot be closed: account acc_one: … (and 2 more)`.
+ */
+export function firstSentenceOf(error: string): string {
+  const lines = error.split('\n').filter((line) => line.trim() !== '');
+  const end = lines.findIndex((line) => !line.trimEnd().endsWith(':'));
+  if (end <= 0) return lines[0] ?? error;
+  const sentence = lines.slice(0, end + 1).map((line) => line.trim().replace(/^- /, ''));
+  const more = lines.slice(end + 1).filter((line) => line.startsWith('- ')).length;
+  return `${sentence.join(' ')}${more === 0 ? '' : ` (and ${more} more)`}`;
+}
+
+/**
  * The beginning of a text from outside, for a message. It is cut between words: secrets are made unprintable by
  * their whole value, and half a token in the platform's words would pass.
  */

@@ -3,13 +3,21 @@ import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { type LocalAccount, type LocalConfig, loadConfig } from '../config.ts';
-import { CostbookError, exitCodeOf, exitCodes, messageOf, UsageError, worstExitCode } from '../errors.ts';
+import {
+  CostbookError,
+  exitCodeOf,
+  exitCodes,
+  firstSentenceOf,
+  messageOf,
+  UsageError,
+  worstExitCode,
+} from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
 import { umaskOf } from '../file-mode.ts';
 import { loadJobs } from '../jobs/index.ts';
 import { memoryLimitMb } from '../memory.ts';
 import { runChecks } from '../query/index.ts';
-import { budgetsFile, loadBudgets, readChecks, readReports, sinkFault } from '../reports/index.ts';
+import { budgetsFile, isRefusedClose, loadBudgets, readChecks, readReports, sinkFault } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { readToken } from '../secrets.ts';
 import { isStandardSecret, secretsOf } from '../sink-settings.ts';
@@ -21,6 +29,7 @@ import {
   lastClocks,
   openBooks,
   readAllTables,
+  type SqlRow,
   snapshotFile,
   warehouseBytes,
   warehouseFault,
@@ -426,20 +435,23 @@ async function books(
     const [last] = await snapshot.connection.rows(
       `select command, outcome, exit_code, error from runs where outcome <> 'running' order by run_number desc limit 1`,
     );
-    if (last !== undefined) {
-      found.push(
-        last['outcome'] === 'done'
-          ? ok(`the last run (${last['command']}) was done`)
-          : warn(
-              `the last run (${last['command']}) ${last['outcome']}: ${last['error'] ?? 'no reason kept'}`,
-              '"costbook status" says what it left',
-            ),
-      );
-    }
+    if (last !== undefined) found.push(lastRun(last));
   } finally {
     snapshot.close();
   }
   return found;
+}
+
+/** How the last run ended, with the whole first sentence of what failed. */
+function lastRun(row: SqlRow): Found {
+  const [command, outcome] = [String(row['command']), String(row['outcome'])];
+  const exitCode = row['exit_code'] === null ? null : Number(row['exit_code']);
+  const reason = row['error'] === null ? 'no reason was stored' : firstSentenceOf(String(row['error']));
+  if (outcome === 'done') return ok(`the last run (${command}) was done`);
+  if (isRefusedClose({ command, outcome, exitCode })) {
+    return ok(`the last run (${command}) was refused and changed nothing: ${reason}`);
+  }
+  return warn(`the last run (${command}) ${outcome}: ${reason}`, '"costbook status" says what it left');
 }
 
 const alertsShown = 5;

@@ -1,4 +1,4 @@
-import { cardOf, parseFact, type Severity } from '../reports/index.ts';
+import { type AlertFact, cardOf, parseFact, type Severity } from '../reports/index.ts';
 import type { Connection } from '../warehouse/index.ts';
 
 /** An alert that holds, in words for a person. */
@@ -10,7 +10,7 @@ export interface OpenAlert {
   readonly icon: string;
   /** What is wrong, in a line. */
   readonly title: string;
-  /** The amount, or what was found; undefined where the title says all. */
+  /** The amount and as of when it is, or what was found; undefined where the title says all. */
   readonly detail: string | undefined;
   /** Whether to act or to wait; undefined of budgets and anomalies. */
   readonly next: string | undefined;
@@ -40,6 +40,15 @@ export function alertWords({
   readonly key: string;
   readonly fact: string;
 }): Pick<OpenAlert, 'icon' | 'title' | 'detail' | 'next'> {
-  const { icon, title, sentences, next } = cardOf({ key, occurrence: 1, transition: 'raised', fact: parseFact(fact) });
-  return { icon, title, detail: sentences[0], next };
+  const parsed = parseFact(fact);
+  const { icon, title, sentences, next } = cardOf({ key, occurrence: 1, transition: 'raised', fact: parsed });
+  const [first] = sentences;
+  return { icon, title, detail: first && withDate(first, parsed), next };
+}
+
+/** Amounts move on while an alert is open, and the ledger has those of when it was raised: says as of when they are. */
+function withDate(sentence: string, { kind, completeThrough }: AlertFact): string {
+  const hasAmount = kind === 'budget' || kind === 'anomaly' || kind === 'dimension' || kind === 'closed_month';
+  if (!hasAmount || completeThrough === null) return sentence;
+  return `${sentence.replace(/\.$/, '')}, as of ${completeThrough}.`;
 }

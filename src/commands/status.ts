@@ -1,8 +1,17 @@
 import { styleText } from 'node:util';
 import { loadConfig } from '../config.ts';
-import { exitCodes } from '../errors.ts';
-import { alertRows, nextWords, stepAfterRun, unprovenStep } from '../reports/index.ts';
-import { forTerminal } from '../safe-text.ts';
+import { counted } from '../counted.ts';
+import { exitCodes, firstSentenceOf } from '../errors.ts';
+import {
+  alertRows,
+  differWords,
+  isRefusedClose,
+  monthsTouched,
+  nextWords,
+  stepAfterRun,
+  unprovenStep,
+} from '../reports/index.ts';
+import { forTerminal, maxSentenceLength } from '../safe-text.ts';
 import { dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
 import {
   type Connection,
@@ -251,9 +260,11 @@ function reasonsOf(account: AccountStatus, now: Instant, freshnessHours: number)
     );
   }
   if (unproven.length > 0) {
-    reasons.push(
-      `account ${account.account} has ${unproven.length} window${unproven.length === 1 ? '' : 's'} that did not prove`,
+    const words = differWords(
+      unproven.map(({ because }) => because),
+      monthsTouched(unproven),
     );
+    reasons.push(`costs of account ${account.account} ${words} (${counted(unproven.length, 'window')})`);
   }
   return reasons;
 }
@@ -315,7 +326,7 @@ function failureLines({ failedIngest }: Status, paint: Paint): string[] {
   return [
     paint(
       'red',
-      `  - but the last ingest failed${when}${exitCode === null ? '' : `, exit ${exitCode}`}: ${firstLine(error)}`,
+      `  - but the last ingest failed${when}${exitCode === null ? '' : `, exit ${exitCode}`}: ${reasonOf(error)}`,
     ),
     `    ${nextWords(next)}`,
   ];
@@ -338,9 +349,9 @@ function alertLines({ open, critical, messagesWaiting, list }: Status['alerts'],
   ];
 }
 
-/** An error's first line; the others stand in the run's row. */
-function firstLine(error: string | null): string {
-  return forTerminal(error?.split('\n')[0] ?? 'no reason was stored', 300);
+/** The first whole sentence of an error; the run's row has all of it. */
+function reasonOf(error: string | null): string {
+  return forTerminal(error === null ? 'no reason was stored' : firstSentenceOf(error), maxSentenceLength);
 }
 
 /** How many of an account's windows are shown; --json has them all. */
@@ -377,7 +388,6 @@ function describe(status: Status, now: Instant, paint: Paint): string {
       `  settled through    ${settledThrough ?? 'nothing yet'}`,
       `  first hour         ${account.firstCovered ?? 'nothing yet'}`,
       `  read as            ${account.role ?? 'not known yet'}`,
-      `  platform's totals  ${account.totalDecimals.cost} decimals of USD, ${account.totalDecimals.usage} of usage`,
     );
     if (Number(account.unknownWorkspaceCost) !== 0) {
       lines.push(`  workspace unknown  ${account.unknownWorkspaceCost} USD (rows without uuid, read as member)`);
@@ -387,7 +397,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
     lines.push(...windows(account.postponed, 'not yet proven', 'yellow'));
     if (account.lastRun !== null && account.lastRun.exitCode !== 0) {
       const { exitCode, error } = account.lastRun;
-      lines.push(`  last run           ${paint('red', 'FAILED')}, exit ${exitCode}: ${firstLine(error)}`);
+      lines.push(`  last run           ${paint('red', 'FAILED')}, exit ${exitCode}: ${reasonOf(error)}`);
     }
   }
   lines.push('');
@@ -403,12 +413,18 @@ function describe(status: Status, now: Instant, paint: Paint): string {
     const hours = `${restated.hours} hour${restated.hours === 1 ? '' : 's'} of series`;
     lines.push(`restated in the last ${restatedDays} days: ${hours}, ${restated.cost} USD ("costbook restatements")`);
   }
-  if (lastRun !== null) {
-    const failed = lastRun['error'] === null ? '' : `: ${firstLine(String(lastRun['error']))}`;
-    const words =
-      `last run ${lastRun['runNumber']} (${lastRun['command']}) ${lastRun['outcome']} at ${lastRun['endedAt'] ?? lastRun['startedAt']}` +
-      `, exit ${lastRun['exitCode'] ?? 'not yet'}${failed}`;
-    lines.push(lastRun['outcome'] === 'done' ? words : paint('red', words));
-  }
+  if (lastRun !== null) lines.push(lastRunLine(lastRun, paint));
   return `${lines.join('\n')}\n`;
+}
+
+/** How the last run ended; a close that was refused changed nothing and is no failure of the books. */
+function lastRunLine(run: NonNullable<Status['lastRun']>, paint: Paint): string {
+  const [command, outcome] = [String(run['command']), String(run['outcome'])];
+  const exitCode = run['exitCode'] === null ? null : Number(run['exitCode']);
+  const isRefused = isRefusedClose({ command, outcome, exitCode });
+  const failed = run['error'] === null ? '' : `: ${reasonOf(String(run['error']))}`;
+  const words =
+    `last run ${run['runNumber']} (${command}) ${isRefused ? 'refused' : outcome} at ${run['endedAt'] ?? run['startedAt']}` +
+    `, exit ${exitCode ?? 'not yet'}${failed}`;
+  return outcome === 'done' || isRefused ? words : paint('red', words);
 }

@@ -99,7 +99,7 @@ export { type Manifest, type ManifestFile, manifestName } from './manifest.ts';
 export { answersMetric, type EndedRun, type MetricsAsked, metricNames, readMetrics } from './metrics.ts';
 export * from './moment.ts';
 export { cents } from './money.ts';
-export { type NextStep, nextStepOf, stepAfterRun, unprovenStep } from './next-step.ts';
+export { isRefusedClose, type NextStep, nextStepOf, stepAfterRun, unprovenStep } from './next-step.ts';
 export { ownerBudgets } from './owner-budgets.ts';
 export * from './parameters.ts';
 export {
@@ -130,4 +130,5 @@ export type { Attempt, SinkEffects, Tell } from './sinks/sink.ts';
 export { readInSlack, type SlackBlock, type SlackMessage, slackLimits, slackMessage } from './sinks/slack.ts';
 export { newestThatFit, sparkline } from './sparkline.ts';
 export { unanswerable } from './unanswerable.ts';
+export { differWords, monthsTouched } from './unproven.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';

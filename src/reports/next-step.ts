@@ -45,6 +45,17 @@ export function nextStepOf(fact: DataFact): NextStep {
   }
 }
 
+/** Whether somebody asked for a close that was refused: the answer was given to that person, and nothing changed. */
+export function isRefusedClose({
+  command,
+  outcome,
+  exitCode,
+}: Pick<RunFact, 'command' | 'outcome' | 'exitCode'>): boolean {
+  return (
+    command === 'close' && outcome === 'failed' && (exitCode === exitCodes.unproven || exitCode === exitCodes.usage)
+  );
+}
+
 /** What to do after a failed run, by the exit code that says why it failed. Pure. */
 export function stepAfterRun({
   command,

@@ -6,6 +6,7 @@ import {
   CostbookError,
   exitCodeOf,
   exitCodes,
+  firstSentenceOf,
   InterruptedError,
   LockedError,
   MachineError,
@@ -122,5 +123,16 @@ describe('errors', () => {
     expect(messageOf('broken')).toBe('broken');
     expect(messageOf(undefined)).toBe('undefined');
     expect(messageOf({ toString: () => 'odd' })).toBe('odd');
+  });
+});
+
+describe('firstSentenceOf(error)', () => {
+  test('joins a line that introduces a list with the first item, and counts the others', () => {
+    expect(firstSentenceOf('2026-10 cannot be closed:\n- acc_one: not complete\n- check x: 2 offenders')).toBe(
+      '2026-10 cannot be closed: acc_one: not complete (and 1 more)',
+    );
+    expect(firstSentenceOf('no answer\nfrom anybody')).toBe('no answer');
+    expect(firstSentenceOf('it ends so:')).toBe('it ends so:');
+    expect(firstSentenceOf('')).toBe('');
   });
 });
