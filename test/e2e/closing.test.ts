@@ -310,7 +310,7 @@ test('where nothing was loaded there is nothing to close, and nothing is made', 
     ['reopen', '2026-09', '--reason', 'x'],
   ]) {
     const { exitCode, stderr } = await runCli([...args, '--dir', dir]);
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('does not exist yet: run "costbook ingest" first')]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('costbook init')]);
   }
   expect(await readdir(dir)).toEqual([]);
 });

@@ -82,8 +82,7 @@ describe.concurrent('with --log-format json', () => {
 });
 
 test('without asking for it, events are JSON where no terminal is, and words stay words', async () => {
-  const dir = await newProject();
-  const { stderr, exitCode } = await runCli(['report', 'nonesuch', '--dir', dir]);
+  const { stderr, exitCode } = await runCli(['report', 'cost', '--dir', '/nonesuch']);
   expect(exitCode).toBe(2);
   expect(stderr).toMatch(/^costbook: .*nonesuch/);
 });

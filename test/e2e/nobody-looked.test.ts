@@ -111,12 +111,13 @@ describe('what only "costbook alert" finds out', () => {
 
 test('a report that tells of anything else of that is refused', async () => {
   const own = await newProject();
+  await mkdir(join(own, 'jobs'));
   await mkdir(join(own, 'sql', 'reports'), { recursive: true });
   await writeFile(
     join(own, 'sql', 'reports', 'mine.sql'),
     '--! about: Mine?\n--! grain: a\n--! kept: anomaly\nselect 1 as a\n',
   );
-  const { exitCode, stderr } = await runCli(['report', '--list', '--dir', own]);
+  const { exitCode, stderr } = await runCli(['report', 'mine', '--dir', own]);
   expect(exitCode).toBe(2);
   expect(stderr).toContain('found "--! kept: anomaly", expected one of anomalies, forecasts, outcomes');
 });

@@ -1,7 +1,8 @@
-import { copyFile, mkdir } from 'node:fs/promises';
+import { copyFile, mkdir, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect } from 'vitest';
+import { readSeal, sealFile } from '../../src/warehouse/seal.ts';
 import { ingest, newProject } from './project.ts';
 import { series, startScriptedPlatform } from './scripted-platform.ts';
 
@@ -20,8 +21,11 @@ export interface TwoNights {
   publish(dir: string, night: Night): Promise<void>;
 }
 
-/** Calls the only account of a file otherwise: ids that the scripted platform does not have. */
+/** Renames the only account of a snapshot, and seals it again: ids that the scripted platform does not have. */
 async function renameAccount(file: string, account: string): Promise<void> {
+  const sealed = await readSeal(file);
+  if (sealed.state !== 'intact') throw new Error(`${file} is ${sealed.state}`);
+  await truncate(file, sealed.seal.bytes);
   const instance = await DuckDBInstance.create(file, { threads: '1' });
   const connection = await instance.connect();
   const tables = await connection.runAndReadAll(
@@ -31,6 +35,7 @@ async function renameAccount(file: string, account: string): Promise<void> {
   for (const [table] of tables.getRows()) await connection.run(`update ledger.${table} set account = $1`, [account]);
   connection.closeSync();
   instance.closeSync();
+  await sealFile(file, sealed.seal, new Date(sealed.seal.publishedAt));
 }
 
 export async function twoNights(account = 'acc_one'): Promise<TwoNights> {
