@@ -289,7 +289,7 @@ describe('facts about the data', () => {
   test('what is forecast and kept is forecast once, unless a threshold asks for it', async () => {
     const text = `budgets:
   - { name: asked, period: monthly, amount: 9 USD, thresholds: [{ at: 100%, of: forecast }] }
-  - { name: kept, period: monthly, amount: 9 USD }
+  - { name: kept, period: monthly, amount: 9 USD, thresholds: [{ at: 100% }] }
 `;
     const costs = Array.from({ length: 30 }, (_, day) => ({
       bucket_start: `${new Date(Date.UTC(2026, 7, 9 + day, 1)).toISOString().slice(0, 10)} 01:00:00`,
@@ -556,7 +556,7 @@ describe('a digest', () => {
         text: `budgets:
   - { name: tight, period: monthly, amount: 250 USD, thresholds: [{ at: 100%, of: forecast }] }
   - { name: wide, period: monthly, amount: 900 USD, thresholds: [{ at: 100%, of: forecast }] }
-  - { name: plain, period: monthly, amount: 250 USD }
+  - { name: plain, period: monthly, amount: 250 USD, thresholds: [{ at: 100% }] }
 `,
         file: 'budgets.yaml',
         now,
