@@ -50,7 +50,7 @@ const comfortableWidth = 24;
 const readableWidth = 18;
 /** Texts are cut to this width before rows become blocks. */
 const leastWidth = 12;
-/** The rule below the names is no longer than this in a pipe, where one cell may be a page of text. */
+/** In a pipe the rule below the names is no longer than this where a column is wider. */
 const mostRuler = 80;
 /** Of so many columns that are not shown the names are said. */
 const mostNames = 8;
@@ -261,11 +261,10 @@ function sideBySide(
   const height = Math.max(0, ...columns.map(({ head }) => head.length));
   // Names of fewer lines stand at the bottom, above their column.
   const names = Array.from({ length: height }, (_, row) => line(({ head }) => head[row - height + head.length] ?? ''));
-  const ruler = columns
-    .map(({ width }) => '─'.repeat(width))
-    .join(between)
-    .slice(0, Math.max(mostRuler, lineWidth))
-    .trimEnd();
+  const rule = columns.map(({ width }) => '─'.repeat(width)).join(between);
+  // One cell may be a page of text.
+  const isLong = columns.some(({ width }) => width > Math.max(mostRuler, lineWidth));
+  const ruler = isLong ? rule.slice(0, Math.max(mostRuler, lineWidth)).trimEnd() : rule;
   return {
     head: [...above, ...names, ruler].join('\n'),
     row(cells) {
