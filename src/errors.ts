@@ -179,10 +179,17 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What an error says first: its first sentence, which says what was found. The advice comes after it. Pure. */
-export function firstSentence(words: string): string {
-  const [line = ''] = words.split('\n');
-  return line.replace(/(?<=[^.])\. +(?=[A-Z"]).*$/, '');
+/**
+ * What an error says first: its first sentence, without the advice after it. Where the first line only introduces a list
+ * it is joined with the first item, and the others are counted: `2026-10 cannot be closed: acc_one: … (and 2 more)`. Pure.
+ */
+export function firstSentence(error: string): string {
+  const lines = error.split('\n').filter((line) => line.trim() !== '');
+  const end = lines.findIndex((line) => !line.trimEnd().endsWith(':'));
+  if (end <= 0) return (lines[0] ?? error).replace(/(?<=[^.])\. +(?=[A-Z"]).*$/, '');
+  const sentence = lines.slice(0, end + 1).map((line) => line.trim().replace(/^- /, ''));
+  const more = lines.slice(end + 1).filter((line) => line.startsWith('- ')).length;
+  return `${sentence.join(' ')}${more === 0 ? '' : ` (and ${more} more)`}`;
 }
 
 /**

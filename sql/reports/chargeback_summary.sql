@@ -4,26 +4,56 @@
 --! totals: direct_cost, shared_cost, cost, cost_month_before, change
 --! formats: csv, parquet
 --! top: cost
---! important: owner, cost, direct_cost, shared_cost, change, budget, cost_month_before, month
--- One row an owner, over all accounts; without an owner it is null. Budgets are the monthly ones of jobs/budgets.yaml
+--! important: owner, cost, direct_cost, shared_cost, change, budget, cost_month_before, compared_end, month
+-- One row an owner, over all accounts; without an owner it is null. A month that is not complete is compared with the
+-- same hours of the month before: up to compared_end, through which every account is complete. Budgets are the monthly ones of jobs/budgets.yaml
 -- whose scope names this one owner and nothing else; of several the smallest counts.
-with owned as (
+with months as (
+  select
+    cast($month as timestamp) as month_start,
+    cast($month as timestamp) + interval 1 month as month_end,
+    cast($month as timestamp) - interval 1 month as base_start
+),
+books as (
+  select
+    months.month_start,
+    months.month_end,
+    months.base_start,
+    bool_and(accounts.history_start <= months.base_start) as has_base,
+    -- An account of which nothing is complete has no hour that can be compared.
+    least(months.month_end, min(coalesce(accounts.complete_through, months.month_start))) as compared_end
+  from accounts
+  cross join months
+  where $account is null or accounts.account = $account
+  group by months.month_start, months.month_end, months.base_start
+),
+known as (
+  select
+    month_start,
+    compared_end,
+    -- A month in which nothing is known cannot be compared with.
+    coalesce(has_base and compared_end > month_start, false) as has_month_before,
+    -- Whole months are compared as they are; of any other as many hours as both have.
+    case
+      when compared_end = month_end then month_start
+      else least(month_start, base_start + (compared_end - month_start))
+    end as base_end
+  from books
+),
+owned as (
   select
     json_extract_string(owner, '/' || replace(replace($dimension, '~', '~0'), '/', '~1')) as owner,
-    bucket_start < cast($month as timestamp) as is_month_before,
+    bucket_start < known.month_start as is_month_before,
+    bucket_start < case when bucket_start < known.month_start then known.base_end else known.compared_end end
+      as is_compared,
     is_shared,
     sum(cost) as cost
   from costs_allocated
+  cross join known
   where bucket_start >= cast($month as timestamp) - interval 1 month
     and bucket_start < cast($month as timestamp) + interval 1 month
     and ($account is null or account = $account)
   group by all
-),
--- A month in which nothing is known cannot be compared with.
-known as (
-  select coalesce(bool_and(history_start <= cast($month as timestamp) - interval 1 month), false) as has_month_before
-  from accounts
-  where $account is null or account = $account
 ),
 owners as (
   select
@@ -31,7 +61,8 @@ owners as (
     coalesce(sum(cost) filter (not is_month_before and not is_shared), 0) as direct_cost,
     coalesce(sum(cost) filter (not is_month_before and is_shared), 0) as shared_cost,
     coalesce(sum(cost) filter (not is_month_before), 0) as cost,
-    coalesce(sum(cost) filter (is_month_before), 0) as cost_month_before
+    coalesce(sum(cost) filter (not is_month_before and is_compared), 0) as cost_compared,
+    coalesce(sum(cost) filter (is_month_before and is_compared), 0) as cost_month_before
   from owned
   group by owner
 ),
@@ -59,14 +90,15 @@ select
   cast(owners.shared_cost as decimal(38, 12)) as shared_cost,
   cast(owners.cost as decimal(38, 12)) as cost,
   case when known.has_month_before then cast(owners.cost_month_before as decimal(38, 12)) end as cost_month_before,
-  case when known.has_month_before then cast(owners.cost - owners.cost_month_before as decimal(38, 12)) end as change,
+  case when known.has_month_before then cast(owners.cost_compared - owners.cost_month_before as decimal(38, 12)) end as change,
   case
     when known.has_month_before
-      then cast((owners.cost - owners.cost_month_before) / nullif(owners.cost_month_before, 0) as decimal(38, 6))
+      then cast((owners.cost_compared - owners.cost_month_before) / nullif(owners.cost_month_before, 0) as decimal(38, 6))
   end as change_share,
   budgets.budget,
   cast(budgets.budget - owners.cost as decimal(38, 12)) as budget_left,
-  cast(owners.cost / nullif(budgets.budget, 0) as decimal(38, 6)) as budget_share
+  cast(owners.cost / nullif(budgets.budget, 0) as decimal(38, 6)) as budget_share,
+  case when known.has_month_before then known.compared_end end as compared_end
 from owners
 cross join known
 left join budgets on budgets.owner = owners.owner

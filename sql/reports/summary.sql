@@ -3,10 +3,12 @@
 --! params: from date = none, to date = none, account text = *
 --! formats: csv, parquet
 --! top: month
---! important: month, cost, change, accrual, forecast_of_rest, year_to_date, state, change_share, account
+--! important: month, cost, change, accrual, forecast_basis, forecast_of_rest, year_to_date, state, change_share,
+--! important: forecast_through, account
 -- An open month is one that is not complete: its cost is what is in the books so far. To that comes a forecast of the
--- rest, and both together are what finance accrues. The forecast is the last one that "alert" stored for the account's
--- workspaces, where it is at most three days old; otherwise the mean of the last seven complete days.
+-- rest, and both together are what finance accrues. forecast_basis says what the forecast is: that of a monthly budget of
+-- the whole account, which "budgets" shows too; without one the sum of the account's workspaces, each forecast by itself.
+-- Both are what "alert" stored last, at most three days ago. Otherwise it is the mean of the last seven complete days.
 with books as (
   select
     account,
@@ -49,21 +51,46 @@ costs_of_months as (
   join books using (account)
   left join added_up using (account, month)
 ),
-stored as (
+candidates as (
   select
-    forecasts.account,
+    books.account,
     forecasts.complete_through,
+    'budget ' || forecasts.budget as basis,
+    0 as place,
+    forecasts.forecast - forecasts.spent as rest,
+    date_diff('hour', forecasts.complete_through, forecasts.period_end) as hours_left
+  from forecasts
+  join books
+    on forecasts.period_start = books.open_month
+    and (
+      forecasts.scope = cast(to_json({'account': [books.account]}) as varchar)
+      or (forecasts.scope = '{}' and (select count(*) from accounts) = 1)
+    )
+  where forecasts.scope_kind = 'budget' and forecasts.period_kind = 'monthly' and forecasts.forecast is not null
+  union all
+  select
+    books.account,
+    forecasts.complete_through,
+    'sum of workspaces' as basis,
+    1 as place,
     sum(forecasts.forecast - forecasts.spent) as rest,
     date_diff('hour', forecasts.complete_through, max(forecasts.period_end)) as hours_left
   from forecasts
-  join books
-    on books.account = forecasts.account
-    and forecasts.period_start = books.open_month
-    and forecasts.complete_through <= books.complete_through
-    and forecasts.complete_through > books.complete_through - interval 3 day
+  join books on books.account = forecasts.account and forecasts.period_start = books.open_month
   where forecasts.scope_kind = 'workspace' and forecasts.period_kind = 'monthly' and forecasts.forecast is not null
-  group by forecasts.account, forecasts.complete_through
-  qualify row_number() over (partition by forecasts.account order by forecasts.complete_through desc) = 1
+  group by books.account, forecasts.complete_through
+),
+stored as (
+  select candidates.*
+  from candidates
+  join books
+    on books.account = candidates.account
+    and candidates.complete_through <= books.complete_through
+    and candidates.complete_through > books.complete_through - interval 3 day
+  -- Budgets of one scope have one forecast.
+  qualify row_number() over (
+    partition by candidates.account order by candidates.complete_through desc, candidates.place, candidates.basis
+  ) = 1
 ),
 last_days as (
   select series.account, sum(amounts.cost) as cost
@@ -80,6 +107,7 @@ rests as (
   select
     books.account,
     stored.complete_through as forecast_through,
+    stored.basis,
     case
       when stored.rest is not null then cast(greatest(0, stored.rest) * books.hours_left as double) / stored.hours_left
       when books.history_start <= books.complete_through - interval 7 day
@@ -93,6 +121,7 @@ summed as (
   select
     costs_of_months.*,
     rests.forecast_through,
+    rests.basis,
     case when not is_open and lag(is_whole) over by_month then lag(costs_of_months.cost) over by_month end
       as cost_month_before,
     sum(costs_of_months.cost) over (partition by account, date_trunc('year', month) order by month) as year_to_date,
@@ -122,10 +151,10 @@ select
   cast(summed.cost + summed.rest as decimal(38, 12)) as accrual,
   case
     when not summed.is_open then null
-    when summed.rest is null then 'none: less than seven days are known'
-    when summed.forecast_through is null then 'mean of the last seven days'
-    else 'forecast of ' || strftime(summed.forecast_through, '%Y-%m-%dT%H:%M:%SZ')
-  end as forecast_basis
+    when summed.rest is null then 'none: under 7 days'
+    else coalesce(summed.basis, 'mean of 7 days')
+  end as forecast_basis,
+  case when summed.is_open and summed.rest is not null then summed.forecast_through end as forecast_through
 from summed
 left join ledger.closed_months as closed_months on closed_months.billing_month = summed.month
 where ($from is null or summed.month >= cast($from as date))

@@ -329,7 +329,10 @@ function describeSince(lines: readonly BudgetNow[]): string[] {
 function describeForecasts(lines: readonly BudgetNow[]): string[] {
   const sentences = lines.flatMap(({ budget, spend: { period }, forecast, exceedsOn }) => {
     if (forecast.kind === 'none' || exceedsOn === undefined) return [];
-    return [forecastSentence(budget, period, forecast, exceedsOn)];
+    const alerts = isForecastAsked(budget)
+      ? ''
+      : '; no alert, as it has no threshold such as { at: 100%, of: forecast }';
+    return [`${forecastSentence(budget, period, forecast, exceedsOn)}${alerts}`];
   });
   const reasons = lines.flatMap(({ forecast }) => (forecast.kind === 'none' ? [forecast.reason] : []));
   const none = [...new Set(reasons)].map((reason) => {
@@ -338,7 +341,9 @@ function describeForecasts(lines: readonly BudgetNow[]): string[] {
     );
     return `no forecast of ${names.join(', ')}: ${reason}`;
   });
-  return [...sentences, ...none];
+  const isFitted = lines.some(({ forecast }) => forecast.kind === 'forecast');
+  const basis = isFitted ? ['USD forecast: of each budget by itself, so parts do not add up to their whole'] : [];
+  return [...basis, ...sentences, ...none];
 }
 
 const usualDays = 400;

@@ -18,7 +18,7 @@ import { umaskOf } from '../file-mode.ts';
 import { readJobs } from '../jobs/index.ts';
 import { memoryLimitMb } from '../memory.ts';
 import { runChecks } from '../query/index.ts';
-import { budgetsFile, loadBudgets, readChecks, readReports, sinkFault } from '../reports/index.ts';
+import { budgetsFile, isRefusedClose, loadBudgets, readChecks, readReports, sinkFault } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { readToken } from '../secrets.ts';
 import { isStandardSecret, secretsOf } from '../sink-settings.ts';
@@ -31,6 +31,7 @@ import {
   lastClocks,
   openBooks,
   readAllTables,
+  type SqlRow,
   snapshotFile,
   warehouseBytes,
   warehouseFault,
@@ -458,26 +459,30 @@ async function books(
     const [last] = await snapshot.connection.rows(
       `select command, outcome, exit_code, error from runs where outcome <> 'running' order by run_number desc limit 1`,
     );
-    if (last !== undefined) {
-      found.push(
-        last['outcome'] === 'done'
-          ? ok(`the last run (${last['command']}) was done`)
-          : warn(
-              `the last run (${last['command']}) ${last['outcome']}: ${reasonsOf(last['error'])}`,
-              '"costbook status" says what it left',
-            ),
-      );
-    }
+    if (last !== undefined) found.push(lastRun(last));
   } finally {
     snapshot.close();
   }
   return found;
 }
 
-/** What the error of a run says first of each step that failed, a line each. */
-function reasonsOf(error: unknown): string {
-  if (error === null || error === undefined) return 'no reason was stored';
-  return String(error).split('\n').map(firstSentence).join('\n');
+/** How the last run ended, with what each step that failed says first. */
+function lastRun(row: SqlRow): Found {
+  const [command, outcome] = [String(row['command']), String(row['outcome'])];
+  const exitCode = row['exit_code'] === null ? null : Number(row['exit_code']);
+  const reason = row['error'] === null ? 'no reason was stored' : reasonsOf(String(row['error']));
+  if (outcome === 'done') return ok(`the last run (${command}) was done`);
+  if (isRefusedClose({ command, outcome, exitCode })) {
+    return ok(`the last run (${command}) was refused and changed nothing: ${reason}`);
+  }
+  return warn(`the last run (${command}) ${outcome}: ${reason}`, '"costbook status" says what it left');
+}
+
+/** What the error of a run says first of each step that failed, a line each; a list stays with what introduces it. */
+function reasonsOf(error: string): string {
+  const [first = '', ...more] = error.split('\n');
+  if (first.trimEnd().endsWith(':')) return firstSentence(error);
+  return [first, ...more].map(firstSentence).join('\n');
 }
 
 const alertsShown = 5;

@@ -222,7 +222,7 @@ function describe(forecasts: readonly ScopeForecast[], layout: TableLayout): str
   return [
     table,
     ...[
-      `USD spent: in complete hours; forecast: USD of the whole period; ${forecastLevel} of 100 should end between low and high`,
+      `USD spent: in complete hours; forecast: USD of the whole period; ${forecastLevel} of 100 should end between low and high; each line is forecast by itself, so lines do not add up to others`,
       ...[...reasons].map(([reason, names]) => `no forecast of ${names.join(', ')}: ${reason}`),
     ].map((words) => wrapped(words, layout)),
   ].join('\n');

@@ -12,7 +12,7 @@ export interface OpenAlert {
   readonly icon: string;
   /** What is wrong, in a line. */
   readonly title: string;
-  /** The amount, or what was found; undefined where the title says all. */
+  /** The amount and as of when it is, or what was found; undefined where the title says all. */
   readonly detail: string | undefined;
   /** Whether to act or to wait; undefined of budgets and anomalies. */
   readonly next: string | undefined;
@@ -44,11 +44,19 @@ export function alertWords({
 }): Pick<OpenAlert, 'icon' | 'title' | 'detail' | 'next'> {
   const parsed = parseFact(fact);
   const { icon, title, sentences, next } = cardOf({ key, occurrence: 1, transition: 'raised', fact: parsed });
-  return { icon, title, detail: detailOf(parsed, sentences), next };
+  const first = detailOf(parsed, sentences);
+  return { icon, title, detail: first && withDate(first, parsed), next };
 }
 
 /** The amount, or the reason: of a failed run what its error says first. */
 function detailOf(fact: AlertFact, sentences: readonly string[]): string | undefined {
   if (fact.kind !== 'run' || fact.error === null) return sentences[0];
   return oneLine(firstSentence(fact.error), maxSentenceLength);
+}
+
+/** Amounts move on while an alert is open, and the ledger has those of when it was raised: says as of when they are. */
+function withDate(sentence: string, { kind, completeThrough }: AlertFact): string {
+  const hasAmount = kind === 'budget' || kind === 'anomaly' || kind === 'dimension' || kind === 'closed_month';
+  if (!hasAmount || completeThrough === null) return sentence;
+  return `${sentence.replace(/\.$/, '')}, as of ${completeThrough}.`;
 }

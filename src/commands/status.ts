@@ -1,8 +1,17 @@
 import { styleText } from 'node:util';
 import { loadConfig } from '../config.ts';
-import { exitCodes } from '../errors.ts';
-import { alertRows, nextWords, stepAfterRun, unprovenStep } from '../reports/index.ts';
-import { forTerminal } from '../safe-text.ts';
+import { counted } from '../counted.ts';
+import { exitCodes, firstSentence } from '../errors.ts';
+import {
+  alertRows,
+  differWords,
+  isRefusedClose,
+  monthsTouched,
+  nextWords,
+  stepAfterRun,
+  unprovenStep,
+} from '../reports/index.ts';
+import { forTerminal, maxSentenceLength } from '../safe-text.ts';
 import { dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
 import {
   type Connection,
@@ -256,9 +265,11 @@ function reasonsOf(account: AccountStatus, now: Instant, freshnessHours: number)
     );
   }
   if (unproven.length > 0) {
-    reasons.push(
-      `account ${account.account} has ${unproven.length} window${unproven.length === 1 ? '' : 's'} that did not prove`,
+    const words = differWords(
+      unproven.map(({ because }) => because),
+      monthsTouched(unproven),
     );
+    reasons.push(`costs of account ${account.account} ${words} (${counted(unproven.length, 'window')})`);
   }
   return reasons;
 }
@@ -320,7 +331,7 @@ function failureLines({ failedIngest }: Status, paint: Paint): string[] {
   return [
     paint(
       'red',
-      `  - but the last ingest failed${when}${exitCode === null ? '' : `, exit ${exitCode}`}: ${firstLine(error)}`,
+      `  - but the last ingest failed${when}${exitCode === null ? '' : `, exit ${exitCode}`}: ${reasonOf(error)}`,
     ),
     `    ${nextWords(next)}`,
   ];
@@ -332,8 +343,8 @@ const ingestKey = 'run/ingest';
 
 /** The error of a run behind a colon; nothing where the failed ingest above has said the same. */
 function reasonOnce(error: string | null, { failedIngest }: Status): string {
-  const reason = firstLine(error);
-  const said = failedIngest === null ? undefined : firstLine(failedIngest.error);
+  const reason = reasonOf(error);
+  const said = failedIngest === null ? undefined : reasonOf(failedIngest.error);
   return said !== undefined && (reason.includes(said) || said.includes(reason)) ? '' : `: ${reason}`;
 }
 
@@ -356,9 +367,9 @@ function alertLines(
   ];
 }
 
-/** An error's first line; the others stand in the run's row. */
-function firstLine(error: string | null): string {
-  return forTerminal(error?.split('\n')[0] ?? 'no reason was stored', 300);
+/** The first whole sentence of an error; the run's row has all of it. */
+function reasonOf(error: string | null): string {
+  return forTerminal(error === null ? 'no reason was stored' : firstSentence(error), maxSentenceLength);
 }
 
 /** How many of an account's windows are shown; --json has them all. */
@@ -396,7 +407,6 @@ function describe(status: Status, now: Instant, paint: Paint): string {
       `  settled through    ${settledThrough ?? 'nothing yet'}`,
       `  first hour         ${account.firstCovered ?? 'nothing yet'}`,
       `  read as            ${account.role ?? 'not known yet'}`,
-      `  platform's totals  ${account.totalDecimals.cost} decimals of USD, ${account.totalDecimals.usage} of usage`,
     );
     if (Number(account.unknownWorkspaceCost) !== 0) {
       lines.push(`  workspace unknown  ${account.unknownWorkspaceCost} USD (rows without uuid, read as member)`);
@@ -422,12 +432,18 @@ function describe(status: Status, now: Instant, paint: Paint): string {
     const hours = `${restated.hours} hour${restated.hours === 1 ? '' : 's'} of series`;
     lines.push(`restated in the last ${restatedDays} days: ${hours}, ${restated.cost} USD ("costbook restatements")`);
   }
-  if (lastRun !== null) {
-    const failed = lastRun['error'] === null ? '' : reasonOnce(String(lastRun['error']), status);
-    const words =
-      `last run ${lastRun['runNumber']} (${lastRun['command']}) ${lastRun['outcome']} at ${lastRun['endedAt'] ?? lastRun['startedAt']}` +
-      `, exit ${lastRun['exitCode'] ?? 'not yet'}${failed}`;
-    lines.push(lastRun['outcome'] === 'done' ? words : paint('red', words));
-  }
+  if (lastRun !== null) lines.push(lastRunLine(lastRun, status, paint));
   return `${lines.join('\n')}\n`;
+}
+
+/** How the last run ended; a close that was refused changed nothing and is no failure of the books. */
+function lastRunLine(run: NonNullable<Status['lastRun']>, status: Status, paint: Paint): string {
+  const [command, outcome] = [String(run['command']), String(run['outcome'])];
+  const exitCode = run['exitCode'] === null ? null : Number(run['exitCode']);
+  const isRefused = isRefusedClose({ command, outcome, exitCode });
+  const failed = run['error'] === null ? '' : reasonOnce(String(run['error']), status);
+  const words =
+    `last run ${run['runNumber']} (${command}) ${isRefused ? 'refused' : outcome} at ${run['endedAt'] ?? run['startedAt']}` +
+    `, exit ${exitCode ?? 'not yet'}${failed}`;
+  return outcome === 'done' || isRefused ? words : paint('red', words);
 }

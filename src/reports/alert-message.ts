@@ -11,6 +11,7 @@ import type { Digest } from './digest.ts';
 import { aboutDay, ordinal } from './forecast-words.ts';
 import { percentOf, usd } from './money.ts';
 import { type NextStep, nextStepOf } from './next-step.ts';
+import { differenceWords, monthWords } from './unproven.ts';
 
 /** What a message tells, before a sink puts it into its own words. Kept in the outbox as JSON. */
 export interface Message {
@@ -262,9 +263,9 @@ function heldWords(fact: AlertFact): Words {
       };
     case 'unproven':
       return {
-        title: `Costs of ${fact.account} differ from the platform's totals`,
+        title: `Costs of ${fact.account} ${differenceWords(fact.difference ?? undefined, fact.count, monthsOf(fact))}`,
         sentences: [
-          `${counted(fact.count, 'window')} in ${monthsOf(fact)}: the hours do not add up to what the platform says is their total.`,
+          `The hours of ${counted(fact.count, 'window')} do not add up to what the platform says is their total.`,
           ...outOfDateWords(fact),
         ],
         list: {
@@ -289,8 +290,8 @@ function heldWords(fact: AlertFact): Words {
       return {
         title: `${fact.command} ${fact.outcome === 'interrupted' ? 'was interrupted' : 'failed'}`,
         sentences: [
-          `${fact.runNumber === 0 ? 'It' : `Run ${fact.runNumber}`}${fact.endedAt === null ? '' : ` ended at ${fact.endedAt}`}${fact.exitCode === null ? '' : ` with exit code ${fact.exitCode}`}.`,
           ...(fact.error === null ? [] : [fact.error]),
+          `${fact.runNumber === 0 ? 'It' : `Run ${fact.runNumber}`}${fact.endedAt === null ? '' : ` ended at ${fact.endedAt}`}${fact.exitCode === null ? '' : ` with exit code ${fact.exitCode}`}.`,
           ...outOfDateWords(fact),
         ],
       };
@@ -346,7 +347,7 @@ function overWords(fact: AlertFact): Words {
       return { title: `this machine's clock agrees with the platform of ${fact.account} again`, sentences: [] };
     case 'unproven':
       return {
-        title: `costs of ${fact.account} in ${monthsOf(fact)} match the platform's totals again`,
+        title: `costs of ${fact.account} in ${monthWords(monthsOf(fact))} match the platform's totals again`,
         sentences: [],
       };
     case 'check':
@@ -366,9 +367,8 @@ function overWords(fact: AlertFact): Words {
 }
 
 /** Of a fact that an older version wrote the one month that it was about. */
-function monthsOf(fact: UnprovenFact): string {
-  const months = fact.months ?? [(fact as { readonly month?: string }).month];
-  return months.join(', ');
+function monthsOf(fact: UnprovenFact): readonly string[] {
+  return fact.months ?? [(fact as { readonly month?: string }).month ?? ''];
 }
 
 /** Facts of older versions do not say it. */

@@ -4,6 +4,7 @@ import type { EndedAlert, Evaluation, KnownAlert, RaisedAlert } from '../warehou
 import type { AnomalyFact } from './anomalies/index.ts';
 import type { Severity } from './budget-file.ts';
 import type { BudgetFact, Driver } from './budgets.ts';
+import { largestDifference, monthsTouched } from './unproven.ts';
 
 /** What every fact about the data tells. */
 interface DataFactHead {
@@ -39,8 +40,10 @@ export interface ClockFact extends DataFactHead {
 /** Hours of an account differ from the platform's own totals: what it says of them contradicts itself. */
 export interface UnprovenFact extends DataFactHead {
   readonly kind: 'unproven';
-  /** Months with such hours, newest first. */
+  /** Months that such windows touch, newest first. */
   readonly months: readonly string[];
+  /** The largest difference in cost, USD, decimal text; null where only usage differs. Facts of older versions have none. */
+  readonly difference?: string | null;
   /** How many windows. */
   readonly count: number;
   /** The newest of them. */
@@ -376,7 +379,8 @@ function accountFacts(
             key: unprovenKey,
             kind: 'unproven' as const,
             severity: 'critical' as const,
-            months: [...new Set(unproven.map(({ start }) => start.slice(0, 7)))],
+            months: monthsTouched(unproven),
+            difference: largestDifference(unproven.map(({ because }) => because)) ?? null,
             count: unproven.length,
             windows: unproven.slice(0, windowsShown),
             ...outOfDateOf(isConfigured && isTooOld ? [{ account, completeThrough }] : [], open.get(unprovenKey)),

@@ -309,7 +309,13 @@ function readThresholds(
   sinks: readonly string[] | undefined,
   problems: Problems,
 ): readonly Threshold[] {
-  if (given === undefined) return [{ of: 'spent', ...parseAt('100%'), severity: 'critical', notify }];
+  if (given === undefined) {
+    const at = parseAt('100%');
+    return [
+      { of: 'spent', ...at, severity: 'critical', notify },
+      { of: 'forecast', ...at, severity: 'warning', notify },
+    ];
+  }
   const thresholds: Threshold[] = [];
   for (const item of itemsOf(given, 'a list of thresholds such as - { at: 80% }', problems)) {
     const keys = keysOf(item, thresholdRule, problems);

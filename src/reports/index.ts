@@ -108,7 +108,7 @@ export {
 } from './metrics.ts';
 export * from './moment.ts';
 export { cents } from './money.ts';
-export { type NextStep, nextStepOf, stepAfterRun, unprovenStep } from './next-step.ts';
+export { isRefusedClose, type NextStep, nextStepOf, stepAfterRun, unprovenStep } from './next-step.ts';
 export { ownerBudgets } from './owner-budgets.ts';
 export * from './parameters.ts';
 export {
@@ -139,4 +139,5 @@ export type { Attempt, SinkEffects, Tell } from './sinks/sink.ts';
 export { readInSlack, type SlackBlock, type SlackMessage, slackLimits, slackMessage } from './sinks/slack.ts';
 export { newestThatFit, sparkline } from './sparkline.ts';
 export { isOfOwners, refusalWords, unanswerable } from './unanswerable.ts';
+export { differWords, monthsTouched } from './unproven.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';

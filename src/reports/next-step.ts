@@ -57,6 +57,17 @@ function stepAfterCheck({ check, error }: CheckFact): string {
     : `correct or remove the file of the check ${check}, sql/checks/${check}.sql, then run "costbook check".`;
 }
 
+/** Whether somebody asked for a close that was refused: the answer was given to that person, and nothing changed. */
+export function isRefusedClose({
+  command,
+  outcome,
+  exitCode,
+}: Pick<RunFact, 'command' | 'outcome' | 'exitCode'>): boolean {
+  return (
+    command === 'close' && outcome === 'failed' && (exitCode === exitCodes.unproven || exitCode === exitCodes.usage)
+  );
+}
+
 /** What to do after a failed run, by the exit code that says why it failed. Pure. */
 export function stepAfterRun({
   command,

@@ -136,6 +136,9 @@ export async function publishReport(publication: Publication): Promise<Published
         totals: totals ? totalsOf(report, columns, column) : [],
         column,
         cost: figures.cost,
+        // The columns that are made of rows are amounts, named by their values.
+        isNamedByData: ({ name, type }) =>
+          report.spread !== undefined && name !== column?.name && type.startsWith('DECIMAL'),
       }),
   });
   if (focus !== undefined) {

@@ -125,6 +125,15 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
           isReached: true,
           notify: [],
         },
+        {
+          key: 'budget/@all/north/2026-10/forecast:100%',
+          threshold: '100%',
+          of: 'forecast',
+          severity: 'warning',
+          limit: '60.000000000000',
+          isReached: true,
+          notify: [],
+        },
       ],
     });
   });

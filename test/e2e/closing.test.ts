@@ -283,6 +283,13 @@ test('a month whose total the platform did not tell is not closed, nor one that 
   const refused = await run('2026-10-05T13:00:00Z', 'close', '2026-09');
   expect(refused.exitCode).toBe(4);
   expect(refused.stderr).toContain("- account acc_one: the platform's own total of 2026-09 was not met, or not asked");
+  const status = await run('2026-10-05T13:00:00Z', 'status');
+  const lastLine = status.stdout.trimEnd().split('\n').at(-1);
+  expect(lastLine, 'the reason is whole, and a refusal is no failure').toMatch(
+    /\(close\) refused at .*, exit 4: 2026-09 cannot be closed: account acc_one: the platform's own total of 2026-09/,
+  );
+  const { stdout: doctor } = await run('2026-10-05T13:00:00Z', 'doctor');
+  expect(doctor).toMatch(/OK +books[^\n]*: the last run \(close\) was refused[^\n]*cannot be closed: account acc_one/);
 
   platform.failures = [];
   await night('2026-10-06T12:30:00Z');

@@ -628,7 +628,7 @@ describe.concurrent('for people', () => {
     const folder = join(dir, 'exports', 'cost_by_workspace', 'BILLING_PERIOD=2026-09');
     const people = join(folder, 'cost_by_workspace-2026-09.csv');
     const head =
-      '\uFEFFaccount,month,workspace,resource_type,billing_dimension,billing_dimension_name,unit,usage,usage_gb_hours,cost,currency';
+      '\uFEFFAccount,Month,Workspace,Resource type,Billing dimension,Billing dimension name,Unit,Usage,Usage GB-hours,Cost,Currency';
     const line = (workspace: string, usage: string, hours: string, cost: string) =>
       `acc_one,2026-09,${workspace},sandbox,sandbox_compute_runtime_gbs,Sandbox Compute Runtime,GB-seconds,${usage},${hours},${cost},USD`;
     const text = [

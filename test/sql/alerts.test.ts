@@ -59,6 +59,7 @@ describe('facts about the data', () => {
       {
         key: 'unproven/acc_one',
         months: ['2026-09', '2026-08'],
+        difference: null,
         count: 3,
         windows: [{}, { because: 'the later one' }, {}],
       },
@@ -86,6 +87,33 @@ describe('facts about the data', () => {
     expect(await factsOf({ ...fresh, runs: [well, killed] })).toMatchObject([
       { key: 'run/ingest', outcome: 'interrupted' },
     ]);
+  });
+
+  test('a window of a year is of all of its months, and has the largest difference in cost', async () => {
+    const because = 'check "rows = the control" (cost): found 12.5, expected 13, difference -0.5, rounding explains 0';
+    const unproven = [{ window_start: '2025-01-01', window_end: '2026-01-01', because }];
+    const [fact] = await factsOf({ ...fresh, unproven });
+    expect(fact).toMatchObject({ difference: '0.5', count: 1 });
+    expect(fact?.kind === 'unproven' && fact.months).toHaveLength(12);
+  });
+
+  test('a failed close of a job is over when its month is closed, and not when another one is', async () => {
+    const step = { run_number: 3, step: 'close', outcome: 'failed', exit_code: 4, error: 'not complete' };
+    const steps = [{ ...step, command_line: 'close 2026-08' }];
+    expect(await factsOf({ ...fresh, steps })).toMatchObject([{ key: 'run/close', error: 'not complete' }]);
+    const closed = (month: string) => [{ billing_month: month, closed_at: '2026-09-08 02:00:00' }];
+    expect(await factsOf({ ...fresh, steps, closes: closed('2026-07-01') })).toMatchObject([{ key: 'run/close' }]);
+    expect(await factsOf({ ...fresh, steps, closes: closed('2026-08-01') })).toEqual([]);
+  });
+
+  test('a failed digest of a job is over when one succeeds by itself', async () => {
+    const steps = [
+      { run_number: 3, step: 'digest', command_line: 'digest', outcome: 'failed', exit_code: 6, error: 'x' },
+    ];
+    expect(await factsOf({ ...fresh, steps })).toMatchObject([{ key: 'run/digest' }]);
+    const run = { command: 'digest', outcome: 'done', exit_code: 0, error: null };
+    expect(await factsOf({ ...fresh, steps, runs: [{ ...run, run_number: 2 }] })).toHaveLength(1);
+    expect(await factsOf({ ...fresh, steps, runs: [{ ...run, run_number: 4 }] })).toEqual([]);
   });
 
   test('one cause is one fact: what follows from it is left out', async () => {
@@ -261,7 +289,7 @@ describe('facts about the data', () => {
   test('what is forecast and kept is forecast once, unless a threshold asks for it', async () => {
     const text = `budgets:
   - { name: asked, period: monthly, amount: 9 USD, thresholds: [{ at: 100%, of: forecast }] }
-  - { name: kept, period: monthly, amount: 9 USD }
+  - { name: kept, period: monthly, amount: 9 USD, thresholds: [{ at: 100% }] }
 `;
     const costs = Array.from({ length: 30 }, (_, day) => ({
       bucket_start: `${new Date(Date.UTC(2026, 7, 9 + day, 1)).toISOString().slice(0, 10)} 01:00:00`,
@@ -528,7 +556,7 @@ describe('a digest', () => {
         text: `budgets:
   - { name: tight, period: monthly, amount: 250 USD, thresholds: [{ at: 100%, of: forecast }] }
   - { name: wide, period: monthly, amount: 900 USD, thresholds: [{ at: 100%, of: forecast }] }
-  - { name: plain, period: monthly, amount: 250 USD }
+  - { name: plain, period: monthly, amount: 250 USD, thresholds: [{ at: 100% }] }
 `,
         file: 'budgets.yaml',
         now,

@@ -15,7 +15,7 @@ import { type Given, givenBooks } from '../support/given-books.ts';
 
 const now = Date.parse('2026-09-20T12:00:00Z');
 
-/** Budgets of 10 USD in a month, each with these lines more. */
+/** Budgets of 10 USD in a month with one threshold, each with these lines more. */
 function budgets(...each: string[][]): readonly Budget[] {
   const entries = each.map((lines, index) => {
     const has = (key: string) => lines.some((line) => line.startsWith(key));
@@ -23,6 +23,7 @@ function budgets(...each: string[][]): readonly Budget[] {
       `- name: b${index}`,
       ...(has('period') ? [] : ['period: monthly']),
       ...(has('amount:') ? [] : ['amount: 10 USD']),
+      ...(has('thresholds') ? [] : ['thresholds: [{ at: 100%, severity: critical }]']),
       ...lines,
     ].join('\n    ');
   });

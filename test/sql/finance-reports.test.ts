@@ -116,6 +116,40 @@ rules:
     ]);
   });
 
+  test('compares the complete hours of an open month with the same hours of the month before', async () => {
+    const open: Given = {
+      ...given,
+      ...complete('2026-08-01', '2026-09-05T06:00:00Z'),
+      costs: [
+        { bucket_start: '2026-08-05 05:00:00', cost: '5' },
+        { bucket_start: '2026-08-05 06:00:00', cost: '90' },
+        { bucket_start: '2026-09-05 05:00:00', cost: '6' },
+        // Not complete yet: charged, and not compared.
+        { bucket_start: '2026-09-05 06:00:00', cost: '0.5' },
+      ],
+    };
+    const names = ['cost', 'cost_month_before', 'change', 'change_share', 'compared_end'];
+    expect(cells(await reported('chargeback_summary', open, { month: '2026-09' }), ...names)).toEqual([
+      ['6.5', '5', '1', '0.2', '2026-09-05 06:00:00'],
+    ]);
+    // Of a shorter month before all of it is compared.
+    const march: Given = {
+      ...given,
+      ...complete('2026-01-01', '2026-03-31'),
+      costs: [
+        { bucket_start: '2026-02-28 23:00:00', cost: '5' },
+        { bucket_start: '2026-03-30 05:00:00', cost: '6' },
+      ],
+    };
+    expect(cells(await reported('chargeback_summary', march, { month: '2026-03' }), ...names)).toEqual([
+      ['6', '5', '1', '0.2', '2026-03-31 00:00:00'],
+    ]);
+    const young = { ...open, ...complete('2026-08-01', '2026-09-01') };
+    expect(cells(await reported('chargeback_summary', young, { month: '2026-09' }), ...names)).toEqual([
+      ['6.5', null, null, null, null],
+    ]);
+  });
+
   test('has no month before to compare with where the books begin later', async () => {
     const rows = await reported(
       'chargeback_summary',
@@ -152,7 +186,7 @@ describe('summary', () => {
     const costs = Array.from({ length: 9 }, (_, day) => ({ bucket_start: `2026-09-0${day + 1} 12:00:00`, cost: '24' }));
     const rows = await reported('summary', { ...complete('2026-09-01', '2026-09-09'), costs });
     // 22 days are left, and the cost of the 9th, which is not complete, is a part of them.
-    expect(cells(rows, 'cost', ...accrual)).toEqual([['216', '504', '720', 'mean of the last seven days']]);
+    expect(cells(rows, 'cost', ...accrual)).toEqual([['216', '504', '720', 'mean of 7 days']]);
   });
 
   test('takes the forecast that was stored last, for the hours that are left since', async () => {
@@ -170,12 +204,41 @@ describe('summary', () => {
       ],
     });
     // 23 USD of 23 days, of which 22 are left.
-    expect(cells(rows.slice(-1), 'cost', ...accrual)).toEqual([['11', '22', '33', 'forecast of 2026-09-08T00:00:00Z']]);
+    expect(cells(rows.slice(-1), 'cost', ...accrual, 'forecast_through')).toEqual([
+      ['11', '22', '33', 'sum of workspaces', '2026-09-08 00:00:00'],
+    ]);
+  });
+
+  test('takes the forecast of a monthly budget of the whole account, as "budgets" shows it', async () => {
+    const month = { period_kind: 'monthly', period: '2026-09', period_start: '2026-09-01', period_end: '2026-10-01' };
+    const usual = { ...month, complete_through: '2026-09-09', spent: '10' };
+    const given: Given = {
+      ...complete('2026-08-01', '2026-09-09'),
+      costs: [{ bucket_start: '2026-09-08 12:00:00', cost: '10' }],
+    };
+    const workspace = { ...usual, scope_kind: 'workspace', account: 'acc_one', workspace: 'north', forecast: '32' };
+    const budget = { ...usual, scope_kind: 'budget', budget: 'all', account: null, scope: '{}', forecast: '40' };
+    async function last(forecasts: NonNullable<Given['forecasts']>, more: Given = {}) {
+      return cells((await reported('summary', { ...given, ...more, forecasts })).slice(-1), ...accrual)[0];
+    }
+    expect(await last([workspace, budget])).toEqual(['30', '40', 'budget all']);
+    const own = { ...budget, account: 'acc_one', scope: '{"account":["acc_one"]}' };
+    expect(await last([workspace, own])).toEqual(['30', '40', 'budget all']);
+    const part = { ...budget, scope: '{"workspace":["north"]}' };
+    expect(await last([workspace, part]), 'a budget of a part').toEqual(['22', '32', 'sum of workspaces']);
+    const two = [{}, { account: 'acc_two' }];
+    expect(await last([workspace, budget], { accounts: two }), 'of two accounts').toEqual([
+      '22',
+      '32',
+      'sum of workspaces',
+    ]);
+    const older = { ...budget, complete_through: '2026-09-08' };
+    expect(await last([workspace, older]), 'older than the workspaces').toEqual(['22', '32', 'sum of workspaces']);
   });
 
   test('forecasts nothing from less than seven days', async () => {
     const rows = await reported('summary', { ...complete('2026-09-01', '2026-09-05'), costs: [{ cost: '1' }] });
-    expect(cells(rows, 'cost', ...accrual)).toEqual([['1', null, null, 'none: less than seven days are known']]);
+    expect(cells(rows, 'cost', ...accrual)).toEqual([['1', null, null, 'none: under 7 days']]);
   });
 
   test('an account of which nothing is complete has no rows', async () => {

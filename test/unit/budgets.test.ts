@@ -42,6 +42,12 @@ function only(text: string): Budget {
 
 const usd = 10n ** 12n;
 
+/** The thresholds of a budget that names none. */
+const withoutAny = [
+  { of: 'spent', code: '100%', at: { percent: 1_000_000n }, severity: 'critical', notify: [] },
+  { of: 'forecast', code: '100%', at: { percent: 1_000_000n }, severity: 'warning', notify: [] },
+];
+
 describe('parseBudgets', () => {
   test('a budget with everything it may have', () => {
     const text = `
@@ -113,7 +119,7 @@ budgets:
         amount: 1n,
         amounts: new Map(),
         parent: 'everything',
-        thresholds: [{ of: 'spent', code: '100%', at: { percent: 1_000_000n }, severity: 'critical', notify: [] }],
+        thresholds: withoutAny,
       },
       {
         name: 'squads',
@@ -124,7 +130,7 @@ budgets:
         amount: 5n * usd,
         amounts: new Map(),
         parent: undefined,
-        thresholds: [{ of: 'spent', code: '100%', at: { percent: 1_000_000n }, severity: 'critical', notify: [] }],
+        thresholds: withoutAny,
       },
     ]);
   });
@@ -497,8 +503,17 @@ describe('a threshold of what is forecast', () => {
     expect(stateOf(asks, november, 10n * usd, forecast(99))).toBe('WARNING');
   });
 
+  test('is one of a budget that names no thresholds, so that its state FORECAST is an alert', () => {
+    const plain = only(budget('some', '100 USD'));
+    const found = facts(plain, { spent: 94n * usd, forecast: forecast(100) });
+    expect(found.map(({ of = 'spent', threshold, severity, state }) => [of, threshold, severity, state])).toEqual([
+      ['spent', '100%', 'critical', 'resolved'],
+      ['forecast', '100%', 'warning', 'raised'],
+    ]);
+  });
+
   test('is not needed for the state FORECAST where the forecast reaches the amount', () => {
-    const none = only(budget('some', '100 USD'));
+    const none = only(budget('some', '100 USD', 'thresholds: [{ at: 100% }]'));
     const less = only(budget('some', '100 USD', 'thresholds: [{ at: 80% }]'));
     for (const of of [none, less]) {
       expect(stateOf(of, november, 94n * usd, forecast(100))).toBe('FORECAST');

@@ -138,3 +138,14 @@ test.each([
 ])('of %j a list shows %j', (words, shown) => {
   expect(firstSentence(words)).toBe(shown);
 });
+
+describe('firstSentence(error)', () => {
+  test('joins a line that introduces a list with the first item, and counts the others', () => {
+    expect(firstSentence('2026-10 cannot be closed:\n- acc_one: not complete\n- check x: 2 offenders')).toBe(
+      '2026-10 cannot be closed: acc_one: not complete (and 1 more)',
+    );
+    expect(firstSentence('no answer\nfrom anybody')).toBe('no answer');
+    expect(firstSentence('it ends so:')).toBe('it ends so:');
+    expect(firstSentence('')).toBe('');
+  });
+});

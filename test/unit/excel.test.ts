@@ -35,7 +35,7 @@ describe('the CSV for people', () => {
         ['=1+1', null],
       ],
     );
-    expect(text).toBe("\uFEFFworkspace,cost,currency\r\ngrün,1.01,USD\r\n'=1+1,,USD\r\n");
+    expect(text).toBe("\uFEFFWorkspace,Cost,Currency\r\ngrün,1.01,USD\r\n'=1+1,,USD\r\n");
   });
 
   test.each([
@@ -45,7 +45,7 @@ describe('the CSV for people', () => {
     ['-0.004', -4_000_000_000n, '0.00'],
     ['12345678901234567.895', 12_345_678_901_234_567_895_000_000_000n, '12345678901234567.90'],
   ])('rounds %s half away from zero, to the last digit', async (_, unscaled, shown) => {
-    expect(await excelOf([money], [[usd(unscaled)]])).toBe(`\uFEFFcost,currency\r\n${shown},USD\r\n`);
+    expect(await excelOf([money], [[usd(unscaled)]])).toBe(`\uFEFFCost,Currency\r\n${shown},USD\r\n`);
   });
 
   test('rounds the total from the exact total, within half a cent a row of what the rows add up to', async () => {
@@ -58,8 +58,8 @@ describe('the CSV for people', () => {
             amounts.map((amount) => [usd(amount)]),
             ['cost'],
           );
-          const rows = parse(text, { bom: true, columns: true }) as { cost: string }[];
-          const cents = rows.map(({ cost }) => BigInt(cost.replace('.', '')));
+          const rows = parse(text, { bom: true, columns: true }) as { Cost: string }[];
+          const cents = rows.map(({ Cost: cost }) => BigInt(cost.replace('.', '')));
           const total = cents.pop() ?? 0n;
           const exact = amounts.reduce((sum, amount) => sum + amount, 0n);
           const off = total * 10n ** 10n - exact;
@@ -75,8 +75,8 @@ describe('the CSV for people', () => {
     const columns = [['month', 'DATE'], ['owner', 'VARCHAR'], money, ['share', 'DECIMAL(18,6)']] as const;
     const row = [new DuckDBDateValue(20_727), 'North', usd(10n ** 12n), new DuckDBDecimalValue(500_000n, 18, 6)];
     expect((await excelOf(columns, [row, row], ['cost'])).split('\r\n').slice(1)).toEqual([
-      '2026-10,North,1.00,0.500000,USD',
-      '2026-10,North,1.00,0.500000,USD',
+      '2026-10,North,1.00,50.00%,USD',
+      '2026-10,North,1.00,50.00%,USD',
       'Total,,2.00,,USD',
       '',
     ]);
@@ -95,7 +95,7 @@ describe('the CSV for people', () => {
       [null, null, null],
     ]);
     expect(parse(text, { bom: true })).toEqual([
-      ['billing_dimension', 'billing_dimension_name', 'unit', 'usage', 'usage_gb_hours'],
+      ['Billing dimension', 'Billing dimension name', 'Unit', 'Usage', 'Usage GB-hours'],
       ['sandbox_compute_runtime_gbs', 'Sandbox Compute Runtime', 'GB-seconds', '5400.00', '1.50'],
       ['new_requests_count', 'new_requests_count', 'count', '5400.00', ''],
       ['', '', '', '', ''],
@@ -121,5 +121,20 @@ describe('the CSV for people', () => {
       "'=1",
     ]);
     expect(text).toContain(',2026-10-01 00:00:00\r\n');
+  });
+
+  test('names columns in words, and shares in percent', async () => {
+    const columns = [
+      ['cost_month_before', 'DECIMAL(38,12)'],
+      ['change_share', 'DECIMAL(38,6)'],
+      ['resource_uuid', 'VARCHAR'],
+      ['BilledCost', 'DOUBLE'],
+      ['label_a/b', 'VARCHAR'],
+    ] as const;
+    const text = await excelOf(columns, [[usd(10n ** 12n), new DuckDBDecimalValue(-65_089n, 38, 6), 'u', null, null]]);
+    expect(parse(text, { bom: true })).toEqual([
+      ['Cost month before', 'Change share', 'Resource UUID', 'BilledCost', 'label_a/b', 'Currency'],
+      ['1.00', '-6.51%', 'u', '', '', 'USD'],
+    ]);
   });
 });

@@ -179,3 +179,12 @@ describe('formatTable(columns, rows) on a terminal', () => {
     expect(table.row(['acc-one', 'x'.repeat(300), 'b', '1.234', '0.5'])).toContain('…');
   });
 });
+
+test('the rule below the names has at most 80 characters in a pipe, however long a text is', () => {
+  const columns = [
+    { name: 'step', type: 'VARCHAR' },
+    { name: 'error', type: 'VARCHAR' },
+  ];
+  const lines = formatTable(columns, [['ingest', 'x'.repeat(500)]]).split('\n');
+  expect(lines.map((line) => line.length)).toEqual([13, 80, 508]);
+});

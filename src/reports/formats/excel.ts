@@ -13,6 +13,8 @@ import type { Question } from './format.ts';
 export interface ExcelOptions {
   /** Columns to add up in a last row; without any there is no such row. */
   readonly totals: readonly string[];
+  /** Columns whose names are data, such as workspaces: they stay as they are. */
+  readonly isNamedByData?: (column: SqlColumn) => boolean;
 }
 
 /** The currency of every amount in the books. */
@@ -25,19 +27,23 @@ const secondsPerHour = 3600n;
 
 /**
  * An answer as CSV for people: a byte order mark, so that spreadsheets read it as UTF-8, amounts and usage at two
- * decimals, months as `2026-10`, instants as `2026-10-01 05:00:00` (UTC). Beside each billing dimension stands its name,
+ * decimals, shares as percent, months as `2026-10`, instants as `2026-10-01 05:00:00` (UTC), and columns named in words
+ * (`Cost month before`). Beside each billing dimension stands its name,
  * beside GB-seconds the GB-hours, and last the currency. Every amount is rounded by itself, half away from zero; a total
  * is rounded from the exact total, so it can differ from the sum of the rows above it by cents.
  */
 export async function* excelPieces(
   { columns, pieces }: SqlResult,
-  { totals }: ExcelOptions,
+  { totals, isNamedByData = () => false }: ExcelOptions,
   meters: ReadonlyMap<string, string>,
 ): AsyncGenerator<string> {
   const unit = columns.findIndex(({ name }) => name === 'unit');
-  const cells = columns.flatMap((column, index) => cellsOf(column, index, unit, meters));
+  const cells = columns.flatMap((column, index) => {
+    const own = cellsOf(column, index, unit, meters);
+    return isNamedByData(column) ? own : own.map((cell) => ({ ...cell, name: headerOf(cell.name) }));
+  });
   if (columns.some(isMoney) && !columns.some(({ name }) => /currency/i.test(name))) {
-    cells.push({ name: 'currency', text: () => currency, total: () => currency });
+    cells.push({ name: headerOf('currency'), text: () => currency, total: () => currency });
   }
   const sums: (bigint | undefined)[] = columns.map((column) =>
     totals.includes(column.name) && scaleOf(column) !== undefined ? 0n : undefined,
@@ -77,7 +83,10 @@ export async function writeExcel(
   await pipeline(Readable.from(excelPieces({ columns, pieces: counted() }, options, meters)), createWriteStream(path));
   const { column, cost, totals } = options;
   const isMoneyColumn = column !== undefined && columns.some((one) => one.name === column.name && isMoney(one));
-  const read = await figuresOfCsv(path, isMoneyColumn ? { name: column.name, decimals: shownDecimals } : undefined);
+  const read = await figuresOfCsv(
+    path,
+    isMoneyColumn ? { name: headerOf(column.name), decimals: shownDecimals } : undefined,
+  );
   const isTotal = totals.length > 0;
   const expected = count + (isTotal ? 1 : 0);
   // Each amount is off by half a cent at most; with its total the column holds everything twice.
@@ -120,6 +129,14 @@ function cellsOf(column: SqlColumn, index: number, unit: number, meters: Readonl
       total: () => undefined,
     };
     return [amount, hours];
+  }
+  if (scale !== undefined && isShare(column)) {
+    const share: Cell = {
+      name,
+      text: (row) => (row[index] == null ? undefined : `${rounded(unscaledDecimal(row[index]) * 100n, scale)}%`),
+      total: () => undefined,
+    };
+    return [share];
   }
   const plain: Cell = {
     name,
@@ -171,6 +188,23 @@ function scaleOf({ type }: SqlColumn): number | undefined {
 /** Amounts in USD are the columns with the decimals that the books keep of them. */
 function isMoney(column: SqlColumn): boolean {
   return scaleOf(column) === usdDecimals;
+}
+
+/** Whether a column holds parts of 1: `change_share`, `share_of_account`. */
+function isShare(column: SqlColumn): boolean {
+  return /(^|_)share(_|$)/.test(column.name) && !isMoney(column);
+}
+
+/** Words of column names that are not written as other words. */
+const writtenSo: Readonly<Record<string, string>> = { uuid: 'UUID', usd: 'USD', gb_hours: 'GB-hours', id: 'ID' };
+
+/** A column's name in words: `Cost month before` of `cost_month_before`. Names of another form stay as they are. */
+function headerOf(name: string): string {
+  if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(name)) return name;
+  const words = name
+    .replaceAll(/(?<=^|_)(uuid|usd|gb_hours|id)(?=_|$)/g, (word) => writtenSo[word] ?? word)
+    .replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** A decimal, divided, at two decimals, half away from zero. */

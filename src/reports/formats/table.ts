@@ -50,6 +50,8 @@ const comfortableWidth = 24;
 const readableWidth = 18;
 /** Texts are cut to this width before rows become blocks. */
 const leastWidth = 12;
+/** In a pipe the rule below the names is no longer than this where a column is wider. */
+const mostRuler = 80;
 /** Of so many columns that are not shown the names are said. */
 const mostNames = 8;
 
@@ -95,13 +97,14 @@ export function openTable(
     const dataWidth = Math.max(0, ...rows.map((row) => textWidth(row[index] ?? '')));
     return { index, name: head, head: [head], isText: isTextType(type), dataWidth };
   });
-  if (width === undefined || fits(all.map(naturally), width)) return sideBySide(all.map(naturally), read, []);
+  if (width === undefined || fits(all.map(naturally), width))
+    return sideBySide(all.map(naturally), read, [], { lineWidth: width });
 
   const { varied, facts } = layout.isWhole
     ? withoutConstants(all, rows, ({ name }) => layout.important?.includes(name) ?? true)
     : { varied: all, facts: [] };
   const above = wrapFacts(facts, width);
-  if (fits(varied.map(naturally), width)) return sideBySide(varied.map(naturally), read, above);
+  if (fits(varied.map(naturally), width)) return sideBySide(varied.map(naturally), read, above, { lineWidth: width });
   const narrow = varied.map(withNarrowHead);
   const names = narrow.map(({ name }) => name);
   for (const { left, least, gap } of attempts(names, isExact ? 'exact' : layout.important)) {
@@ -109,7 +112,8 @@ export function openTable(
       narrow.filter(({ name }) => !left.includes(name)),
       { width, least, gap },
     );
-    if (placed !== undefined) return sideBySide(placed, read, [...above, ...leftOut(left, width)], gap);
+    if (placed !== undefined)
+      return sideBySide(placed, read, [...above, ...leftOut(left, width)], { gap, lineWidth: width });
   }
   return oneBelowTheOther(varied, read, above, width);
 }
@@ -242,7 +246,7 @@ function sideBySide(
   columns: readonly Placed[],
   read: (cells: Cells) => string[],
   above: readonly string[],
-  gap = usualGap,
+  { gap = usualGap, lineWidth = 0 }: { readonly gap?: number; readonly lineWidth?: number | undefined } = {},
 ): Table {
   const between = ' '.repeat(gap);
   const line = (cellOf: (column: Placed) => string) =>
@@ -257,7 +261,10 @@ function sideBySide(
   const height = Math.max(0, ...columns.map(({ head }) => head.length));
   // Names of fewer lines stand at the bottom, above their column.
   const names = Array.from({ length: height }, (_, row) => line(({ head }) => head[row - height + head.length] ?? ''));
-  const ruler = columns.map(({ width }) => '─'.repeat(width)).join(between);
+  const rule = columns.map(({ width }) => '─'.repeat(width)).join(between);
+  // One cell may be a page of text.
+  const isLong = columns.some(({ width }) => width > Math.max(mostRuler, lineWidth));
+  const ruler = isLong ? rule.slice(0, Math.max(mostRuler, lineWidth)).trimEnd() : rule;
   return {
     head: [...above, ...names, ruler].join('\n'),
     row(cells) {
