@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Attempt, openSink } from '../../src/reports/index.ts';
 import type { SinkSettings, SlackSettings } from '../../src/sink-settings.ts';
@@ -22,6 +23,21 @@ function slack(url: string): SinkSettings {
 function webhook(url: string): SinkSettings {
   return { type: 'webhook', url: `${url}/in?key=MARKED-secret`, secret, allowPrivateNetwork: true };
 }
+
+describe('a webhook with a Standard Webhooks secret', () => {
+  const own = `whsec_${Buffer.from('twenty-four bytes or more').toString('base64')}`;
+
+  test('is accepted by the library of that specification, and refused with another secret or a changed body', async () => {
+    const sink = await startSink();
+    await tell({ type: 'webhook', url: `${sink.url}/in`, secret: own, allowPrivateNetwork: true });
+    const [{ text, headers } = { text: '', headers: {} }] = sink.told;
+    const given = headers as Record<string, string>;
+    expect(new Webhook(own).verify(text, given)).toMatchObject({ id: given['webhook-id'] });
+    const other = `whsec_${Buffer.from('another secret of 24 bytes').toString('base64')}`;
+    expect(() => new Webhook(other).verify(text, given)).toThrow('No matching signature');
+    expect(() => new Webhook(own).verify(`${text} `, given)).toThrow('No matching signature');
+  });
+});
 
 describe.each([
   ['slack', slack],
