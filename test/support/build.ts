@@ -10,6 +10,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** A warehouse of this program's schema with no rows. */
     emptyBooks: string;
+    /** What the cases of this run are drawn from. */
+    seed: number;
   }
 }
 
@@ -18,6 +20,8 @@ declare module 'vitest' {
  * Makes empty books, so that tests copy them: migrating from nothing takes ten times as long.
  */
 export default async function build(project: TestProject): Promise<() => Promise<void>> {
+  const { seed } = project.getProvidedContext();
+  if (seed !== 1) console.log(`Cases are drawn from seed ${seed}; COSTBOOK_TEST_SEED=${seed} draws them again.`);
   execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
   const folder = await mkdtemp(join(tmpdir(), 'costbook-test-'));
   const emptyBooks = join(folder, 'empty.duckdb');
