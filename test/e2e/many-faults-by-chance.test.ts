@@ -11,8 +11,8 @@ test(
   async () => {
     const outcomes = await ingestThroughFaults(seeds);
     // Both ends occur, and every fault was there: rounds without would show nothing.
-    expect(new Set(outcomes.map(({ exitCode }) => exitCode === 0)).size).toBe(rounds < 20 ? expect.any(Number) : 2);
     if (rounds >= 50) {
+      expect(new Set(outcomes.map(({ exitCode }) => exitCode === 0)).size).toBe(2);
       expect(new Set(outcomes.flatMap(({ faults }) => faults.map(({ name }) => name)))).toEqual(new Set(faultNames));
     }
   },
