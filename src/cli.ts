@@ -15,6 +15,7 @@ import {
   commonOptions,
 } from './commands/index.ts';
 import { nearest } from './did-you-mean.ts';
+import { openClock } from './effects.ts';
 import {
   ClosedPipeError,
   type CostbookError,
@@ -54,8 +55,8 @@ const longWaitMs = 5000;
 /** The run that this process is, once it is one. */
 let runNumber: number | undefined;
 let liveLine = '';
-/** The project folder, once it is known. */
-let dir = '';
+/** The project folder that the command line is about, once it is known; undefined where it needs none. */
+let project: string | undefined;
 /** Whether what stands on the terminal's last line is not ended yet: a live line must not be drawn into it. */
 let isLineOpen = false;
 /** When anything was last said on stderr, in real time. */
@@ -114,8 +115,9 @@ async function main(): Promise<number> {
         try {
           process.umask(umaskOf(readFileMode(context.dir, context.env)));
           checkFolder(context.dir, command);
-          dir = context.dir;
-          return await command.run({ arguments: names, options }, context);
+          const input = { arguments: names, options };
+          if (command.needsProject?.(input) ?? true) project = context.dir;
+          return await command.run(input, context);
         } finally {
           progress?.end();
         }
@@ -160,7 +162,7 @@ function checkFolder(dir: string, command: Command): void {
   if (found) throw new UsageError(`${dir} is a file: --dir (COSTBOOK_DIR) names the project folder`);
   if (command.makesFolder === undefined) {
     throw new UsageError(
-      `the project folder ${dir} does not exist: check --dir (COSTBOOK_DIR); "costbook ingest" makes a new one`,
+      `the project folder ${dir} does not exist: check --dir (COSTBOOK_DIR); "costbook init" makes a new one`,
     );
   }
   if (statSync(dirname(dir), { throwIfNoEntry: false })?.isDirectory()) return;
@@ -181,10 +183,18 @@ function report(error: unknown): number {
       `costbook: this is a bug in Costbook ${version}; please report it with these lines\n${error instanceof Error ? error.stack : String(error)}`,
     );
   } else if (!(error instanceof ClosedPipeError)) {
-    const noProject = error instanceof NoBooksError ? noProjectWords(dir) : undefined;
-    for (const line of noProject === undefined ? wordsOf(error) : [`costbook: ${noProject}`]) tell(line);
+    for (const line of withoutProject(error, wordsOf(error))) tell(line);
   }
   return exitCode;
+}
+
+/** The words of an error; where the folder is no project they say so, as that is what is to be corrected first. */
+function withoutProject(error: unknown, words: readonly string[]): readonly string[] {
+  if (!(error instanceof UsageError) || project === undefined) return words;
+  const noProject = noProjectWords(project, process.env);
+  // Whoever is sent to init already needs no second sentence.
+  if (noProject === undefined || words.some((line) => line.includes('"costbook init"'))) return words;
+  return [...(error instanceof NoBooksError ? [] : words), `costbook: ${noProject}`];
 }
 
 /** What a failed write to stdout means: that nobody reads any more, or that this machine cannot write. */
@@ -289,7 +299,7 @@ function contextFrom(
 
   const context: CommandContext = {
     effects: {
-      now,
+      ...openClock(now),
       log,
       random: Math.random,
       sleep: (ms, abort) =>

@@ -544,9 +544,8 @@ function reportMissing(entry: Entry, layer: Layer, isOneOfSeveral: boolean, read
     problems.report(
       { ...entry.place, where: dirname(file) },
       `found no ${basename(file)} in this folder and no COSTBOOK_URL, expected one of the two; ` +
-        'set COSTBOOK_URL, COSTBOOK_TOKEN, COSTBOOK_ACCOUNT and COSTBOOK_SINCE, ' +
-        `or copy costbook.example.yaml, which comes with Costbook, to ${file} and fill it in, ` +
-        'or name the folder that has it with --dir',
+        'begin with "costbook init", name the folder that has the file with --dir (COSTBOOK_DIR), ' +
+        'or set COSTBOOK_URL, COSTBOOK_TOKEN, COSTBOOK_ACCOUNT and COSTBOOK_SINCE',
     );
     return;
   }

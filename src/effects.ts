@@ -1,4 +1,4 @@
-import type { Instant } from './time.ts';
+import { hourMs, type Instant } from './time.ts';
 
 /** One thing that happened, on one line; `fields` go out as JSON in machine logs. Values are redacted by the writer. */
 export interface Log {
@@ -26,12 +26,39 @@ export interface HttpResponse {
 /** Sends one request once. Rejects where no whole answer came: refused, reset, cut short, timed out, aborted. */
 export type HttpSend = (request: HttpRequest) => Promise<HttpResponse>;
 
-/**
- * The outside world as one parameter, so that a command can be run in another one.
- * `now` is the instant that the books call now (`--now` fixes it); waiting and timeouts always take real time.
- */
-export interface Effects {
+/** What time it is: by this machine's clock (`--now` fixes it), and for the books. */
+export interface Clock {
+  /** The instant that the books call now: what the clock says, less what it was found to be ahead of the platform's. */
   now(): Instant;
+  /** What the clock itself says. */
+  clockNow(): Instant;
+  /** From here on `now` is so many milliseconds behind the clock. */
+  setBack(ms: number): void;
+}
+
+/** A clock that is taken to be right until somebody sets it back. */
+export function openClock(read: () => Instant): Clock {
+  let behindMs = 0;
+  return {
+    now: () => read() - behindMs,
+    clockNow: () => read(),
+    setBack(ms) {
+      behindMs = ms;
+    },
+  };
+}
+
+/** What to do about a clock that is ahead, by whether it is this machine's own or one that `--now` names. */
+export function clockRemedy(clockNow: Instant): string {
+  const isMachines = Math.abs(Date.now() - clockNow) < hourMs;
+  return isMachines ? "set this machine's clock (NTP)" : 'leave out --now, or name an instant that has come';
+}
+
+/**
+ * The outside world as one parameter, so that a command can be run in another one. Waiting and timeouts always take real
+ * time, whatever the clock says.
+ */
+export interface Effects extends Clock {
   log: Log;
   random(): number;
   /** Rejects with the signal's reason as soon as it is aborted. */

@@ -90,6 +90,9 @@ export class UnprovenError extends CostbookError {
   override readonly exitCode = exitCodes.unproven;
 }
 
+/** A file of the books is missing, is an older copy, or was changed by another program: no number of it is used. */
+export class ChangedFileError extends UnprovenError {}
+
 /** Another process holds the warehouse. */
 export class LockedError extends CostbookError {
   override readonly exitCode = exitCodes.locked;
@@ -148,6 +151,11 @@ function isSystemError(error: unknown): boolean {
 /** In the words of Node and of DuckDB. */
 const diskFull = /ENOSPC|No space left on device/;
 
+/** Whether a file of the books is missing, changed or damaged, so that "costbook repair" is what heals it. */
+export function isForRepair(error: unknown): error is DamagedFileError | ChangedFileError {
+  return error instanceof DamagedFileError || error instanceof ChangedFileError;
+}
+
 /** Whether words of a failure say that a disk is full. */
 export function isDiskFull(words: string): boolean {
   return diskFull.test(words);
@@ -169,6 +177,12 @@ export function wordsOf(error: unknown): readonly string[] {
 /** The text of anything thrown, for a sentence of ours. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** What an error says first: its first sentence, which says what was found. The advice comes after it. Pure. */
+export function firstSentence(words: string): string {
+  const [line = ''] = words.split('\n');
+  return line.replace(/(?<=[^.])\. +(?=[A-Z"]).*$/, '');
 }
 
 /**

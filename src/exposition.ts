@@ -33,13 +33,36 @@ export function expositionText(metrics: readonly Metric[]): string {
     .join('');
 }
 
+/**
+ * Metrics in their text with these samples in the place of those with the same labels; what is not in the text yet is
+ * added behind it. Pure.
+ */
+export function withSamples(text: string, metrics: readonly Metric[]): string {
+  return metrics.reduce(withMetric, text);
+}
+
+function withMetric(text: string, { name, type, help, samples }: Metric): string {
+  const own = new RegExp(`^# HELP ${name} .*\\n# TYPE .*\\n(?:${name}[{ ].*\\n)*`, 'm');
+  const [before = ''] = own.exec(text) ?? [];
+  const added = textOf({ name, type, help, samples });
+  const heads = samples.map((sample) => `${nameOf(name, sample)} `);
+  const others = before
+    .split('\n')
+    .slice(2)
+    .filter((line) => line !== '' && !heads.some((head) => line.startsWith(head)));
+  const block = `${added}${others.map((line) => `${line}\n`).join('')}`;
+  return before === '' ? `${text}${block}` : text.replace(own, () => block);
+}
+
 function textOf({ name, type, help, samples }: Metric): string {
-  const lines = samples.slice(0, maxSamples).map(({ labels, value }) => {
-    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
-    return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
-  });
+  const lines = samples.slice(0, maxSamples).map((sample) => `${nameOf(name, sample)} ${sample.value}\n`);
   const said = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
   return `# HELP ${name} ${said}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+}
+
+function nameOf(name: string, { labels }: Sample): string {
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
+  return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`}`;
 }
 
 function escaped(text: string): string {

@@ -6,12 +6,14 @@ import { UsageError } from './errors.ts';
 /** What a project folder has at least one of. */
 const signs = ['costbook.yaml', 'data', 'jobs'];
 
-/**
- * Says that a folder is no project, where one was looked for and where one is: what a person needs who is in the wrong
- * folder. Undefined where it is one.
- */
-export function noProjectWords(dir: string): string | undefined {
-  if (isProject(dir)) return undefined;
+/** Variables of the environment that are a configuration: with one of them any folder can become a project. */
+const configuring = ['COSTBOOK_URL', 'COSTBOOK_ACCOUNT'];
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Says that a folder is no project, what was looked for in it, and which project is near; undefined where it is one. */
+export function noProjectWords(dir: string, env: Environment): string | undefined {
+  if (isProject(dir) || configuring.some((name) => Boolean(env[name]))) return undefined;
   const near = nearProject(dir);
   const found = near === undefined ? '' : `; there is one in ${near}`;
   return (
@@ -20,9 +22,9 @@ export function noProjectWords(dir: string): string | undefined {
   );
 }
 
-/** Throws UsageError for a folder that is no project. */
-export function expectProject(dir: string): void {
-  const words = noProjectWords(dir);
+/** Throws UsageError for a folder that is no project, before anything is written there. */
+export function expectProject({ dir, env }: { readonly dir: string; readonly env: Environment }): void {
+  const words = noProjectWords(dir, env);
   if (words !== undefined) throw new UsageError(words);
 }
 

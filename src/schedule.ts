@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { schedule as scheduleCron, setLogger } from 'node-cron';
 import type { Log } from './effects.ts';
 import { exitCodes } from './errors.ts';
-import { type Job, lastSlots, nextSlot } from './jobs/index.ts';
+import { farAheadMs, type Job, lastSlots, nextSlot } from './jobs/index.ts';
 import { formatInstant, type Instant } from './time.ts';
 import type { JobHistory } from './warehouse/index.ts';
 
@@ -72,6 +72,8 @@ export function openScheduler(asked: SchedulerAsked): Scheduler {
   function notice(job: Job): void {
     const { name, timetable, zone, catchUp } = job;
     const through = now();
+    // A clock that was fast has run that slot: the job goes on from now.
+    if ((doneThrough.get(name) ?? 0) > through + farAheadMs) doneThrough.set(name, through);
     const { slots, isCut } = lastSlots(timetable, zone, { after: doneThrough.get(name) ?? through, through, limit: 1 });
     const [slot] = slots;
     if (slot === undefined) return;

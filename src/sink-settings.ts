@@ -302,7 +302,16 @@ export function readSinkNames(
 }
 
 /** Kinds of alerts about the data; a budget's threshold has a severity of its own, and an anomaly one by its size. */
-export const severityKinds = ['stale', 'clock', 'unproven', 'check', 'run', 'closed_month', 'dimension'] as const;
+export const severityKinds = [
+  'stale',
+  'clock',
+  'unproven',
+  'check',
+  'run',
+  'books',
+  'closed_month',
+  'dimension',
+] as const;
 export const alertSeverities = ['info', 'warning', 'critical'] as const;
 export type AlertSeverities = Readonly<
   Partial<Record<(typeof severityKinds)[number], (typeof alertSeverities)[number]>>

@@ -58,6 +58,15 @@ export function addCalendarMonths(instant: Instant, months: number): Instant {
   return addMonths(new UTCDate(instant), months, { in: utc }).getTime();
 }
 
+/** `30 days`, `2.5 hours`, `3 minutes`, `40 seconds`: a span of time for people, whichever way it goes. */
+export function describeSpan(ms: number): string {
+  const span = Math.abs(ms);
+  if (span >= 2 * dayMs) return `${Math.floor(span / dayMs)} days`;
+  if (span >= hourMs) return `${(span / hourMs).toFixed(1)} hours`;
+  const [count, unit] = span >= 120_000 ? [Math.round(span / 60_000), 'minute'] : [Math.round(span / 1000), 'second'];
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
 const durationUnits = new Map([
   ['s', 1000],
   ['m', 60_000],

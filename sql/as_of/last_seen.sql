@@ -2,12 +2,12 @@
 select
   epoch_ms(
     greatest(
-      (select max(seen_at) from ledger.loads),
+      (select max_by(seen_at, load_number) from ledger.loads),
       (select max(recorded_at) from ledger.accounts),
       (select max(replaced_at) from ledger.accounts),
-      (select max(proven_at) from ledger.proofs),
+      (select max(proven_at) from ledger.proofs where load_number is null),
       (select max(recorded_at) from ledger.claims_corrected),
-      (select max(local_at) from ledger.clocks),
+      (select max(platform_at) from ledger.clocks),
       (select max(closed_at) from ledger.closes),
       (select max(reopened_at) from ledger.closes),
       (select max(closed_at) from ledger.closed_units),

@@ -41,14 +41,17 @@ where recorded_at <= getvariable('as_of');
 create view ledger.clocks as
 select account, run_number, ahead_seconds, platform_at, local_at
 from present.ledger.clocks
-where local_at <= getvariable('as_of');
+where platform_at <= getvariable('as_of');
 
 create view ledger.proofs as
 select
   run_number, reading, load_number, account, window_start, window_end, compared, measure, billing_dimension, amounts,
   ours, theirs, difference, tolerance, proven, proven_at
 from present.ledger.proofs
-where proven_at <= getvariable('as_of');
+where case
+  when load_number is null then proven_at <= getvariable('as_of')
+  else load_number <= getvariable('as_of_load')
+end;
 
 create view ledger.accounts as
 select

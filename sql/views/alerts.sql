@@ -42,7 +42,7 @@ left join messages
 comment on view alerts is 'Alerts: facts that somebody must hear once, one row each time that one was raised';
 comment on column alerts.alert_key is 'Kind, account and what else tells the alert apart; the same whenever it is evaluated';
 comment on column alerts.occurrence is 'The how many-th time that this key was raised';
-comment on column alerts.kind is 'What it is about: anomaly, budget, stale, unproven, check, run, closed_month or dimension';
+comment on column alerts.kind is 'What it is about: anomaly, budget, stale, clock, unproven, check, run, books, closed_month or dimension';
 comment on column alerts.account is 'Account that it is about; null where it is about several, or about none';
 comment on column alerts.severity is 'info, warning or critical';
 comment on column alerts.is_open is 'Whether what it says still holds';

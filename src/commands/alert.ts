@@ -1,5 +1,5 @@
 import { counted } from '../counted.ts';
-import { exitCodes, messageOf, worstExitCode } from '../errors.ts';
+import { exitCodes, isForRepair, messageOf, worstExitCode } from '../errors.ts';
 import {
   cardOf,
   completenessOf,
@@ -17,12 +17,28 @@ import {
   transitionsOf,
 } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
-import { formatSecond } from '../time.ts';
-import { expectBooks, type KnownAlert, knownAlerts, type NewMessage, openBooks } from '../warehouse/index.ts';
+import { formatSecond, type Instant } from '../time.ts';
+import {
+  expectBooks,
+  type KnownAlert,
+  knownAlerts,
+  type NewMessage,
+  openBooks,
+  type Warehouse,
+} from '../warehouse/index.ts';
+import { booksNow } from './books-clock.ts';
 import type { Command, CommandContext } from './command.ts';
 import { alertFullDisk } from './full-disk.ts';
 import { optionReader } from './options.ts';
 import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig, originOf } from './telling.ts';
+import {
+  alertUnusableBooks,
+  asKnown,
+  asRaised,
+  forgetWaitingAlert,
+  type WaitingAlert,
+  waitingAlert,
+} from './unusable-books.ts';
 import { waitOption } from './wait.ts';
 import { type Outcome, writingRun } from './writing-run.ts';
 
@@ -38,14 +54,16 @@ export const alertCommand: Command = {
     if (options.flag('dryRun')) return showOnly(context);
     const config = loadTellingConfig(context);
     const origin = originOf(config, context);
-    const { problem, ...asked } = factsAsked(config, context);
+    const { problem, ...before } = factsAsked(config, context);
     await expectBooks(context.dir); // nothing published: nothing to report, no file to make
     let problems = problem === undefined ? [] : [problem];
     const evaluate = () =>
       writingRun('alert', waitMs, context, async (warehouse, runNumber) => {
+        const waiting = await waitingAlert(context.dir);
+        const asked = { ...before, now: context.effects.now() }; // the run may have set the clock back
         // Facts are read from what readers see: checks are SQL that somebody wrote, and must not reach the writer's file.
         await warehouse.publish();
-        const known = await warehouse.knownAlerts();
+        const known = withWaiting(await warehouse.knownAlerts(), waiting);
         const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
         let transitions: Transitions;
         let messages: NewMessage[];
@@ -73,7 +91,9 @@ export const alertCommand: Command = {
             level: forecastLevel,
             forecasts: forecasts.flatMap((forecast) => forecastRow(forecast) ?? []),
           });
+          await storeWaiting(waiting, warehouse, runNumber, at);
           await warehouse.recordEvaluation({ runNumber, at, ...transitions, messages });
+          await forgetWaitingAlert(context.dir);
         } finally {
           books.close();
         }
@@ -98,13 +118,40 @@ export const alertCommand: Command = {
       });
     const exitCode = await evaluate().catch(async (error: unknown) => {
       // The run of a job notifies once, for all of its steps.
-      if (context.run === undefined) await alertFullDisk('alert', messageOf(error), context);
+      if (context.run === undefined) {
+        await alertFullDisk('alert', messageOf(error), context);
+        if (isForRepair(error)) await alertUnusableBooks('alert', error, context);
+      }
       throw error;
     });
     for (const error of problems) for (const line of error.message.split('\n')) context.tell(`costbook: ${line}`);
     return exitCode;
   },
 };
+
+/** The known alerts with the one that was sent while the books could not be written, unless they have it already. */
+function withWaiting(known: readonly KnownAlert[], waiting: WaitingAlert | undefined): readonly KnownAlert[] {
+  if (waiting === undefined) return known;
+  const alert = asKnown(waiting);
+  const stored = known.find(({ key }) => key === alert.key);
+  if (stored !== undefined && stored.occurrence >= alert.occurrence) return known;
+  return [...known.filter((other) => other !== stored), alert];
+}
+
+/** Stores the alert that waited, so that it can end; does nothing where a killed run has stored it. */
+async function storeWaiting(
+  waiting: WaitingAlert | undefined,
+  warehouse: Warehouse,
+  runNumber: number,
+  at: Instant,
+): Promise<void> {
+  if (waiting === undefined) return;
+  const raised = asRaised(waiting);
+  const stored = (await warehouse.knownAlerts()).find(({ key }) => key === raised.key);
+  if (stored !== undefined && stored.occurrence >= raised.occurrence) return;
+  const nothing = { ended: [], told: [], acknowledged: [], messages: [] };
+  await warehouse.recordEvaluation({ runNumber, at, raised: [raised], ...nothing });
+}
 
 /** How many alerts are open after an evaluation. */
 function openAfter(known: readonly KnownAlert[], { raised, ended }: Transitions): number {
@@ -195,9 +242,10 @@ async function showOnly(context: CommandContext): Promise<number> {
 /** What the next `alert` would tell whom. Without any sink all of it is for one that is not there yet. */
 async function readOnly(context: CommandContext) {
   const config = loadTellingConfig(context);
-  const { problem, ...asked } = factsAsked(config, context);
+  const { problem, ...before } = factsAsked(config, context);
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
+    const asked = { ...before, now: await booksNow(books.connection, context.effects) };
     const known = await knownAlerts(books.connection);
     const read = await readFacts(books.connection, known, asked);
     for (const sentence of read.missing) context.tell(`warning: nothing is known of ${sentence}`);

@@ -198,7 +198,7 @@ async function acknowledge(key: string, untilText: string, waitMs: number, conte
           known.filter(({ isOpen }) => isOpen),
         ),
       );
-    await warehouse.acknowledge(key, until, runNumber, now);
+    await warehouse.acknowledge(key, until, runNumber, context.effects.now());
     await context.write(
       context.json
         ? `${JSON.stringify({ key, acknowledgedUntil: formatInstant(until) })}\n`

@@ -48,7 +48,7 @@ export function apart(
       const timeoutMs = timeoutOf(options) ?? usualTimeoutMs;
       options.check();
       // The child's errors arrive as words alone, and cannot say that this folder is no project.
-      if (name === 'report' && input.arguments[0] !== undefined) expectProject(dir);
+      if (name === 'report' && input.arguments[0] !== undefined) expectProject(context);
       const request: ApartRequest = {
         name,
         input,

@@ -158,7 +158,7 @@ async function tellAll(input: CommandInput, context: CommandContext): Promise<nu
 
 /** A project without budgets has not done anything wrong: it is told how they begin. */
 async function sayHowToBegin(context: CommandContext): Promise<number> {
-  expectProject(context.dir);
+  expectProject(context);
   if (context.json) {
     const nothing = { now: formatInstant(context.effects.now()), completeThrough: null, settledThrough: null };
     await context.write(`${JSON.stringify({ ...nothing, budgets: [] })}\n`);

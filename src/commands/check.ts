@@ -21,6 +21,7 @@ export const checkCommand: Command = {
     { flags: '--list', summary: 'name the checks' },
     { flags: '--timeout <duration>', summary: 'end a check that takes longer, such as 90s or 30m; 10m by default' },
   ],
+  needsProject: ({ options }) => options['list'] !== true,
   examples: ['costbook check', 'costbook check --json', 'costbook check --list'],
   async run(input, context) {
     const options = optionReader(input, context.effects.now());

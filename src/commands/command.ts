@@ -93,6 +93,8 @@ export interface Command {
   readonly staysUp?: true;
   /** Makes the project folder where only the folder above it is there; other commands expect to find it. */
   readonly makesFolder?: true;
+  /** Whether this command line is about a project: by default it is. */
+  needsProject?(input: CommandInput): boolean;
   /** Throws UsageError for what is wrong with an input, and does nothing: a job's steps are checked before its run begins. */
   check?(input: CommandInput, context: CommandContext): Promise<void>;
   /** Returns the exit code, or throws one of the errors in errors.ts. */

@@ -11,6 +11,7 @@ export function completionOf(allCommands: () => Promise<readonly Command[]>): Co
     summary: 'Print the script by which a shell completes commands and options.',
     arguments: [{ name: '<shell>', summary: `the shell: ${shells.join(', ')}` }],
     options: [],
+    needsProject: () => false,
     examples: [
       'costbook completion bash > ~/.local/share/bash-completion/completions/costbook',
       'costbook completion zsh > ~/.zfunc/_costbook',

@@ -34,6 +34,7 @@ export const demoCommand: Command = {
   name: 'demo',
   summary: 'See the whole of it in under a minute: an invented platform, its books, and what they say.',
   options: [{ flags: '--seed <number>', summary: 'another seed, another account' }],
+  needsProject: () => false,
   examples: ['costbook demo', 'costbook demo --dir /tmp'],
   makesFolder: true,
   async run(input, context) {

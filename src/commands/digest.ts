@@ -52,9 +52,10 @@ export const digestCommand: Command = {
     const sinks = options.choices('sink', names) ?? config.alerts.notify;
     if (!isDry && sinks.length === 0) options.problem('costbook.yaml has no sinks: write one, or use --dry-run');
     options.check();
-    const { problem, ...asked } = factsAsked(config, context);
+    const { problem, ...before } = factsAsked(config, context);
     if (problem !== undefined) throw problem;
     const message = async (connection: Connection): Promise<Message> => {
+      const asked = { ...before, now: context.effects.now() }; // the run may have set the clock back
       const state = await completenessOf(connection);
       const digest = await readDigest(connection, period, { ...asked, budgets: asked.budgets ?? [] });
       return {
@@ -69,7 +70,7 @@ export const digestCommand: Command = {
     if (isDry) return show(message, context);
     await expectBooks(context.dir);
     return writingRun('digest', waitMs, context, async (warehouse, runNumber) => {
-      const { name } = digestWindows(period satisfies DigestPeriod, asked.now);
+      const { name } = digestWindows(period satisfies DigestPeriod, context.effects.now());
       const told = await warehouse.sinksOfDigest(name);
       const left = sinks.filter((sink) => !told.includes(sink));
       if (left.length > 0) {
@@ -77,7 +78,7 @@ export const digestCommand: Command = {
         const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
         try {
           const made = await message(books.connection);
-          const at = await warehouse.seenAt(asked.now);
+          const at = await warehouse.seenAt(context.effects.now());
           const messages = left.map((sink) => newMessage(sink, made, name));
           await warehouse.recordEvaluation({
             runNumber,

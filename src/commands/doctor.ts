@@ -3,19 +3,29 @@ import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { type LocalAccount, type LocalConfig, loadConfig } from '../config.ts';
-import { CostbookError, exitCodeOf, exitCodes, messageOf, UsageError, worstExitCode } from '../errors.ts';
+import { clockRemedy } from '../effects.ts';
+import {
+  CostbookError,
+  exitCodeOf,
+  exitCodes,
+  firstSentence,
+  messageOf,
+  UsageError,
+  worstExitCode,
+} from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
 import { umaskOf } from '../file-mode.ts';
-import { loadJobs } from '../jobs/index.ts';
+import { readJobs } from '../jobs/index.ts';
 import { memoryLimitMb } from '../memory.ts';
 import { runChecks } from '../query/index.ts';
 import { budgetsFile, loadBudgets, readChecks, readReports, sinkFault } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { readToken } from '../secrets.ts';
 import { isStandardSecret, secretsOf } from '../sink-settings.ts';
-import { formatInstant, hourMs, type Instant } from '../time.ts';
+import { describeSpan, formatInstant, formatSecond, hourMs, type Instant } from '../time.ts';
 import { nodeVersion, version } from '../version.ts';
 import {
+  clockToleranceMs,
   completeness,
   findTraces,
   lastClocks,
@@ -26,19 +36,22 @@ import {
   warehouseFault,
 } from '../warehouse/index.ts';
 import { askPlatform } from './ask-platform.ts';
+import { booksNow, futureInstants } from './books-clock.ts';
 import type { Command, CommandContext } from './command.ts';
 import { compareWarehouse, faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
 import { openAlerts } from './open-alerts.ts';
-import { checkSteps } from './run.ts';
+import { expectJobs } from './run.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',
   summary:
     'Look whether everything that a night needs is right: configuration, token, platform, machine, books, sinks.',
   options: [{ flags: '--offline', summary: 'ask neither the platform nor the sinks' }],
+  needsProject: () => false,
   examples: ['costbook doctor', 'costbook doctor --offline', 'costbook doctor --json'],
   async run(input, context) {
     const isOffline = input.options['offline'] === true;
+    const isNowGiven = typeof input.options['now'] === 'string' || Boolean(context.env['COSTBOOK_NOW']);
     const findings: Finding[] = [];
     async function look(subject: string, work: () => Promise<readonly Found[]> | readonly Found[]): Promise<void> {
       context.progress?.(`looking at ${subject}`);
@@ -50,7 +63,9 @@ export const doctorCommand: Command = {
         context.signal.throwIfAborted();
         // What cannot be looked at is not right; a bug of ours stays one.
         if (exitCodeOf(error) === exitCodes.bug) throw error;
-        found = [fail(exitCodeOf(error), messageOf(error))];
+        found = messageOf(error)
+          .split('\n')
+          .map((line) => fail(exitCodeOf(error), line));
       }
       for (const { state, found: words, remedy, exitCode } of found) {
         const finding = { subject, state, found: context.redact(words), remedy: remedy ?? null, exitCode };
@@ -71,7 +86,8 @@ export const doctorCommand: Command = {
     for (const account of config?.accounts ?? []) {
       const of = account.id === undefined ? '' : ` ${account.id}`;
       await look(`token${of}`, () => token(account, context));
-      if (config !== undefined && !isOffline) await look(`platform${of}`, () => platform(account, config, context));
+      if (config !== undefined && !isOffline)
+        await look(`platform${of}`, () => platform(account, config, context, isNowGiven));
     }
     await look('disk', () => disk(context));
     await look('memory', memory);
@@ -192,8 +208,7 @@ async function jobs(config: LocalConfig | undefined, context: CommandContext): P
     }
   }
   await read(async () => {
-    const all = loadJobs({ dir, env, now, keepSecret, requirePing: false });
-    await checkSteps(all, context);
+    const all = await expectJobs(readJobs({ dir, env, now, keepSecret, requirePing: false }), context);
     return `${all.map(({ name }) => name).join(', ')} can be run`;
   });
   await read(() => {
@@ -274,6 +289,7 @@ async function platform(
   account: LocalAccount,
   config: LocalConfig,
   context: CommandContext,
+  isNowGiven: boolean,
 ): Promise<readonly Found[]> {
   const { url, token: source, tokenSetting } = account;
   if (url === undefined || source === undefined) return []; // told already
@@ -291,17 +307,28 @@ async function platform(
   const found: Found[] = [
     ok(`${url} answers version ${config.apiVersion}; account ${only}, read as ${seen.role}, ${since}`),
   ];
-  const ahead = seen.clockAheadMs;
-  if (ahead === undefined) found.push(ok('the platform does not tell the time; clocks are not compared'));
-  else {
-    const words = `this machine's clock is ${Math.abs(ahead / 1000).toFixed(0)} s ${ahead > 0 ? 'ahead of' : 'behind'} the platform's`;
-    found.push(
-      Math.abs(ahead) > skewLimitMs
-        ? warn(words, 'let it be set by NTP; or raise lagHours by the difference')
-        : ok(words),
-    );
+  return [...found, clockFound(seen.clockAheadMs, isNowGiven ? context.effects.clockNow() : undefined)];
+}
+
+/** How this machine's clock, or the instant that `--now` gives, compares with the platform's clock. */
+export function clockFound(aheadMs: number | undefined, givenNow: Instant | undefined): Found {
+  if (aheadMs === undefined) return ok('the platform does not tell the time; clocks are not compared');
+  const isRight = Math.abs(aheadMs) <= skewLimitMs;
+  const givenAheadMs = givenNow === undefined ? undefined : givenNow - Date.now() + aheadMs;
+  if (givenAheadMs !== undefined && Math.abs(givenAheadMs) <= skewLimitMs) {
+    return ok("--now agrees with the platform's clock");
   }
-  return found;
+  if (givenAheadMs !== undefined && isRight) {
+    const words = `this machine's clock is right, and --now is ${describeSpan(givenAheadMs)}`;
+    return givenAheadMs > 0
+      ? warn(`${words} ahead of it`, 'leave out --now: what has not happened cannot be read')
+      : ok(`${words} behind it`);
+  }
+  if (isRight) return ok("this machine's clock agrees with the platform's");
+  return warn(
+    `this machine's clock is ${describeSpan(aheadMs)} ${aheadMs > 0 ? 'fast' : 'slow'} by the platform's`,
+    "set this machine's clock, and let NTP keep it right",
+  );
 }
 
 const gib = 1024 ** 3;
@@ -389,13 +416,16 @@ async function books(
         : fail(exitCodes.unproven, 'hours are in the books that no load is known of', 'run "costbook repair"'),
     );
     await readAllTables(snapshot.connection, 'wh');
-    const faults = [...(await faultsOfFiles(dir, snapshot)), ...(await compareWarehouse(dir, snapshot, signal))];
+    const faults = await faultsOfFiles(dir, snapshot);
+    // One fault of a file is enough to know of.
+    if (!faults.some(({ file }) => file === 'warehouse'))
+      faults.push(...(await compareWarehouse(dir, snapshot, signal)));
     for (const { found: words, remedy } of faults) {
       found.push(fail(exitCodes.unproven, words, remedy));
     }
     const unpublished = await unpublishedLoads(dir, snapshot);
     if (unpublished !== undefined) found.push(warn(unpublished, 'run "costbook ingest" when no run is under way'));
-    const now = effects.now();
+    const now = await booksNow(snapshot.connection, effects);
     const freshnessHours = config?.freshnessHours ?? 26;
     const configured = (config?.accounts ?? []).flatMap(({ id }) => id ?? []);
     for (const { account, completeThrough } of await completeness(snapshot.connection)) {
@@ -414,15 +444,17 @@ async function books(
       );
     }
     for (const { account, aheadSeconds, platformAt, localAt } of await lastClocks(snapshot.connection)) {
-      if (aheadSeconds * 1000 <= hourMs) continue;
+      if (aheadSeconds * 1000 <= clockToleranceMs) continue;
       found.push(
         warn(
-          `when account ${account} was read last, this machine's clock said ${formatInstant(localAt)} and the platform's ` +
-            formatInstant(platformAt),
-          'set the clock (NTP), or leave out --now, and run "costbook ingest": the books are complete by the platform\'s clock',
+          `the clock of the last ingest of ${account} was ${describeSpan(aheadSeconds * 1000)} fast: it said ` +
+            `${formatSecond(localAt)} and the platform's ${formatSecond(platformAt)}`,
+          `${clockRemedy(effects.clockNow())}, then run "costbook ingest": the books go by the platform's clock`,
         ),
       );
     }
+    const future = await futureInstants(snapshot.connection, now);
+    if (future !== undefined) found.push(warn(future.found, future.remedy));
     const [last] = await snapshot.connection.rows(
       `select command, outcome, exit_code, error from runs where outcome <> 'running' order by run_number desc limit 1`,
     );
@@ -431,7 +463,7 @@ async function books(
         last['outcome'] === 'done'
           ? ok(`the last run (${last['command']}) was done`)
           : warn(
-              `the last run (${last['command']}) ${last['outcome']}: ${last['error'] ?? 'no reason kept'}`,
+              `the last run (${last['command']}) ${last['outcome']}: ${reasonsOf(last['error'])}`,
               '"costbook status" says what it left',
             ),
       );
@@ -442,16 +474,25 @@ async function books(
   return found;
 }
 
+/** What the error of a run says first of each step that failed, a line each. */
+function reasonsOf(error: unknown): string {
+  if (error === null || error === undefined) return 'no reason was stored';
+  return String(error).split('\n').map(firstSentence).join('\n');
+}
+
 const alertsShown = 5;
 
 /** What is wrong by the alerts of the last night; nothing where there are no books. */
 async function alerts({ dir, signal }: CommandContext): Promise<readonly Found[]> {
   if ((await stat(snapshotFile(dir)).catch(() => undefined)) === undefined) return [];
-  const snapshot = await openBooks(dir, { lockedDown: true, signal }).catch((error: unknown) => {
-    if (error instanceof CostbookError) return undefined; // the books' own finding says why
+  return openAlertsOf(dir, signal).catch((error: unknown) => {
+    if (error instanceof CostbookError) return []; // the books' own finding says why
     throw error;
   });
-  if (snapshot === undefined) return [];
+}
+
+async function openAlertsOf(dir: string, signal: AbortSignal): Promise<readonly Found[]> {
+  const snapshot = await openBooks(dir, { lockedDown: true, signal });
   try {
     const open = await openAlerts(snapshot.connection);
     if (open.length === 0) return [ok('none is open')];
@@ -460,7 +501,9 @@ async function alerts({ dir, signal }: CommandContext): Promise<readonly Found[]
       ...open
         .slice(0, alertsShown)
         .map(({ title, detail, next }) => warn(detail === undefined ? title : `${title}. ${detail}`, next ?? all)),
-      ...(open.length > alertsShown ? [warn(`${open.length - alertsShown} more are open`, all)] : []),
+      ...(open.length > alertsShown
+        ? [warn(`${open.length - alertsShown} more ${open.length - alertsShown === 1 ? 'is' : 'are'} open`, all)]
+        : []),
     ];
   } finally {
     snapshot.close();
@@ -470,8 +513,10 @@ async function alerts({ dir, signal }: CommandContext): Promise<readonly Found[]
 const words = { ok: 'OK  ', warn: 'WARN', fail: 'FAIL' } as const;
 
 function describe({ subject, state, found, remedy }: Finding): string {
+  const [first = '', ...others] = found.split('\n');
   const lines = [
-    `${words[state]}  ${subject}: ${forTerminal(found)}`,
+    `${words[state]}  ${subject}: ${forTerminal(first)}`,
+    ...others.map((line) => `      ${forTerminal(line)}`),
     ...(remedy === null ? [] : [`      → ${forTerminal(remedy)}`]),
   ];
   return `${lines.join('\n')}\n`;

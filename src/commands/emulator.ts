@@ -32,6 +32,7 @@ export const emulatorCommand: Command = {
     },
     { flags: '--faults <list>', summary: `what goes wrong, each with an optional =rate: ${faultNames.join(', ')}` },
   ],
+  needsProject: () => false,
   examples: [
     'costbook emulator --port 4317',
     'costbook emulator --now 2026-10-15 --faults 429,reset=0.05,late',

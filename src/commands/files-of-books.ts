@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { DamagedFileError, LockedError } from '../errors.ts';
+import { DamagedFileError, firstSentence, LockedError } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
 import {
   type Books,
@@ -15,6 +15,7 @@ import {
 
 /** Something wrong with the files of the books, in words, with what to do. */
 export interface FileFault {
+  readonly file: 'snapshot' | 'warehouse';
   readonly found: string;
   readonly remedy: string;
 }
@@ -29,6 +30,7 @@ export async function faultsOfFiles(dir: string, books: Books): Promise<FileFaul
   const faults: FileFault[] = [];
   for (const log of await logsBeside(snapshotFile(dir))) {
     faults.push({
+      file: 'snapshot',
       found: `another program opened the snapshot for writing and left data/${basename(log)}: Costbook does not read it, other DuckDB clients do, and see other numbers`,
       remedy,
     });
@@ -38,12 +40,15 @@ export async function faultsOfFiles(dir: string, books: Books): Promise<FileFaul
   const published: SnapshotFacts = { loadNumber, lastEvent, amounts, cost };
   if (describeFacts(found) !== describeFacts(published)) {
     faults.push({
+      file: 'snapshot',
       found: `the snapshot has ${describeFacts(found)}; the warehouse had ${describeFacts(published)} when it was published`,
       remedy,
     });
   }
   const fault = await warehouseFault(dir);
-  if (fault !== undefined) faults.push({ found: `data/warehouse.duckdb ${fault}: nothing can be loaded`, remedy });
+  if (fault !== undefined) {
+    faults.push({ file: 'warehouse', found: `data/warehouse.duckdb ${fault}: nothing can be loaded`, remedy });
+  }
   return faults;
 }
 
@@ -66,10 +71,12 @@ export async function compareWarehouse(
     const differs = amounts !== seal.amounts || cost !== seal.cost;
     if (!isLess && !(isSame && differs)) return [];
     const has = describeFacts({ loadNumber, lastEvent, amounts, cost });
-    return [{ found: `data/warehouse.duckdb has ${has}; the snapshot has ${describeFacts(seal)}`, remedy }];
+    return [
+      { file: 'warehouse', found: `data/warehouse.duckdb has ${has}; the snapshot has ${describeFacts(seal)}`, remedy },
+    ];
   } catch (error) {
     if (error instanceof LockedError) return []; // a run is under way
-    if (error instanceof DamagedFileError) return [{ found: error.message, remedy }];
+    if (error instanceof DamagedFileError) return [{ file: 'warehouse', found: firstSentence(error.message), remedy }];
     throw error;
   } finally {
     present?.close();

@@ -42,6 +42,7 @@ export const forecastCommand: Command = {
   name: 'forecast',
   summary: 'Say what the period will come to, by budget and resource type, or what comes next in any series.',
   options: [...forecastOfBooksOptions, ...fileOptions],
+  needsProject: ({ options }) => options['input'] === undefined,
   examples: [
     'costbook forecast',
     'costbook forecast --budget everything --json',

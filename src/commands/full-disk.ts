@@ -1,10 +1,11 @@
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exitCodes, isDiskFull, messageOf } from '../errors.ts';
-import { type AlertFact, deliver, messagesOf } from '../reports/index.ts';
+import type { AlertFact } from '../reports/index.ts';
 import { formatSecond } from '../time.ts';
 import type { CommandContext } from './command.ts';
-import { loadTellingConfig, openSinks, originOf } from './telling.ts';
+import { loadTellingConfig } from './telling.ts';
+import { deliverWithoutBooks } from './without-books.ts';
 
 /** An empty file that says that the sinks were notified: it takes a name and no block of a full disk. */
 function markerOf(dir: string): string {
@@ -18,7 +19,7 @@ function markerOf(dir: string): string {
  */
 export async function alertFullDisk(command: string, error: string, context: CommandContext): Promise<void> {
   if (!isDiskFull(error)) return;
-  const { dir, effects, signal } = context;
+  const { dir, effects } = context;
   try {
     const marker = markerOf(dir);
     if (await exists(marker)) return;
@@ -33,29 +34,17 @@ export async function alertFullDisk(command: string, error: string, context: Com
         `the disk with ${dir} is full, and nothing can be loaded or stored until there is room on it. ${error}`,
       ),
     };
-    const entry = { key, occurrence: 1, transition: 'raised' as const, fact };
-    const messages = messagesOf([{ entry, sinks: config.alerts.notify }], {
-      at: formatSecond(now),
-      completeThrough: null,
-      settledThrough: null,
-      origin: originOf(config, context),
-    });
-    const sinks = openSinks(config, context);
-    const deliveries = await deliver({
-      outbox: {
-        pendingMessages: async () =>
-          messages.map((message, number) => ({ ...message, number, queuedAt: now, mayBeRepeat: true })),
-        deliveryBegan: async () => undefined,
-        deliveryEnded: async () => undefined,
+    const deliveries = await deliverWithoutBooks(
+      {
+        entry: { key, occurrence: 1, transition: 'raised', fact },
+        sinks: config.alerts.notify,
+        state: { at: formatSecond(now), completeThrough: null, settledThrough: null },
+        queuedAt: now,
+        mayBeRepeat: () => true,
       },
-      runNumber: 0,
-      tellOf: (name) => sinks.get(name),
-      giveUpDays: config.alerts.giveUpDays,
-      now: effects.now,
-      random: effects.random,
-      sleep: effects.sleep,
-      signal,
-    });
+      config,
+      context,
+    );
     const delivered = deliveries.filter(({ outcome }) => outcome === 'delivered').length;
     if (delivered > 0) await writeFile(marker, '', { flag: 'wx' });
     context.tell(`the disk is full: ${delivered} of ${deliveries.length} sinks were notified of it, without the books`);

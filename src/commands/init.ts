@@ -23,6 +23,7 @@ export const initCommand: Command = {
     { flags: '--yes', summary: 'ask nothing, also at a terminal' },
     { flags: '--unchecked', summary: 'do not ask the platform whether it knows token and account' },
   ],
+  needsProject: () => false,
   examples: [
     'costbook init billing',
     'costbook init --url https://api.example.com --token-file /run/secrets/token',

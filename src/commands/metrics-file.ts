@@ -2,7 +2,7 @@ import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadConfig } from '../config.ts';
 import { messageOf, UsageError } from '../errors.ts';
-import { expositionText } from '../exposition.ts';
+import { expositionText, withSamples } from '../exposition.ts';
 import { jobNames } from '../jobs/index.ts';
 import {
   answersMetric,
@@ -12,6 +12,8 @@ import {
   loadBudgets,
   readMetrics,
   type SpendNow,
+  type UnpublishedRun,
+  unpublishedRunMetrics,
 } from '../reports/index.ts';
 import { version } from '../version.ts';
 import { openBooks, snapshotFile } from '../warehouse/index.ts';
@@ -64,6 +66,19 @@ export async function writeMetrics(
   }
 }
 
+/**
+ * Writes into the metrics of the runs before how a run ended that the published books do not know of: all else in them
+ * is as old as the books. That it could not be written is only a warning.
+ */
+export async function writeUnpublished(run: UnpublishedRun, { dir, effects }: CommandContext): Promise<void> {
+  try {
+    const file = metricsFile(dir);
+    await replace(file, withSamples(await readFile(file, 'utf8').catch(emptyWhereMissing), unpublishedRunMetrics(run)));
+  } catch (error) {
+    effects.log.warn('the metrics of the run could not be written', { because: messageOf(error) });
+  }
+}
+
 /** What of the configuration is told; nothing of what cannot be read: whoever needs it says so. */
 function configured({ dir, env, effects }: CommandContext): {
   readonly freshnessHours: number | undefined;
@@ -108,15 +123,17 @@ const knownAnswers = ['200', '400', '401', '403', '404', '408', '429', '500', '5
 
 /** How the platform answered in the runs before, by the file that the last one wrote. */
 async function answersSoFar(file: string): Promise<Map<string, number>> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
+  const text = await readFile(file, 'utf8').catch(emptyWhereMissing);
   const samples = text.matchAll(new RegExp(`^${answersMetric}\\{status="(\\d{3}|none)"\\} (\\d{1,15})$`, 'gm'));
   return new Map([
     ...knownAnswers.map((status) => [status, 0] as const),
     ...[...samples].map(([, status = '', count]) => [status, Number(count)] as const),
   ]);
+}
+
+function emptyWhereMissing(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return '';
+  throw error;
 }
 
 async function replace(file: string, text: string): Promise<void> {

@@ -1,4 +1,6 @@
-import { cardOf, parseFact, type Severity } from '../reports/index.ts';
+import { firstSentence } from '../errors.ts';
+import { type AlertFact, cardOf, parseFact, type Severity } from '../reports/index.ts';
+import { maxSentenceLength, oneLine } from '../safe-text.ts';
 import type { Connection } from '../warehouse/index.ts';
 
 /** An alert that holds, in words for a person. */
@@ -40,6 +42,13 @@ export function alertWords({
   readonly key: string;
   readonly fact: string;
 }): Pick<OpenAlert, 'icon' | 'title' | 'detail' | 'next'> {
-  const { icon, title, sentences, next } = cardOf({ key, occurrence: 1, transition: 'raised', fact: parseFact(fact) });
-  return { icon, title, detail: sentences[0], next };
+  const parsed = parseFact(fact);
+  const { icon, title, sentences, next } = cardOf({ key, occurrence: 1, transition: 'raised', fact: parsed });
+  return { icon, title, detail: detailOf(parsed, sentences), next };
+}
+
+/** The amount, or the reason: of a failed run what its error says first. */
+function detailOf(fact: AlertFact, sentences: readonly string[]): string | undefined {
+  if (fact.kind !== 'run' || fact.error === null) return sentences[0];
+  return oneLine(firstSentence(fact.error), maxSentenceLength);
 }

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { exitCodes, UsageError } from '../errors.ts';
+import { expectProject } from '../project-folder.ts';
 import { isWarehouse, openPresentWarehouse, snapshotFile, type TableComparison } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { makeWarehouse } from './make-warehouse.ts';
@@ -19,6 +20,7 @@ export const rebuildCommand: Command = {
     if (into === undefined) options.problem('--into is missing: name a file to make, such as --into rebuilt.duckdb');
     const waitMs = options.duration('wait') ?? 0;
     options.check();
+    expectProject(context);
     const file = resolve(into ?? '');
     await refuseExisting(file);
     if (file === snapshotFile(context.dir)) {

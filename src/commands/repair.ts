@@ -1,4 +1,4 @@
-import { DamagedFileError, exitCodes, LockedError, UnprovenError, UsageError } from '../errors.ts';
+import { DamagedFileError, exitCodes, firstSentence, LockedError, UnprovenError, UsageError } from '../errors.ts';
 import {
   describeFacts,
   knowledgeOf,
@@ -25,6 +25,8 @@ interface Repaired {
   readonly loads: number;
   /** Files that were moved aside. */
   readonly movedAside: readonly string[];
+  /** Logs of other programs beside the snapshot. */
+  readonly removedLogs: readonly string[];
   readonly published: SnapshotFacts;
 }
 
@@ -44,16 +46,17 @@ export const repairCommand: Command = {
     const waitMs = options.duration('wait') ?? 0;
     options.check();
     const acceptLoss = options.flag('acceptLoss');
-    const fault = await publishIfWhole(waitMs, context);
+    const { fault, removedLogs } = await publishIfWhole(waitMs, context);
     const made = fault === undefined ? undefined : await makeAnew(fault, acceptLoss, context);
     const sealed = await readSeal(snapshotFile(context.dir));
     if (sealed.state !== 'intact') throw new Error('the snapshot is not as it was published a moment ago');
     const { loadNumber, lastEvent, amounts, cost } = sealed.seal;
     const repaired: Repaired = {
-      reason: fault?.message ?? null,
+      reason: fault === undefined ? null : firstSentence(fault.message),
       madeFrom: made?.madeFrom ?? null,
       loads: made?.loads ?? 0,
       movedAside: made?.movedAside ?? [],
+      removedLogs: made?.removedLogs ?? removedLogs,
       published: { loadNumber, lastEvent, amounts, cost },
     };
     await context.write(context.redact(context.json ? `${JSON.stringify(repaired)}\n` : describe(repaired)));
@@ -61,24 +64,26 @@ export const repairCommand: Command = {
   },
 };
 
+/** A warehouse that was published, with the logs removed beside the snapshot; or what is wrong with it. */
+interface PublishedIfWhole {
+  readonly fault: DamagedFileError | UnprovenError | undefined;
+  readonly removedLogs: readonly string[];
+}
+
 /** Publishes a warehouse of which every row can be read. Returns what is wrong with it otherwise. */
-async function publishIfWhole(
-  waitMs: number,
-  context: CommandContext,
-): Promise<DamagedFileError | UnprovenError | undefined> {
+async function publishIfWhole(waitMs: number, context: CommandContext): Promise<PublishedIfWhole> {
   try {
     const warehouse = await openProjectWarehouse(waitMs, context);
     try {
       context.progress('reading the warehouse');
       await warehouse.readAll();
       context.progress('publishing the snapshot');
-      await warehouse.publish();
-      return undefined;
+      return { fault: undefined, removedLogs: await warehouse.publish() };
     } finally {
       warehouse.close();
     }
   } catch (error) {
-    if (error instanceof DamagedFileError || error instanceof UnprovenError) return error;
+    if (error instanceof DamagedFileError || error instanceof UnprovenError) return { fault: error, removedLogs: [] };
     throw error;
   }
 }
@@ -88,9 +93,9 @@ async function makeAnew(
   fault: Error,
   acceptLoss: boolean,
   context: CommandContext,
-): Promise<Pick<Repaired, 'madeFrom' | 'loads' | 'movedAside'>> {
+): Promise<Pick<Repaired, 'madeFrom' | 'loads' | 'movedAside' | 'removedLogs'>> {
   const { dir, effects, signal } = context;
-  effects.log.warn('the warehouse is made anew', { because: fault.message });
+  effects.log.warn('the warehouse is made anew', { because: firstSentence(fault.message) });
   const snapshot = snapshotFile(dir);
   const base = await wholeSnapshot(dir, signal).catch((error: unknown) => {
     const isNoBase = [DamagedFileError, UnprovenError, UsageError, LockedError].some((kind) => error instanceof kind);
@@ -113,9 +118,9 @@ async function makeAnew(
     },
     context,
   );
-  const further = await publishIfWhole(0, context);
+  const { fault: further, removedLogs } = await publishIfWhole(0, context);
   if (further !== undefined) throw further;
-  return { madeFrom: base === undefined ? 'landing' : 'snapshot', loads, movedAside };
+  return { madeFrom: base === undefined ? 'landing' : 'snapshot', loads, movedAside, removedLogs };
 }
 
 function knowsLess(knows: Pick<SnapshotFacts, 'loadNumber' | 'lastEvent'>, seal: SnapshotFacts): boolean {
@@ -133,7 +138,7 @@ function lost(
   );
 }
 
-function describe({ reason, madeFrom, loads, movedAside, published }: Repaired): string {
+function describe({ reason, madeFrom, loads, movedAside, removedLogs, published }: Repaired): string {
   const count = `${loads} load${loads === 1 ? '' : 's'}`;
   const from = madeFrom === 'snapshot' ? `the snapshot and ${count} landed since` : `${count} of the landing folder`;
   return [
@@ -141,6 +146,7 @@ function describe({ reason, madeFrom, loads, movedAside, published }: Repaired):
       ? 'The warehouse is whole: every row of it was read.'
       : `The warehouse was made anew from ${from}, and the journal.`,
     ...movedAside.map((path) => `Moved aside, to be deleted when you like: ${path}`),
+    ...removedLogs.map((path) => `Removed, as another program left it beside the snapshot: ${path}`),
     `The snapshot is published: ${describeFacts(published)}.`,
     '',
   ].join('\n');

@@ -1,4 +1,5 @@
 import { isAbsolute, join, relative, resolve } from 'node:path';
+import { allocationFile } from '../allocation/index.ts';
 import { loadConfig } from '../config.ts';
 import { counted } from '../counted.ts';
 import { nearest } from '../did-you-mean.ts';
@@ -24,6 +25,7 @@ import {
   type GivenParameter,
   incompleteness,
   instantOf,
+  isOfOwners,
   isPartitioned,
   type Kept,
   loadBudgets,
@@ -51,6 +53,7 @@ import {
   readParameters,
   readReports,
   realFolder,
+  refusalWords,
   saidParameters,
   settleParameters,
   shape,
@@ -66,9 +69,16 @@ import {
 } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { cutToWidth } from '../text-width.ts';
-import { parseMonth } from '../time.ts';
-import { completeness, openBooks, type SqlColumn, toCellText, toJsonValue } from '../warehouse/index.ts';
+import {
+  type Connection,
+  completeness,
+  openBooks,
+  type SqlColumn,
+  toCellText,
+  toJsonValue,
+} from '../warehouse/index.ts';
 import type { ApartContext } from './apart.ts';
+import { warnOfFutureDates } from './books-clock.ts';
 import type { CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 
@@ -88,10 +98,10 @@ export async function answerReport(input: CommandInput, context: ApartContext): 
 
 /** Answers a report for each month: each is an export of its own, as of its close where it is closed. */
 async function answerMonths(months: readonly string[], input: CommandInput, context: ApartContext): Promise<number> {
-  const options = optionReader(input, context.effects.now());
-  if (options.flag('requireComplete')) await expectComplete(months, options.texts('param'), context);
+  await expectAnswers(months, input, context);
   const counted = { rows: 0, files: 0, unchanged: true };
   let lead = '[';
+  const said = new Set<string>();
   for (const month of months) {
     let isBegun = false;
     const exitCode = await answerOnce(
@@ -102,6 +112,10 @@ async function answerMonths(months: readonly string[], input: CommandInput, cont
           counted.rows += Number(rows);
           counted.files += Number(files);
           counted.unchanged &&= unchanged === true;
+        },
+        tell(words) {
+          if (!said.has(words)) context.tell(words);
+          said.add(words);
         },
         async write(data) {
           // One JSON value: a list of answers.
@@ -119,23 +133,77 @@ async function answerMonths(months: readonly string[], input: CommandInput, cont
   return exitCodes.done;
 }
 
-/** Throws UnprovenError where not all months are complete: before the first of them is written. */
-async function expectComplete(
-  months: readonly string[],
-  parameters: readonly string[],
-  context: ApartContext,
-): Promise<void> {
-  const account = parameters.find((text) => text.startsWith('account='))?.slice('account='.length);
-  const books = await openBooks(context.dir, { lockedDown: true, reader: context.reader, signal: context.signal });
-  try {
-    const accounts = (await completeness(books.connection)).filter(
-      (row) => account === undefined || row.account === account,
-    );
-    const periods = months.map((month) => ({ ...parseMonth(month, '--month'), label: month }));
-    const missing = incompleteness(accounts, periods);
-    if (missing.length > 0) throw new UnprovenError(`${missing.join('\n')}\nnothing was written`);
-  } finally {
+/** Throws where any of the months cannot be answered, and names all of those: before the first of them is written. */
+async function expectAnswers(months: readonly string[], input: CommandInput, context: ApartContext): Promise<void> {
+  const reports = await readReports(join(context.dir, 'sql'));
+  const obstacles: Obstacles[] = [];
+  for (const month of months) {
+    const asked = await readQuestion({ ...input, options: { ...input.options, month } }, context, reports);
+    const { books, missing, refusals } = await openQuestion(asked, context);
     books.close();
+    obstacles.push({ missing, refusals });
+  }
+  expectAnswerable(obstacles, optionReader(input, context.effects.now()));
+}
+
+/** What keeps a question from being answered. */
+interface Obstacles {
+  /** What is not complete, a sentence each. */
+  readonly missing: readonly string[];
+  /** What the books cannot hold, or do not know. */
+  readonly refusals: Awaited<ReturnType<typeof unanswerable>>;
+}
+
+/** Throws UnprovenError for what is not complete where it must be, and UsageError for what has no answer. */
+function expectAnswerable(obstacles: readonly Obstacles[], options: ReturnType<typeof optionReader>): void {
+  const missing = [...new Set(obstacles.flatMap((one) => one.missing))];
+  if (options.flag('requireComplete') && missing.length > 0) {
+    throw new UnprovenError(`${missing.join('\n')}\nnothing was written`);
+  }
+  const refusals = refusalWords(obstacles.flatMap((one) => one.refusals));
+  if (options.flag('allowEmpty') || refusals.length === 0) return;
+  throw new UsageError(`${refusals.join('\n')}\nnothing was written; see --allow-empty`);
+}
+
+/** Opens the books that answer a question, as of the instant that it is about, and finds out what keeps it from an answer. */
+async function openQuestion(
+  { report, asked, read, isRequired }: Awaited<ReturnType<typeof readQuestion>>,
+  context: ApartContext,
+) {
+  const { dir, reader, signal } = context;
+  let asOf = instantOf(asked);
+  let books = await openBooks(dir, { lockedDown: false, asOf, reader, signal });
+  try {
+    let state = await completenessOf(books.connection, asOf);
+    const values = settle(read, state, isRequired);
+    const periods = periodsOf(values);
+    const moment = await momentOf(books.connection, asked, periods);
+    if (moment !== asOf) {
+      books.close();
+      asOf = moment;
+      books = await openBooks(dir, { lockedDown: false, asOf, reader, signal });
+      state = await completenessOf(books.connection, asOf);
+      // Nobody asked for an instant: it is that of a close.
+      state = { ...state, closedAt: state.asOf };
+    }
+    const { connection } = books;
+    const account = values.find((value) => value.name === 'account')?.bound ?? null;
+    const accounts = (await completeness(connection)).filter((row) => account === null || row.account === account);
+    const kept = report.kept && (await readKept(connection, report.kept, { accounts, periods }));
+    const now = context.effects.now();
+    const isOfBudget = values.some(({ name, isDefault }) => name === 'budget' && !isDefault);
+    const refusals = await unanswerable(connection, report, values, {
+      accounts,
+      now: asOf ?? now,
+      // A forecast is of what is yet to come.
+      isOfFuture: report.kept !== undefined,
+      budgets: isOfBudget ? (loadBudgets(budgetsFile(dir), { now }) ?? []).map(({ name }) => name) : [],
+    });
+    const missing = [...incompleteness(accounts, periods), ...(kept?.lacking ?? [])];
+    return { books, state, values, periods, asOf, accounts, kept, missing, refusals };
+  } catch (error) {
+    books.close();
+    throw error;
   }
 }
 
@@ -181,9 +249,23 @@ async function readQuestion(
   const folders = options.texts('allowFiles').map((folder) => resolve(folder));
   const reading = { now: instantOf(asked) ?? now, dir: context.dir, folders, problem: options.problem };
   const read = report === undefined ? [] : await readParameters(report, given, reading);
+  checkFocus(read, options.problem);
   options.check();
   if (report === undefined) throw new UsageError('name a report');
-  return { report, excel, formats, parquetDecimals, asked, read };
+  return { report, excel, formats, parquetDecimals, asked, read, isRequired: options.flag('requireComplete') };
+}
+
+/** Adds to the problems what FOCUS cannot be asked for: a version or grain that there is not. */
+function checkFocus(read: ReadParameters, problem: (text: string) => void): void {
+  const values = read.flatMap(({ parameter: { name }, value }) =>
+    typeof value === 'string' ? [] : [{ name, bound: value.bound }],
+  );
+  try {
+    focusAsked(values);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    problem(error.message);
+  }
 }
 
 /** Throws UsageError for what is wrong with a command line, before anything is read of the books. */
@@ -214,43 +296,21 @@ async function answerOnce(input: CommandInput, context: ApartContext): Promise<n
     }
     return exitCodes.done;
   }
-  const { report, excel, formats, parquetDecimals, asked, read } = await readQuestion(input, context, reports);
-
-  const isRequired = options.flag('requireComplete');
-  let asOf = instantOf(asked);
-  let books = await openBooks(context.dir, { lockedDown: false, asOf, reader: context.reader, signal: context.signal });
+  const question = await readQuestion(input, context, reports);
+  const { report, excel, formats, parquetDecimals } = question;
+  if (instantOf(question.asked) !== undefined) await warnOfFutureDates(context);
+  const { books, state, values, periods, asOf, accounts, kept, missing, refusals } = await openQuestion(
+    question,
+    context,
+  );
   try {
-    let state = await completenessOf(books.connection, asOf);
-    const values = settle(read, state, isRequired);
-    const focus = focusAsked(values);
-    const periods = periodsOf(values);
-    const moment = await momentOf(books.connection, asked, periods);
-    if (moment !== asOf) {
-      books.close();
-      asOf = moment;
-      books = await openBooks(context.dir, { lockedDown: false, asOf, reader: context.reader, signal: context.signal });
-      state = await completenessOf(books.connection, asOf);
-      // Nobody asked for an instant: it is that of a close.
-      state = { ...state, closedAt: state.asOf };
-    }
     context.progress(report.name);
     const { connection } = books;
-    const account = values.find((value) => value.name === 'account')?.bound ?? null;
-    const accounts = (await completeness(connection)).filter((row) => account === null || row.account === account);
-    const kept = report.kept && (await readKept(connection, report.kept, { accounts, periods }));
-    const lacking = [...incompleteness(accounts, periods), ...(kept?.lacking ?? [])];
-    if (isRequired && lacking.length > 0) throw new UnprovenError(`${lacking.join('\n')}\nnothing was written`);
-    if (!options.flag('allowEmpty')) {
-      const faults = await unanswerable(connection, values, {
-        accounts,
-        now: asOf ?? now,
-        // A forecast is of what is yet to come.
-        isOfFuture: report.kept !== undefined,
-      });
-      if (faults.length > 0) throw new UsageError(`${faults.join('\n')}\nnothing was written; see --allow-empty`);
-    }
-    for (const sentence of [...lacking, ...(kept?.gone ?? [])]) context.tell(`warning: ${sentence}`);
+    expectAnswerable([{ missing, refusals }], options);
+    const advice = isOfOwners(report) ? await adviceOnOwners(connection, context.dir) : [];
+    for (const sentence of [...missing, ...(kept?.gone ?? []), ...advice]) context.tell(`warning: ${sentence}`);
 
+    const focus = focusAsked(values);
     refuseOneNameForSeveral(values, accounts);
     const isUsual = (await momentOf(connection, undefined, periods)) === asOf;
     const root = resolve(options.text('out') ?? join(context.dir, 'exports'));
@@ -261,11 +321,11 @@ async function answerOnce(input: CommandInput, context: ApartContext): Promise<n
       const { report: shaped, parameters } = await shape(connection, report, boundParameters(values));
       const answered = await checkReport(connection, shaped, parameters);
       const columns = chosenColumns(answered, focus);
-      const question: Question = { connection, query: orderedQuery(shaped, focus?.columns), parameters };
+      const answering: Question = { connection, query: orderedQuery(shaped, focus?.columns), parameters };
       const totals = options.flag('totals') ? expectTotals(report, columns) : [];
       const published = await publishReport({
         report,
-        question,
+        question: answering,
         columns,
         values,
         state,
@@ -294,7 +354,7 @@ async function answerOnce(input: CommandInput, context: ApartContext): Promise<n
         files: published.manifest.files.length,
         unchanged: published.isUnchanged,
       });
-      await (context.json ? writeJson(context, question, answer) : writeTable(context, question, answer));
+      await (context.json ? writeJson(context, answering, answer) : writeTable(context, answering, answer));
       return exitCodes.done;
     });
   } finally {
@@ -315,6 +375,18 @@ function withConfiguredNames(
     return withDefaults(report, { budgets: ownerBudgets(loadBudgets(budgetsFile(dir), { now }) ?? []) });
   }
   return report;
+}
+
+/** How to begin, for a report by owner over books whose rules give no cost an owner: a sentence, or none. */
+async function adviceOnOwners(connection: Connection, dir: string): Promise<string[]> {
+  // The default is a rule, too.
+  const [row] = await connection.rows('select count(*) as rules from ledger.allocation_rules');
+  if (Number(row?.['rules']) > 1) return [];
+  return [
+    `the books have no allocation rules, so no cost has an owner: write rules into ${allocationFile(dir)} ` +
+      '(allocation.example.yaml explains them), try them with "costbook allocation test", and put them in force with ' +
+      '"costbook allocation apply"',
+  ];
 }
 
 /** One name of an account cannot be that of several: each has its own in the configuration. */

@@ -61,6 +61,7 @@ export const reportCommand = apart('report', {
     { flags: '--timeout <duration>', summary: 'end the report after so long, such as 10m or 2h; 1h by default' },
     { flags: '--list', summary: 'name the reports with their parameters' },
   ],
+  needsProject: ({ options }) => options['list'] !== true,
   examples: [
     'costbook report --list',
     'costbook report cost_by_workspace --month 2026-10',

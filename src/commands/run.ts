@@ -1,14 +1,27 @@
-import { exitCodeOf, exitCodes, MachineError, messageOf, UsageError, wordsOf, worstExitCode } from '../errors.ts';
+import {
+  exitCodeOf,
+  exitCodes,
+  isForRepair,
+  MachineError,
+  messageOf,
+  UsageError,
+  wordsOf,
+  worstExitCode,
+} from '../errors.ts';
 import {
   commandLineOf,
+  farAheadMs,
   type Job,
+  type JobReading,
   lastSlots,
-  loadJob,
   nextSlot,
+  readNamedJob,
   type Step,
+  type StepName,
   stepNames,
   stepRules,
 } from '../jobs/index.ts';
+import { expectProject } from '../project-folder.ts';
 import { formatTable, sendPing } from '../reports/index.ts';
 import { outcomeOf, runSteps, type StepResult } from '../run.ts';
 import { addCalendarMonths, formatInstant, formatMonth, type Instant, parseInstant } from '../time.ts';
@@ -22,8 +35,9 @@ import { alertFullDisk } from './full-disk.ts';
 import { ingestCommand } from './ingest.ts';
 import { optionReader } from './options.ts';
 import { reportCommand } from './report.ts';
+import { alertUnusableBooks } from './unusable-books.ts';
 import { waitOption } from './wait.ts';
-import { type Outcome, openEnd, openProjectWarehouse } from './writing-run.ts';
+import { type Outcome, openEnd, openForRun, setClockBack } from './writing-run.ts';
 
 /** The command that each step is. */
 const stepCommands: Readonly<Record<Step['name'], Command>> = {
@@ -70,44 +84,57 @@ export const runCommand: Command = {
     } catch (error) {
       options.problem(messageOf(error));
     }
-    const job = loadJob(input.arguments[0] ?? '', {
+    expectProject(context);
+    const reading = readNamedJob(input.arguments[0] ?? '', {
       ...{ dir: context.dir, env: context.env, now, keepSecret: context.keepSecret },
       requirePing: !isDry,
     });
-    const lacking = (only ?? []).filter((name) => !job.steps.some((step) => step.name === name));
-    for (const name of lacking) {
-      options.problem(
-        `--only: the job ${job.name} has no step ${name}: ${[...new Set(job.steps.map((step) => step.name))].join(', ')}`,
-      );
+    const { job } = reading;
+    const stepsOfJob = [...new Set((job?.steps ?? []).map((step) => step.name))];
+    for (const name of job === undefined ? [] : (only ?? []).filter((name) => !stepsOfJob.includes(name as StepName))) {
+      options.problem(`--only: the job ${reading.name} has no step ${name}: ${stepsOfJob.join(', ')}`);
     }
+    for (const mistake of await mistakesOf(reading, context)) options.problem(mistake);
     options.check();
-    await checkSteps([job], context);
+    if (job === undefined) throw new UsageError(`${reading.file}: no job, and no reason why`);
     const steps = job.steps
       .filter(({ name }) => only === undefined || only.includes(name))
       .map((step) => withMonth(step, now));
     if (isDry) return showOnly(job, steps, context);
-    return pinged(job, context, () => alertingFullDisk({ job, steps, slot, waitMs, context }));
+    return pinged(job, context, () => alertingWithoutBooks({ job, steps, slot, waitMs, context }));
   },
 };
 
-/**
- * Throws UsageError that lists what the commands of the jobs' steps would refuse: found out before anything is begun. The
- * books are not read, so what depends on them is not checked.
- */
-export async function checkSteps(jobs: readonly Job[], context: CommandContext): Promise<void> {
+/** The jobs of files without a mistake. Throws UsageError that lists every mistake of every file. */
+export async function expectJobs(readings: readonly JobReading[], context: CommandContext): Promise<readonly Job[]> {
   const problems: string[] = [];
-  for (const job of jobs) {
-    for (const step of job.steps.map((each) => withMonth(each, context.effects.now()))) {
-      try {
-        await stepCommands[step.name].check?.(inputOf(step), context);
-      } catch (error) {
-        if (!(error instanceof UsageError)) throw error;
-        const said = error.message.split('\n').map((line) => `${job.file}: ${line} (step "${commandLineOf(step)}")`);
-        problems.push(...said);
-      }
+  for (const reading of readings) problems.push(...(await mistakesOf(reading, context)));
+  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  return readings.flatMap(({ job }) => job ?? []);
+}
+
+/**
+ * What is wrong with a job's file, a line each, by its lines: also what the commands of its steps would refuse. The books
+ * are not read, so what depends on them is not checked.
+ */
+export async function mistakesOf(
+  { file, steps, problem }: Pick<JobReading, 'file' | 'steps' | 'problem'>,
+  context: CommandContext,
+): Promise<string[]> {
+  const mistakes = problem?.split('\n') ?? [];
+  for (const step of steps.map((each) => withMonth(each, context.effects.now()))) {
+    try {
+      await stepCommands[step.name].check?.(inputOf(step), context);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      const place = step.where ?? file;
+      mistakes.push(...error.message.split('\n').map((line) => `${place}: ${line} (step "${commandLineOf(step)}")`));
     }
   }
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  function lineOf(mistake: string): number {
+    return Number(/^:(\d+):/.exec(mistake.slice(file.length))?.[1] ?? Number.POSITIVE_INFINITY);
+  }
+  return mistakes.sort((a, b) => (lineOf(a) === lineOf(b) ? 0 : lineOf(a) - lineOf(b)));
 }
 
 /** Tells who is to hear that a run begins and how it ended; that they could not be told is only a warning. */
@@ -140,26 +167,36 @@ interface JobRun {
   readonly context: CommandContext;
 }
 
-/** Runs a job; where that fails because the disk is full, and the job alerts, the sinks are notified without the books. */
-async function alertingFullDisk(asked: JobRun): Promise<number> {
-  const { job, steps, context } = asked;
-  async function alert(error: string): Promise<void> {
-    if (steps.some(({ name }) => name === 'alert')) await alertFullDisk(`run ${job.name}`, error, context);
+/** Called with what failed, in words, and with errors of the books' files that the alerts could not be stored in. */
+type OnFailure = (words: string, ofBooks: unknown) => Promise<void>;
+
+/** Runs a job; where the books cannot store that it failed, and the job alerts, the sinks are notified without them. */
+async function alertingWithoutBooks(asked: JobRun): Promise<number> {
+  const { job, context } = asked;
+  async function alert(words: string, ofBooks: unknown): Promise<void> {
+    if (!alerts(asked)) return;
+    await alertFullDisk(`run ${job.name}`, words, context);
+    if (isForRepair(ofBooks)) await alertUnusableBooks(`run ${job.name}`, ofBooks, context);
   }
   try {
     return await runJob(asked, alert);
   } catch (error) {
-    await alert(messageOf(error));
+    await alert(messageOf(error), error);
     throw error;
   }
 }
 
-async function runJob(asked: JobRun, onFailure: (error: string) => Promise<void>): Promise<number> {
+function alerts({ steps }: JobRun): boolean {
+  return steps.some(({ name }) => name === 'alert');
+}
+
+async function runJob(asked: JobRun, onFailure: OnFailure): Promise<number> {
   const { job, waitMs, context } = asked;
   const timeout = new AbortController();
   // What a stage or a copy is doing ends with the time of the run as well.
   const signal = AbortSignal.any([context.signal, timeout.signal]);
-  const warehouse = await openProjectWarehouse(waitMs, { ...context, signal });
+  const what = { command: 'run', job: job.name };
+  const warehouse = await openForRun(what, waitMs, { ...context, signal }, { notifies: alerts(asked) });
   // Waiting for somebody else is no part of it.
   const timer =
     job.timeoutMs === undefined ? undefined : setTimeout(() => timeout.abort(tooLong(job)), job.timeoutMs).unref();
@@ -181,9 +218,10 @@ async function runUnderLock(
   { job, steps, slot, context }: JobRun,
   warehouse: Warehouse,
   timeout: AbortSignal,
-  onFailure: (error: string) => Promise<void>,
+  onFailure: OnFailure,
 ): Promise<number> {
   const { effects } = context;
+  await setClockBack(warehouse, context);
   if (slot !== undefined && !(await claimSlot(job, slot, warehouse, context))) {
     context.tell(`${job.name} was run for ${formatInstant(slot)} already: nothing is left to do`);
     if (context.json)
@@ -194,6 +232,7 @@ async function runUnderLock(
   const end = openEnd(run, { command: 'run', job: job.name }, warehouse, context);
   let results: readonly StepResult[];
   let spends: Outcome['spends'];
+  let ofBooks: unknown;
   try {
     results = await runSteps({
       steps,
@@ -212,6 +251,10 @@ async function runUnderLock(
               spends = found;
             },
           },
+        }).catch((error: unknown) => {
+          // What failed before the alerts is stored with them.
+          if (step.name === 'alert' && isForRepair(error)) ofBooks = error;
+          throw error;
         }),
       signal: context.signal,
       timeout,
@@ -226,7 +269,7 @@ async function runUnderLock(
     throw error;
   }
   const outcome = outcomeOf(results, context.signal);
-  if (outcome.error !== undefined) await onFailure(outcome.error);
+  if (outcome.error !== undefined) await onFailure(outcome.error, ofBooks);
   await end({ ...outcome, spends });
   await answer({ job, slot, runNumber: run.number, ...outcome, results }, context);
   return worstExitCode([outcome.exitCode]);
@@ -245,6 +288,8 @@ async function claimSlot(job: Job, slot: Instant, warehouse: Warehouse, { effect
   const history = (await warehouse.jobHistories()).get(job.name);
   if (history === undefined) return true;
   const { doneThrough, interrupted } = history;
+  // What a fast clock ran for slots that have not come needs its run when they do.
+  if (doneThrough !== undefined && doneThrough > Math.max(slot, effects.now()) + farAheadMs) return true;
   if (doneThrough !== undefined && doneThrough >= slot) return false;
   const after = doneThrough ?? interrupted[0];
   if (after === undefined) return true;

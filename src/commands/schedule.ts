@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { exitCodes, messageOf, UsageError } from '../errors.ts';
+import { CostbookError, exitCodes, messageOf, UsageError } from '../errors.ts';
 import { serveHealth } from '../health.ts';
-import { type Job, loadJobs, nextSlot } from '../jobs/index.ts';
+import { type Job, type JobReading, nextSlot, readJobs } from '../jobs/index.ts';
+import { expectProject } from '../project-folder.ts';
 import { formatTable } from '../reports/index.ts';
 import { doneThroughOf, everyMinute, type JobState, openScheduler, startRun } from '../schedule.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import { type Books, type JobHistory, jobHistories, openBooks, snapshotFile } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
-import { checkSteps } from './run.ts';
+import { expectJobs, mistakesOf } from './run.ts';
 
 /** How long a run waits for another process that holds the warehouse: one by hand, or one that an earlier scheduler left. */
 const waitForOthers = '30m';
@@ -40,12 +41,12 @@ export const scheduleCommand: Command = {
       options.problem('--health-host is given without --health-port: expected both');
     }
     options.check();
+    expectProject(context);
     const isList = options.flag('list');
     const place = { dir, env, now: effects.now(), keepSecret: context.keepSecret, requirePing: !isList };
-    const all = loadJobs(place);
-    await checkSteps(all, context);
-    if (isList) return list(all, context);
-    const jobs = all.filter(({ isEnabled }) => isEnabled);
+    const readings = readJobs(place);
+    if (isList) return list(readings, context);
+    const jobs = (await expectJobs(readings, context)).filter(({ isEnabled }) => isEnabled);
     if (jobs.length === 0) throw new UsageError('no job is enabled: write enabled: true into one of jobs/');
 
     const clock = clockOf(input, context);
@@ -134,8 +135,8 @@ async function historiesOf({ dir, effects, signal }: CommandContext): Promise<Re
     books = await openBooks(dir, { lockedDown: true, signal });
     return await jobHistories(books.connection);
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    // Books of another version: the next run brings them to this one, or says why it cannot.
+    if (!(error instanceof CostbookError) || signal.aborted) throw error;
+    // Books of another version, or a damaged snapshot: the next run publishes it anew, or notifies of why it cannot.
     effects.log.warn('what was missed is not known', { because: messageOf(error) });
     return new Map();
   } finally {
@@ -205,7 +206,15 @@ function gauges(states: readonly JobState[]): string {
     .join('');
 }
 
-async function list(jobs: readonly Job[], context: CommandContext): Promise<number> {
+/** Lists the jobs that can be run, and reports what is wrong with the others. */
+async function list(readings: readonly JobReading[], context: CommandContext): Promise<number> {
+  const jobs: Job[] = [];
+  const mistakes: string[] = [];
+  for (const reading of readings) {
+    const found = await mistakesOf(reading, context);
+    mistakes.push(...found);
+    if (found.length === 0 && reading.job !== undefined) jobs.push(reading.job);
+  }
   const now = context.effects.now();
   const rows = jobs.map((job) => {
     const next = job.isEnabled ? nextSlot(job.timetable, job.zone, now) : undefined;
@@ -234,5 +243,7 @@ async function list(jobs: readonly Job[], context: CommandContext): Promise<numb
       `${formatTable(columns, cells, { ...context.layout, important: ['job', 'schedule', 'next', 'zone', 'steps'] })}\n`,
     );
   }
+  // What can be run was listed all the same.
+  if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'));
   return exitCodes.done;
 }

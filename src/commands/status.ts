@@ -12,6 +12,7 @@ import {
   type UnprovenWindow,
   unprovenWindows,
 } from '../warehouse/index.ts';
+import { booksNow, type ClockFault, futureInstants } from './books-clock.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { type FileFault, faultsOfFiles } from './files-of-books.ts';
 import { type OpenAlert, openAlerts } from './open-alerts.ts';
@@ -26,12 +27,13 @@ export const statusCommand: Command = {
   ],
   examples: ['costbook status', 'costbook status --json', 'costbook status --exit-code'],
   async run(input, context) {
-    const now = context.effects.now();
-    const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
+    const { effects } = context;
+    const config = loadConfig({ dir: context.dir, env: context.env, now: effects.now(), requireAccounts: false });
     const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
     try {
       const configured = config.accounts.flatMap(({ id }) => id ?? []);
       const faults = await faultsOfFiles(context.dir, books);
+      const now = await booksNow(books.connection, effects);
       const status = withFaults(await readStatus(books.connection, now, config.freshnessHours, configured), faults);
       await context.write(
         context.json ? `${JSON.stringify(status)}\n` : describe(status, now, painter(input, context)),
@@ -100,6 +102,8 @@ interface Status {
     readonly at: string | null;
   } | null;
   readonly lastRun: Readonly<Record<string, unknown>> | null;
+  /** That a fast clock wrote dates that have not come, and what to do; null where the books hold none. */
+  readonly futureDates: ClockFault | null;
 }
 
 /** By how much a closed month moved after its close. */
@@ -227,6 +231,7 @@ async function readStatus(
             at: textOrNull(failedIngest['ended_at']),
           },
     lastRun: lastRun === undefined ? null : { ...lastRun, runNumber: Number(lastRun['runNumber']) },
+    futureDates: (await futureInstants(connection, now)) ?? null,
   };
 }
 
@@ -322,18 +327,31 @@ function failureLines({ failedIngest }: Status, paint: Paint): string[] {
 }
 
 const alertsShown = 5;
+/** The key of the alert that the last ingest failed. */
+const ingestKey = 'run/ingest';
 
-/** What is wrong by the alerts, the most severe first. */
-function alertLines({ open, critical, messagesWaiting, list }: Status['alerts'], paint: Paint): string[] {
+/** The error of a run behind a colon; nothing where the failed ingest above has said the same. */
+function reasonOnce(error: string | null, { failedIngest }: Status): string {
+  const reason = firstLine(error);
+  const said = failedIngest === null ? undefined : firstLine(failedIngest.error);
+  return said !== undefined && (reason.includes(said) || said.includes(reason)) ? '' : `: ${reason}`;
+}
+
+/** What is wrong by the alerts, the most severe first; of a failed ingest the reason stands above. */
+function alertLines(
+  { alerts: { open, critical, messagesWaiting, list }, failedIngest }: Status,
+  paint: Paint,
+): string[] {
   const waiting = messagesWaiting === 0 ? '' : `; messages that no sink took yet: ${messagesWaiting}`;
   if (open === 0) return waiting === '' ? [] : ['', paint('yellow', `no open alert${waiting}`)];
   const head = `${open} open alert${open === 1 ? '' : 's'}, ${critical} critical${waiting} ("costbook alerts --open"):`;
   return [
     '',
     paint(critical > 0 || messagesWaiting > 0 ? 'yellow' : 'dim', head),
-    ...list
-      .slice(0, alertsShown)
-      .map(({ icon, title, detail }) => forTerminal(`  ${icon} ${title}${detail === undefined ? '' : `. ${detail}`}`)),
+    ...list.slice(0, alertsShown).map(({ key, icon, title, detail }) => {
+      const hasDetail = detail !== undefined && !(key === ingestKey && failedIngest !== null);
+      return forTerminal(`  ${icon} ${title}${hasDetail ? `. ${detail}` : ''}`);
+    }),
     ...(open > alertsShown ? [`  and ${open - alertsShown} more`] : []),
   ];
 }
@@ -347,14 +365,15 @@ function firstLine(error: string | null): string {
 const maxShown = 5;
 
 function describe(status: Status, now: Instant, paint: Paint): string {
-  const { accounts, closed, moved, lastRun, freshnessHours, isTrustworthy, reasons, restated, alerts } = status;
+  const { accounts, closed, moved, lastRun, freshnessHours, isTrustworthy, reasons, restated, futureDates } = status;
   const lines = [
     isTrustworthy
       ? paint('green', paint('bold', 'YES: everything in the books is proven and fresh.'))
       : paint('red', paint('bold', 'NO: not everything in the books is proven and fresh.')),
     ...reasons.map((reason) => paint('red', `  - ${reason}`)),
     ...failureLines(status, paint),
-    ...alertLines(alerts, paint),
+    ...(futureDates === null ? [] : [paint('yellow', `  - ${futureDates.found}`), `    ${futureDates.remedy}`]),
+    ...alertLines(status, paint),
   ];
   function windows(shown: readonly UnprovenStatus[], word: string, colour: 'red' | 'yellow'): string[] {
     const some = shown.slice(0, maxShown).map(({ start, end, because }) => {
@@ -387,7 +406,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
     lines.push(...windows(account.postponed, 'not yet proven', 'yellow'));
     if (account.lastRun !== null && account.lastRun.exitCode !== 0) {
       const { exitCode, error } = account.lastRun;
-      lines.push(`  last run           ${paint('red', 'FAILED')}, exit ${exitCode}: ${firstLine(error)}`);
+      lines.push(`  last run           ${paint('red', 'FAILED')}, exit ${exitCode}${reasonOnce(error, status)}`);
     }
   }
   lines.push('');
@@ -404,7 +423,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
     lines.push(`restated in the last ${restatedDays} days: ${hours}, ${restated.cost} USD ("costbook restatements")`);
   }
   if (lastRun !== null) {
-    const failed = lastRun['error'] === null ? '' : `: ${firstLine(String(lastRun['error']))}`;
+    const failed = lastRun['error'] === null ? '' : reasonOnce(String(lastRun['error']), status);
     const words =
       `last run ${lastRun['runNumber']} (${lastRun['command']}) ${lastRun['outcome']} at ${lastRun['endedAt'] ?? lastRun['startedAt']}` +
       `, exit ${lastRun['exitCode'] ?? 'not yet'}${failed}`;

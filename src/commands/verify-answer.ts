@@ -19,7 +19,7 @@ export async function answerVerify(input: CommandInput, context: ApartContext): 
   );
   const folders = isFolder ? await findExports(root) : [];
   if (folders.length === 0) {
-    if (input.arguments[0] === undefined) expectProject(context.dir);
+    if (input.arguments[0] === undefined) expectProject(context);
     throw new UsageError(
       `${root} ${isFolder ? 'holds no export: there is no manifest.json below it' : 'is no folder'}; ` +
         'expected one into which costbook report wrote',

@@ -1,11 +1,15 @@
 import { join } from 'node:path';
-import { exitCodeOf, messageOf } from '../errors.ts';
+import { clockRemedy } from '../effects.ts';
+import { exitCodeOf, LockedError, messageOf, worstExitCode } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
-import type { EndedRun, SpendNow } from '../reports/index.ts';
+import { expectProject } from '../project-folder.ts';
+import type { EndedRun, SpendNow, UnpublishedRun } from '../reports/index.ts';
+import { describeSpan, formatInstant } from '../time.ts';
 import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';
 import { forgetFullDisk } from './full-disk.ts';
-import { writeMetrics } from './metrics-file.ts';
+import { writeMetrics, writeUnpublished } from './metrics-file.ts';
+import { alertUnusableBooks } from './unusable-books.ts';
 import { openWhenFree } from './wait.ts';
 
 /** What a command that writes says of its end. */
@@ -30,8 +34,9 @@ export async function writingRun(
 ): Promise<number> {
   const { effects, run: underWay } = context;
   if (underWay !== undefined) return stepOf(underWay, context, work);
-  const warehouse = await openProjectWarehouse(waitMs, context);
+  const warehouse = await openForRun({ command }, waitMs, context, { notifies: command === 'alert' });
   try {
+    await setClockBack(warehouse, context);
     const run = await warehouse.beginRun(command, effects.now());
     const finish = openEnd(run, { command }, warehouse, context);
     try {
@@ -50,8 +55,59 @@ export async function writingRun(
   }
 }
 
-/** Opens the project's warehouse when nobody else holds it. Throws what `openWarehouse` throws. */
-export function openProjectWarehouse(waitMs: number, context: CommandContext): Promise<Warehouse> {
+/**
+ * Opens the project's warehouse for a run. Where that fails the run has no row in the books: its failure is in the
+ * metrics, and the sinks are notified where the run alerts. What another run holds is that run's. Throws as `openWarehouse`.
+ */
+export async function openForRun(
+  what: Pick<EndedRun, 'command' | 'job'>,
+  waitMs: number,
+  context: CommandContext,
+  { notifies }: { readonly notifies: boolean },
+): Promise<Warehouse> {
+  const begun = performance.now();
+  try {
+    return await openProjectWarehouse(waitMs, context);
+  } catch (error) {
+    if (error instanceof LockedError || context.signal.aborted) throw error;
+    await writeUnpublished(unpublished(what, begun, exitCodeOf(error), context), context);
+    const name = what.job === undefined ? what.command : `${what.command} ${what.job}`;
+    if (notifies) await alertUnusableBooks(name, error, context);
+    throw error;
+  }
+}
+
+function unpublished(
+  what: Pick<EndedRun, 'command' | 'job'>,
+  begun: number,
+  exitCode: number,
+  { effects }: CommandContext,
+): UnpublishedRun {
+  return { ...what, exitCode, endedAt: effects.now(), seconds: (performance.now() - begun) / 1000 };
+}
+
+/**
+ * Sets the books' now back where the last ingest found this clock ahead and it still is: a command that asks no platform
+ * writes no instant that has not come.
+ */
+export async function setClockBack(
+  warehouse: Pick<Warehouse, 'clockAhead'>,
+  { effects }: Pick<CommandContext, 'effects'>,
+): Promise<void> {
+  const aheadMs = await warehouse.clockAhead(effects.clockNow());
+  effects.setBack(aheadMs);
+  if (aheadMs === 0) return;
+  effects.log.warn("this clock was ahead of the platform's at the last ingest; the books go by the platform's", {
+    ahead: describeSpan(aheadMs),
+    clock: formatInstant(effects.clockNow()),
+    now: formatInstant(effects.now()),
+    next: clockRemedy(effects.clockNow()),
+  });
+}
+
+/** Opens the project's warehouse when nobody else holds it. Throws what `openWarehouse` throws, and UsageError where there is no project. */
+export async function openProjectWarehouse(waitMs: number, context: CommandContext): Promise<Warehouse> {
+  expectProject(context);
   const { dir, signal, effects } = context;
   const landing = openLanding(join(dir, 'data', 'landing'));
   async function newestLanded(): Promise<number> {
@@ -77,9 +133,15 @@ export function openEnd(
   const begun = performance.now(); // real time: the books' own may be fixed
   context.nameRun(run.number);
   return async ({ exitCode, error, spends }) => {
-    await run.end(exitCode, error && context.redact(error), context.effects.now());
-    context.progress('publishing the snapshot');
-    await warehouse.publish();
+    try {
+      await run.end(exitCode, error && context.redact(error), context.effects.now());
+      context.progress('publishing the snapshot');
+      await warehouse.publish();
+    } catch (failure) {
+      const worst = worstExitCode([exitCode, exitCodeOf(failure)]);
+      await writeUnpublished(unpublished(what, begun, worst, context), context);
+      throw failure;
+    }
     await forgetFullDisk(context.dir);
     await writeMetrics({ ...what, seconds: (performance.now() - begun) / 1000 }, spends, context);
   };

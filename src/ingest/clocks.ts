@@ -1,11 +1,9 @@
+import { clockRemedy } from '../effects.ts';
 import { PlatformError } from '../errors.ts';
 import { type Client, type Clocks, operations } from '../platform/index.ts';
-import { dayMs, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
-import type { CoveredPiece } from '../warehouse/index.ts';
+import { describeSpan, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
+import { type CoveredPiece, clockToleranceMs } from '../warehouse/index.ts';
 import type { IngestRequest, IngestTools } from './tools.ts';
-
-/** Our clock may be ahead of the platform's by so much before somebody has to know. */
-export const clockToleranceMs = hourMs;
 
 /**
  * The platform's clock as far as it can be believed: undefined where it told costs of hours that begin later, which is
@@ -46,7 +44,7 @@ export async function correctFalseClaims(
   const platformAt = client.clocks()?.platform;
   const claims = platformAt === undefined ? [] : await warehouse.falseClaims(account, platformAt);
   if (claims.length === 0) return false;
-  await warehouse.correctClaims({ account, claims, runNumber, recordedAt: await warehouse.seenAt(now) });
+  await warehouse.correctClaims({ account, claims, runNumber, recordedAt: await warehouse.seenAt(effects.now()) });
   const [first] = claims;
   effects.log.warn('hours were claimed by a clock that was fast; they are read again', {
     account,
@@ -85,8 +83,8 @@ export async function reportClock(
         account,
         now: formatInstant(local),
         platformNow: formatInstant(platform),
-        ahead: describeAhead(aheadMs),
-        next: "set this machine's clock (NTP), or leave out --now; the next ingest then reads what is missing",
+        ahead: describeSpan(aheadMs),
+        next: `${clockRemedy(local)}; the next ingest then reads what is missing`,
       },
     );
   }
@@ -94,7 +92,48 @@ export async function reportClock(
   await warehouse.recordClock(reading, runNumber);
 }
 
-/** `30 days`, `2.5 hours` */
-function describeAhead(aheadMs: number): string {
-  return aheadMs >= 2 * dayMs ? `${Math.floor(aheadMs / dayMs)} days` : `${(aheadMs / hourMs).toFixed(1)} hours`;
+/** What the run knows of its clock, by what the platforms said. */
+export interface RunClock {
+  /**
+   * Sets the books' now back where this machine's clock is ahead of the platform's, and puts right the instants that were
+   * written before that was known. Where the clocks agree it puts right what a fast clock wrote in an earlier run.
+   */
+  settle(account: string, clocks: Clocks | undefined): Promise<void>;
+  /** The platform of this account told costs that its clock had not reached: what it says of the time does not count. */
+  distrust(account: string): void;
+}
+
+/** Opens the clock of a run. Of several platforms the one that this machine's clock is ahead of least decides. */
+export function openRunClock({ runNumber }: IngestRequest, { warehouse, effects }: IngestTools): RunClock {
+  const aheadMs = new Map<string, number>();
+  const distrusted = new Set<string>();
+
+  function setBack(): number {
+    const least = aheadMs.size === 0 ? 0 : Math.min(...aheadMs.values());
+    const backMs = least > clockToleranceMs ? least : 0;
+    effects.setBack(backMs);
+    return backMs;
+  }
+  return {
+    async settle(account, clocks) {
+      if (clocks === undefined || aheadMs.has(account) || distrusted.has(account)) return;
+      aheadMs.set(account, clocks.local - clocks.platform);
+      const backMs = setBack();
+      const now = Math.max(effects.now(), clocks.platform);
+      const from = await warehouse.correctInstants({ runNumber, now });
+      if (from === undefined || backMs > 0) return; // under a fast clock they are the run's own
+      effects.log.warn(
+        'instants that a fast clock had written were put right; exports of that time are to be made again',
+        {
+          until: formatInstant(from),
+          now: formatInstant(now),
+        },
+      );
+    },
+    distrust(account) {
+      distrusted.add(account);
+      aheadMs.delete(account);
+      setBack();
+    },
+  };
 }

@@ -12,7 +12,7 @@ import { coverWindows, planWindows, type Role } from '../fetch/index.ts';
 import { type Client, discoverAccounts, discoverHistoryStart, metricsLimits } from '../platform/index.ts';
 import { floorHour, floorMonth, formatInstant, formatWindow, hourMs, type Instant, type Window } from '../time.ts';
 import type { TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
-import { correctFalseClaims, reportClock } from './clocks.ts';
+import { correctFalseClaims, openRunClock, type RunClock, reportClock } from './clocks.ts';
 import { type ListingSummary, readInventory } from './inventory.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
 import { openPast, type PastVerification } from './verify.ts';
@@ -51,11 +51,12 @@ export interface AccountSummary {
  */
 export async function ingest(request: IngestRequest, tools: IngestTools): Promise<AccountSummary[]> {
   const summaries: AccountSummary[] = [];
+  const clock = openRunClock(request, tools);
   await registerAccounts(request, tools);
   for (const account of request.config.accounts) {
     tools.signal.throwIfAborted();
     const client = tools.openClient(account);
-    const costs = await ingestAccount(account, client, request, tools);
+    const costs = await ingestAccount(account, client, request, tools, clock);
     // A platform that fails the costs is not asked for more; the resources are as they were until the next run.
     const mayAsk = costs.account !== '' && !costs.exitCodes.includes(exitCodes.platform);
     const listings = mayAsk ? await readInventory(account, costs.account, client, request, tools) : [];
@@ -102,6 +103,7 @@ async function ingestAccount(
   platform: Client,
   request: IngestRequest,
   tools: IngestTools,
+  clock: RunClock,
 ): Promise<Omit<AccountSummary, 'listings'>> {
   let hasAnswered = false;
   const client: Client = {
@@ -179,13 +181,24 @@ async function ingestAccount(
       covered,
       again: [...(await warehouse.unproven(id)).map(({ window }) => window), ...(changed ?? [])],
     });
-    const reading = { account: id, client, requests, known, roleBefore: before?.role, now, request, tools, totals };
+    const reading = {
+      account: id,
+      client,
+      requests,
+      known,
+      roleBefore: before?.role,
+      now,
+      request,
+      tools,
+      clock,
+      totals,
+    };
     const result = await ingestWindows({ ...reading, planned, role: undefined });
     role = result.role;
     unproven.push(...result.unproven);
     isPlatformClockWrong = result.isPlatformClockWrong;
     for (const failure of result.failures) note(failure);
-    if (role !== undefined) await warehouse.saveAccount({ ...facts, role, decimals: result.decimals }, now);
+    if (role !== undefined) await warehouse.saveAccount({ ...facts, role, decimals: result.decimals }, effects.now());
 
     const readAgain = async (days: readonly Window[] | undefined): Promise<void> => {
       if (days === undefined || days.length === 0) return;
@@ -207,7 +220,10 @@ async function ingestAccount(
     past?.close();
   }
 
-  if (id !== '' && !isPlatformClockWrong) await reportClock(id, client.clocks(), request, tools);
+  if (id !== '' && !isPlatformClockWrong) {
+    await clock.settle(id, client.clocks());
+    await reportClock(id, client.clocks(), request, tools);
+  }
   const complete = await warehouse.completeness(id);
   const tooOldBefore = effects.now() - request.config.freshnessHours * hourMs;
   const isTooOld = (complete?.completeThrough ?? 0) < tooOldBefore;

@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { Log } from '../effects.ts';
 import { CostbookError, MachineError, UnprovenError } from '../errors.ts';
@@ -9,6 +11,7 @@ import {
   parseWindow,
   readLandedLoads,
 } from '../fetch/index.ts';
+import { shellWord } from '../shell-word.ts';
 import { formatInstant, unionWindows } from '../time.ts';
 import type { LoadFacts, LoadWritten, Stage } from '../warehouse/index.ts';
 import { readWindow } from './window.ts';
@@ -119,10 +122,25 @@ async function findAnswers(
       `${root} lacks answers of ${lacking.length} load${lacking.length === 1 ? '' : 's'}:`,
       ...named,
       ...(lacking.length > named.length ? [`and of ${lacking.length - named.length} more`] : []),
-      'bring them back from a backup; or fetch those hours again, as the platform tells them today, into books of their ' +
-        `own: costbook ingest --refetch${range} --dir <another folder>`,
+      'bring them back from a backup; or fetch those hours again, as the platform has them today, into books of their own:',
+      ...(await refetchCommands(dirname(dirname(root)), range)),
     ].join('\n'),
   );
+}
+
+/** What a project has that is not its settings; a rebuild that is under way makes a file and folders of these endings. */
+const notSettings = /^(data|exports|node_modules|\.git)$|\.duckdb(\.|$)/;
+
+/** The commands that fetch a range of hours into books beside a project, with the same settings: lines for a shell. */
+async function refetchCommands(project: string, range: string): Promise<string[]> {
+  const other = `${project}-refetched`;
+  const names = (await readdir(project)).filter((name) => !notSettings.test(name)).sort();
+  const settings = names.map((name) => shellWord(join(project, name)));
+  return [
+    `  mkdir -p ${shellWord(other)}`,
+    ...(settings.length === 0 ? [] : [`  cp -Rp ${settings.join(' ')} ${shellWord(other)}`]),
+    `  costbook ingest --refetch${range} --dir ${shellWord(other)}`,
+  ];
 }
 
 /** Reads a load's answers into the stage, and compares them, as when they came from the platform. */

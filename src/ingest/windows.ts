@@ -5,7 +5,7 @@ import { askQuery, type DecodedPage, type PlannedWindow, type Role } from '../fe
 import { answerLimits, billingDimensions, type Client, type RawBody, resourceTypes } from '../platform/index.ts';
 import { dayMs, floorHour, formatWindow, type Instant } from '../time.ts';
 import type { LoadResult, Stage, TotalDecimals, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
-import { believedClock, claimedBefore } from './clocks.ts';
+import { believedClock, claimedBefore, type RunClock } from './clocks.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
 import { openTurns } from './turns.ts';
 import { readWindow } from './window.ts';
@@ -60,10 +60,11 @@ export async function ingestWindows(options: {
   now: Instant;
   request: IngestRequest;
   tools: IngestTools;
+  clock: RunClock;
   /** Grows as windows are loaded. */
   totals: { windows: number; pages: number; rows: number; restated: number };
 }): Promise<WindowsResult> {
-  const { account, planned, request, tools, totals } = options;
+  const { account, planned, request, tools, totals, clock } = options;
   const { warehouse, landing, effects } = tools;
   const { config, runNumber } = request;
   const windowsInFlight = pLimit(config.concurrency + windowsAhead); // sockets limit the requests
@@ -125,6 +126,15 @@ export async function ingestWindows(options: {
           return counted.call(operation, values, about, readAtTime, ...others);
         }),
     };
+    async function settleClock(read: Stage): Promise<Instant | undefined> {
+      const toldAt = Number.isFinite(answeredAt) ? answeredAt : undefined;
+      const platformAt = believedClock(toldAt, await read.lastHour());
+      if (platformAt !== toldAt) {
+        isPlatformClockWrong = true;
+        clock.distrust(account);
+      } else if (toldAt !== undefined) await clock.settle(account, counted.clocks());
+      return platformAt;
+    }
     try {
       const read = await readWindow({
         account,
@@ -163,21 +173,20 @@ export async function ingestWindows(options: {
       for (const dimension of read.leftOut) leftOut.add(dimension);
       if (because !== undefined) {
         await folder.discard();
-        await exclusively(async () =>
-          stage.recordFailedProofs(runNumber, reading, await warehouse.seenAt(effects.now())),
-        );
+        await exclusively(async () => {
+          await settleClock(stage);
+          await stage.recordFailedProofs(runNumber, reading, await warehouse.seenAt(effects.now()));
+        });
         return { because, provesBefore: firstUnprovenHour ?? claimedEnd };
       }
       return await exclusively(async () => {
         const loadNumber = (await warehouse.lastLoadNumber()) + 1;
+        const platformAt = await settleClock(stage);
         const seenAt = await warehouse.seenAt(effects.now());
         decimals = {
           cost: Math.max(decimals.cost, stage.decimals().cost),
           usage: Math.max(decimals.usage, stage.decimals().usage),
         };
-        const toldAt = Number.isFinite(answeredAt) ? answeredAt : undefined;
-        const platformAt = believedClock(toldAt, await stage.lastHour());
-        isPlatformClockWrong ||= platformAt !== toldAt;
         const claimed = claimedBefore(seenNow, platformAt, config.lagHours);
         const numbers = { loadNumber, runNumber, reading, reason, requests, queries, seenAt, platformAt };
         const facts = { ...numbers, pages, claimedEnd: claimed };

@@ -1,3 +1,4 @@
+import { shellWord } from '../shell-word.ts';
 import type { Zone } from '../time.ts';
 import type { Timetable } from './timetable.ts';
 
@@ -7,7 +8,7 @@ export type StepOption = {
   readonly key: string;
   readonly about: string;
 } & (
-  | { readonly kind: 'text' | 'flag' | 'date' | 'names' | 'values' }
+  | { readonly kind: 'text' | 'flag' | 'date' | 'duration' | 'names' | 'list' | 'values' }
   | { readonly kind: 'choice' | 'choices'; readonly choices: readonly string[] }
 );
 
@@ -69,6 +70,8 @@ export const stepRules: Readonly<Record<StepName, StepRule>> = {
       { key: 'grain', kind: 'choice', choices: ['hourly', 'daily'], about: 'of the report focus: hourly by default' },
       { key: 'withDeprecatedColumns', kind: 'flag', about: 'of the report focus: also deprecated columns' },
       { key: 'requireComplete', kind: 'flag', about: 'fail, writing nothing, where the period is not complete' },
+      { key: 'allowFiles', kind: 'list', about: 'folders below which files that parameters name may also be' },
+      { key: 'timeout', kind: 'duration', about: 'end the report after so long, such as 10m; 1h by default' },
     ],
   },
   digest: {
@@ -84,6 +87,8 @@ export const stepRules: Readonly<Record<StepName, StepRule>> = {
 /** One step: a command with its options as they would stand on a command line. */
 export interface Step {
   readonly name: StepName;
+  /** Where it is written: `file:line:column`. */
+  readonly where?: string;
   /** By key; a flag is true, several values are a list. */
   readonly options: Readonly<Record<string, string | true | readonly string[]>>;
 }
@@ -129,5 +134,5 @@ export function commandLineOf({ name, options }: Step): string {
     if (value === true) words.push(flag);
     else for (const one of typeof value === 'string' ? [value] : value) words.push(flag, one);
   }
-  return words.map((word) => (/^[\w@%+=:,./*-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
+  return words.map(shellWord).join(' ');
 }

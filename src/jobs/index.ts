@@ -9,7 +9,7 @@ export {
   stepNames,
   stepRules,
 } from './definition.ts';
-export { type JobsPlace, jobNames, loadJob, loadJobs, reservedNames } from './load.ts';
-export { catchUps, type JobInput, jobKeys, parseJob, pingKeys } from './parse.ts';
-export { lastSlots, nextSlot, slotsBetween } from './slots.ts';
+export { type JobsPlace, jobNames, loadJob, loadJobs, readJobs, readNamedJob, reservedNames } from './load.ts';
+export { catchUps, type JobInput, type JobReading, jobKeys, parseJob, pingKeys, readJob } from './parse.ts';
+export { farAheadMs, lastSlots, nextSlot, slotsBetween } from './slots.ts';
 export { parseTimetable, type Timetable } from './timetable.ts';

@@ -5,7 +5,7 @@ import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
 import { oneOf, quoted, readYamlFile } from '../yaml.ts';
 import type { Job } from './definition.ts';
-import { type JobInput, parseJob } from './parse.ts';
+import { type JobInput, type JobReading, readJob } from './parse.ts';
 
 /** Files of jobs/ that are no jobs: whom costs are for, and what may be spent. */
 export const reservedNames = ['allocation', 'budgets'] as const;
@@ -20,28 +20,27 @@ export type JobsPlace = Omit<JobInput, 'text' | 'file' | 'isBuiltIn'> & {
 };
 
 /**
- * Every job by name: a project's own, and the built-in ones where it has none of that name.
- * Throws one UsageError that lists what is wrong with any of them.
+ * Every job's file by name: a project's own, and the built-in ones where it has none of that name. What is wrong with
+ * one is in its `problem`.
  */
-export function loadJobs(place: JobsPlace): readonly Job[] {
-  const problems: string[] = [];
-  const jobs = jobNames(place.dir).flatMap((name) => {
-    try {
-      return [loadNamed(name, place)];
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
-      problems.push(error.message);
-      return [];
-    }
-  });
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
-  return jobs;
+export function readJobs(place: JobsPlace): readonly JobReading[] {
+  const own = filesIn(join(place.dir, 'jobs'));
+  const names = [...new Set([...filesIn(builtIn).names, ...own.names])].sort();
+  return [...names.map((name) => readFile(name, place)), ...own.strays];
 }
 
-/** One job. Throws UsageError where there is none of the name, or where it has a mistake. */
-export function loadJob(name: string, place: JobsPlace): Job {
+/** Every job. Throws one UsageError that lists what is wrong with any of them. */
+export function loadJobs(place: JobsPlace): readonly Job[] {
+  const readings = readJobs(place);
+  const problems = readings.flatMap(({ problem }) => problem ?? []);
+  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  return readings.flatMap(({ job }) => job ?? []);
+}
+
+/** One job's file. Throws UsageError where there is none of the name. */
+export function readNamedJob(name: string, place: JobsPlace): JobReading {
   const names = jobNames(place.dir);
-  if (names.includes(name)) return loadNamed(name, place);
+  if (names.includes(name)) return readFile(name, place);
   if (reservedNames.some((reserved) => reserved === name)) {
     throw new UsageError(`jobs/${name}.yaml is no job: expected one of ${oneOf(names)}`);
   }
@@ -52,38 +51,51 @@ export function loadJob(name: string, place: JobsPlace): Job {
   );
 }
 
-/** The names of all jobs, sorted. */
-export function jobNames(dir: string): readonly string[] {
-  const own = namesIn(join(dir, 'jobs'));
-  return [...new Set([...namesIn(builtIn), ...own])].sort();
+/** One job. Throws UsageError where there is none of the name, or where it has a mistake. */
+export function loadJob(name: string, place: JobsPlace): Job {
+  const { job, problem } = readNamedJob(name, place);
+  if (job === undefined) throw new UsageError(problem ?? `there is no job ${quoted(name)}`);
+  return job;
 }
 
-function namesIn(folder: string): readonly string[] {
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
-  const names = readdirSync(folder).filter((name) => !name.startsWith('.'));
-  const strays = names.filter((name) => name.endsWith('.yml'));
-  if (strays.length > 0) {
-    throw new UsageError(
-      strays.map((name) => `${join(folder, name)}: found this file, expected the ending .yaml; rename it`).join('\n'),
-    );
+/** The names of all jobs, sorted. Throws UsageError for files that have no name of a job. */
+export function jobNames(dir: string): readonly string[] {
+  const own = filesIn(join(dir, 'jobs'));
+  if (own.strays.length > 0) throw new UsageError(own.strays.map(({ problem }) => problem).join('\n'));
+  return [...new Set([...filesIn(builtIn).names, ...own.names])].sort();
+}
+
+/** The names of a folder's jobs, and the files that are none as they are named. */
+function filesIn(folder: string): { names: readonly string[]; strays: readonly JobReading[] } {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return { names: [], strays: [] };
+  const files = readdirSync(folder).filter((name) => !name.startsWith('.'));
+  const strays: JobReading[] = [];
+  const names: string[] = [];
+  function refuse(name: string, fault: string): void {
+    const file = join(folder, name);
+    strays.push({ name, file, job: undefined, steps: [], problem: `${file}: ${fault}` });
   }
-  const jobs = names
-    .filter((name) => name.endsWith('.yaml'))
-    .map((name) => basename(name, '.yaml'))
-    .filter((name) => !reservedNames.some((reserved) => reserved === name));
-  for (const name of jobs) {
-    if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/.test(name)) {
-      throw new UsageError(
-        `${join(folder, `${name}.yaml`)}: found ${quoted(name)} as a job's name, expected letters, digits and . _ -; rename the file`,
-      );
+  for (const file of files.sort()) {
+    if (file.endsWith('.yml')) refuse(file, 'found this file, expected the ending .yaml; rename it');
+    if (!file.endsWith('.yaml')) continue;
+    const name = basename(file, '.yaml');
+    if (reservedNames.some((reserved) => reserved === name)) continue;
+    if (/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/.test(name)) names.push(name);
+    else {
+      refuse(file, `found ${quoted(name)} as a job's name, expected letters, digits and . _ -; rename the file`);
     }
   }
-  return jobs;
+  return { names, strays };
 }
 
-function loadNamed(name: string, { dir, ...input }: JobsPlace): Job {
+function readFile(name: string, { dir, ...input }: JobsPlace): JobReading {
   const own = join(dir, 'jobs', `${name}.yaml`);
   const isBuiltIn = !existsSync(own);
   const file = isBuiltIn ? join(builtIn, `${name}.yaml`) : own;
-  return parseJob({ ...input, file, isBuiltIn, text: readYamlFile(file) ?? '' });
+  try {
+    return readJob({ ...input, file, isBuiltIn, text: readYamlFile(file) ?? '' });
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return { name, file, job: undefined, steps: [], problem: error.message };
+  }
 }

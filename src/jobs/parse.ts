@@ -53,8 +53,40 @@ const pingRule: MappingRule = {
 
 const stepExpected = `one of ${oneOf(stepNames)}, or one with its options such as report: { name: focus }`;
 
+/** What a job's file says, with and without mistakes. */
+export interface JobReading {
+  readonly name: string;
+  readonly file: string;
+  /** Undefined where the file has a mistake. */
+  readonly job: Job | undefined;
+  /** The steps without a mistake: what their commands refuse is found although the file has other mistakes. */
+  readonly steps: readonly Step[];
+  /** Every mistake, one a line, by position; undefined where there is none. */
+  readonly problem: string | undefined;
+}
+
 /** Reads a job. Pure but for `keepSecret`. Throws one UsageError that lists every problem, one a line, by position. */
 export function parseJob(input: JobInput): Job {
+  const { job, problem } = readJob(input);
+  if (job === undefined) throw new UsageError(problem ?? `${input.file}: no job, and no reason why`);
+  return job;
+}
+
+/** Reads a job as far as it can be read. Pure but for `keepSecret`. */
+export function readJob(input: JobInput): JobReading {
+  const { file } = input;
+  const steps: Step[] = [];
+  const name = basename(file, '.yaml');
+  try {
+    return { name, file, job: readWhole(input, steps), steps, problem: undefined };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return { name, file, job: undefined, steps, problem: error.message };
+  }
+}
+
+/** Reads a job, and gathers its sound steps also where it throws UsageError. */
+function readWhole(input: JobInput, steps: Step[]): Job {
   const { text, file, isBuiltIn } = input;
   const problems = gatherProblems();
   const { root, isSound } = parseYaml(text, file, problems);
@@ -80,7 +112,7 @@ export function parseJob(input: JobInput): Job {
   );
   const zone = readValue(keys.get('timeZone'), (value) => zoneOf(parseText(value, 100)), problems);
   const given = keys.get('steps');
-  const steps = given === undefined ? [] : readSteps(given, input, problems);
+  if (given !== undefined) steps.push(...readSteps(given, input, problems));
   const timeoutMs = readValue(keys.get('timeout'), parseTimeout, problems);
   const catchUp = readValue(keys.get('catchUp'), choiceParser(catchUps), problems) ?? 'once';
   const isEnabled = readValue(keys.get('enabled'), parseFlag, problems) ?? true;
@@ -129,9 +161,17 @@ function keepAddress(address: string, { env, keepSecret }: JobInput, problems: P
 }
 
 function readSteps(given: Given, input: JobInput, problems: Problems): readonly Step[] {
-  return itemsOf(given, `steps, each ${stepExpected}`, problems).flatMap(
-    (item) => readStep(item, input, problems) ?? [],
-  );
+  return itemsOf(given, `steps, each ${stepExpected}`, problems).flatMap((item) => {
+    let isSound = true;
+    const step = readStep(item, input, {
+      ...problems,
+      report(place, text) {
+        isSound = false;
+        problems.report(place, text);
+      },
+    });
+    return step === undefined || !isSound ? [] : { ...step, where: item.where };
+  });
 }
 
 function readStep(item: Given, input: JobInput, problems: Problems): Step | undefined {
@@ -207,6 +247,10 @@ function readOption(
       return readNames(given, choiceParser(option.choices), oneOf(option.choices), problems);
     case 'names':
       return readNames(given, (value) => parseText(value, 100), 'names', problems);
+    case 'list':
+      return readTexts(given, problems);
+    case 'duration':
+      return readValue(given, parseTimeText, problems);
     case 'date':
       return readValue(given, dateParser(option.key, input.now), problems);
     case 'values':
@@ -230,6 +274,13 @@ function readNames(given: Given, parse: Parse<string>, expected: string, problem
     return name ?? [];
   });
   return names.length === 0 ? undefined : names.join(',');
+}
+
+/** One text, or a list of them, as a flag takes it that may be repeated. */
+function readTexts(given: Given, problems: Problems): readonly string[] {
+  const isList = typeof given.value === 'object' && given.value?.kind === 'list';
+  const items = isList ? itemsOf(given, 'a list of texts', problems) : [given];
+  return items.flatMap((item) => readValue(item, (value) => parseText(value, 1000), problems) ?? []);
 }
 
 const parseStepName: Parse<StepName> = (value) => {
@@ -264,6 +315,12 @@ const parseTimeout: Parse<number> = (value) => {
   if (ms === undefined || ms === 0)
     throw new UsageError(`found ${quoted(text)}, expected a duration such as 90s, 50m or 6h`);
   return ms;
+};
+
+/** A duration as it was written. */
+const parseTimeText: Parse<string> = (value) => {
+  parseTimeout(value);
+  return parseText(value, 100);
 };
 
 const parseClosedMonth: Parse<string> = (value) => {

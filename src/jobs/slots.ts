@@ -2,6 +2,10 @@ import { dayMs, floorDay, type Instant, type Zone } from '../time.ts';
 import type { Timetable } from './timetable.ts';
 
 const minuteMs = 60_000;
+
+/** A slot that lies further ahead was run by a fast clock. A clock that goes back by less runs nothing twice. */
+export const farAheadMs = 2 * dayMs;
+
 /** A timetable names some day in any stretch as long: 29 February is left out once in a century. */
 const farthestMs = 9 * 366 * dayMs;
 

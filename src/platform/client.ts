@@ -42,7 +42,7 @@ export interface RawBody {
 /** Two clocks at one moment. */
 export interface Clocks {
   readonly platform: Instant;
-  /** The instant that the books call now. */
+  /** What this machine's clock said, or `--now`. */
   readonly local: Instant;
 }
 
@@ -144,7 +144,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
       });
       const answeredAt = parseDate(headerOf(response, 'date'));
       if (answeredAt !== undefined) {
-        clocks = { platform: answeredAt + ageMs(headerOf(response, 'age')), local: effects.now() };
+        clocks = { platform: answeredAt + ageMs(headerOf(response, 'age')), local: effects.clockNow() };
       }
       if (response.status !== 200) throw await refusal(response);
       return await read({ bytes: response.body, gzipped: isGzipped(response), maxBodyMib, answeredAt });

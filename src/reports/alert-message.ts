@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { counted } from '../counted.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-text.ts';
+import { describeSpan } from '../time.ts';
 import type { NewMessage } from '../warehouse/index.ts';
-import type { AlertEntry, AlertFact, OutOfDate, Transitions, UnprovenFact } from './alerts.ts';
+import type { AlertEntry, AlertFact, BooksFact, OutOfDate, Transitions, UnprovenFact } from './alerts.ts';
 import { anomalyOverWords, anomalyWords } from './anomalies/index.ts';
 import type { BudgetFact, Driver } from './budgets.ts';
 import type { Digest } from './digest.ts';
@@ -181,8 +182,16 @@ export function cardOf({ key, occurrence, transition, since, fact: told }: Alert
     fields: words.fields ?? [],
     list: isOver ? undefined : list,
     warnings: fact.kind === 'budget' ? fact.lacking.map((sentence) => `Not complete: ${sentence}`) : [],
-    notes: [throughWords(fact.completeThrough), `${oneLine(key, maxSentenceLength)}${times}`],
+    notes: [
+      ...(isUnreadable(fact) ? [] : [throughWords(fact.completeThrough)]),
+      `${oneLine(key, maxSentenceLength)}${times}`,
+    ],
   };
+}
+
+/** Whether nobody can say through when the books are complete. */
+function isUnreadable(fact: AlertFact): boolean {
+  return fact.kind === 'books' && fact.snapshot === null;
 }
 
 function prefixOf(transition: AlertEntry['transition'], since: string | undefined): string {
@@ -245,7 +254,7 @@ function heldWords(fact: AlertFact): Words {
       };
     case 'clock':
       return {
-        title: `This machine's clock is ${aheadWords(fact.aheadSeconds)} ahead of the platform's`,
+        title: `This machine's clock is ${describeSpan(fact.aheadSeconds * 1000)} ahead of the platform's`,
         sentences: [
           `It said ${fact.localAt} when the platform of ${fact.account} said ${fact.platformAt}. The books are complete by the platform's clock.`,
           'Set the clock (NTP), or leave out --now, and run "costbook ingest" again. Nothing in the books needs repair.',
@@ -280,11 +289,13 @@ function heldWords(fact: AlertFact): Words {
       return {
         title: `${fact.command} ${fact.outcome === 'interrupted' ? 'was interrupted' : 'failed'}`,
         sentences: [
-          `Run ${fact.runNumber}${fact.endedAt === null ? '' : ` ended at ${fact.endedAt}`}${fact.exitCode === null ? '' : ` with exit code ${fact.exitCode}`}.`,
+          `${fact.runNumber === 0 ? 'It' : `Run ${fact.runNumber}`}${fact.endedAt === null ? '' : ` ended at ${fact.endedAt}`}${fact.exitCode === null ? '' : ` with exit code ${fact.exitCode}`}.`,
           ...(fact.error === null ? [] : [fact.error]),
           ...outOfDateWords(fact),
         ],
       };
+    case 'books':
+      return booksWords(fact);
     case 'closed_month':
       return {
         title: `${fact.month} moved by ${usd(fact.cost, true)} since it was closed`,
@@ -303,9 +314,18 @@ function heldWords(fact: AlertFact): Words {
   }
 }
 
-/** `31 days`, `2.5 hours` */
-function aheadWords(seconds: number): string {
-  return seconds >= 172_800 ? `${Math.floor(seconds / 86_400)} days` : `${(seconds / 3600).toFixed(1)} hours`;
+/** What can still be trusted, before what is wrong. */
+function booksWords({ command, error, snapshot, completeThrough }: BooksFact): Words {
+  const until = `Nothing newer is loaded and no other alert is evaluated until the books are whole again.`;
+  return {
+    title: snapshot === null ? 'No number of the books can be used' : 'The books cannot be written: nothing is loaded',
+    sentences: [
+      snapshot === null
+        ? `Warehouse and published snapshot are both of no use. ${until}`
+        : `Published numbers stay right: ${usd(snapshot.cost)}, ${throughWords(completeThrough)}. ${until}`,
+      `${command} failed: ${error}`,
+    ],
+  };
 }
 
 function overWords(fact: AlertFact): Words {
@@ -333,6 +353,11 @@ function overWords(fact: AlertFact): Words {
       return { title: `check ${fact.check} passes again`, sentences: [fact.about] };
     case 'run':
       return { title: `${fact.command} ends well again`, sentences: [] };
+    case 'books':
+      return {
+        title: 'the books can be written again',
+        sentences: ['Costs are loaded and alerts are evaluated as before.'],
+      };
     case 'closed_month':
       return { title: `${fact.month} is again what it was closed with`, sentences: [] };
     case 'dimension':

@@ -74,6 +74,19 @@ export interface RunFact extends DataFactHead {
   readonly outOfDate: OutOfDate;
 }
 
+/** The warehouse cannot be written: it is missing, damaged or not permitted. Nothing is loaded until somebody acts. */
+export interface BooksFact extends DataFactHead {
+  readonly kind: 'books';
+  readonly command: string;
+  readonly exitCode: number;
+  readonly error: string;
+  readonly foundAt: string;
+  /** Whether "costbook repair" mends it. */
+  readonly isForRepair: boolean;
+  /** What the published snapshot holds: rows, USD as decimal text; null where it cannot be read as a whole. */
+  readonly snapshot: { readonly rows: number; readonly cost: string; readonly publishedAt: string } | null;
+}
+
 /** The platform tells something else of a closed month than when it was closed. */
 export interface ClosedMonthFact extends DataFactHead {
   readonly kind: 'closed_month';
@@ -100,7 +113,15 @@ export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
   readonly revision?: string | undefined;
 };
 
-export type DataFact = StaleFact | ClockFact | UnprovenFact | CheckFact | RunFact | ClosedMonthFact | DimensionFact;
+export type DataFact =
+  | StaleFact
+  | ClockFact
+  | UnprovenFact
+  | CheckFact
+  | RunFact
+  | BooksFact
+  | ClosedMonthFact
+  | DimensionFact;
 export type AlertFact = DataFact | BudgetAlertFact | AnomalyFact;
 export type AlertKind = AlertFact['kind'];
 

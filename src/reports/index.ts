@@ -15,6 +15,7 @@ export {
   type AlertEntry,
   type AlertFact,
   type AlertKind,
+  type BooksFact,
   type BudgetAlertFact,
   type DataFact,
   type DataState,
@@ -96,7 +97,15 @@ export { lackingTogether } from './lacking-words.ts';
 export { partitionsFolder } from './lake.ts';
 export { realFolder } from './layout.ts';
 export { type Manifest, type ManifestFile, manifestName } from './manifest.ts';
-export { answersMetric, type EndedRun, type MetricsAsked, metricNames, readMetrics } from './metrics.ts';
+export {
+  answersMetric,
+  type EndedRun,
+  type MetricsAsked,
+  metricNames,
+  readMetrics,
+  type UnpublishedRun,
+  unpublishedRunMetrics,
+} from './metrics.ts';
 export * from './moment.ts';
 export { cents } from './money.ts';
 export { type NextStep, nextStepOf, stepAfterRun, unprovenStep } from './next-step.ts';
@@ -129,5 +138,5 @@ export { sinkFault } from './sinks/reach.ts';
 export type { Attempt, SinkEffects, Tell } from './sinks/sink.ts';
 export { readInSlack, type SlackBlock, type SlackMessage, slackLimits, slackMessage } from './sinks/slack.ts';
 export { newestThatFit, sparkline } from './sparkline.ts';
-export { unanswerable } from './unanswerable.ts';
+export { isOfOwners, refusalWords, unanswerable } from './unanswerable.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';

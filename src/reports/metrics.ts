@@ -189,6 +189,27 @@ export async function readMetrics(connection: Connection, asked: MetricsAsked): 
   return metricNames.map((name) => ({ name, ...definitions[name], samples: samples.get(name) ?? [] }));
 }
 
+/** A run that ended without a row in the books, or whose row could not be published. */
+export interface UnpublishedRun extends EndedRun {
+  readonly exitCode: number;
+  readonly endedAt: Instant;
+}
+
+/**
+ * How a run ended that the published books do not know of. Counters are not among it: they count what the books know,
+ * and would fall back when the books are whole again.
+ */
+export function unpublishedRunMetrics({ job, command, seconds, exitCode, endedAt }: UnpublishedRun): readonly Metric[] {
+  const labels: Sample['labels'] = job === undefined ? { command } : { job_name: job };
+  const prefix = job === undefined ? 'costbook_' : 'costbook_job_';
+  const values = [
+    [`${prefix}last_run_timestamp_seconds`, endedAt / 1000],
+    [`${prefix}last_run_exit_code`, exitCode],
+    [`${prefix}last_run_duration_seconds`, seconds.toFixed(3)],
+  ] as const;
+  return values.map(([name, value]) => ({ name, ...definitions[name], samples: [{ labels, value }] }));
+}
+
 type Rows = (name: string, parameters?: SqlParameters) => Promise<SqlRow[]>;
 type Add = (name: MetricName, labels: Sample['labels'], value: unknown) => void;
 

@@ -1,5 +1,5 @@
 import { exitCodes } from '../errors.ts';
-import type { DataFact, RunFact } from './alerts.ts';
+import type { CheckFact, DataFact, RunFact } from './alerts.ts';
 
 /** Whether somebody has to do something about an alert, and what. */
 export interface NextStep {
@@ -32,9 +32,13 @@ export function nextStepOf(fact: DataFact): NextStep {
     case 'unproven':
       return unprovenStep;
     case 'check':
-      return { who: 'Act', words: '"costbook check" shows the rows.' };
+      return { who: 'Act', words: stepAfterCheck(fact) };
     case 'run':
       return stepAfterRun(fact);
+    case 'books':
+      return fact.isForRepair
+        ? { who: 'Act', words: `run "costbook repair", then "costbook ${fact.command}".` }
+        : { who: 'Act', words: `correct this, then run "costbook ${fact.command}" again.` };
     case 'closed_month':
       return {
         who: 'No action needed',
@@ -43,6 +47,14 @@ export function nextStepOf(fact: DataFact): NextStep {
     case 'dimension':
       return { who: 'No action needed', words: 'its costs are counted. A newer Costbook may know its unit.' };
   }
+}
+
+function stepAfterCheck({ check, error }: CheckFact): string {
+  if (error === null) return '"costbook check" shows the rows.';
+  // An error of the check itself names the check; one of its SQL names the file.
+  return error.startsWith(`check ${check} `)
+    ? 'look at the error, then run "costbook check" again.'
+    : `correct or remove the file of the check ${check}, sql/checks/${check}.sql, then run "costbook check".`;
 }
 
 /** What to do after a failed run, by the exit code that says why it failed. Pure. */

@@ -3,6 +3,7 @@ import { formatInstant, type Instant } from '../time.ts';
 import type { Completeness, Connection } from '../warehouse/index.ts';
 import { quoted } from './columns.ts';
 import { type ParameterValue, periodsOf } from './parameters.ts';
+import type { Report } from './report.ts';
 
 /** Parameters that choose rows by a dimension; each has the name of its column. */
 const dimensions = ['account', 'workspace', 'resource_type', 'resource_name', 'resource_uuid', 'billing_dimension'];
@@ -10,30 +11,70 @@ const dimensions = ['account', 'workspace', 'resource_type', 'resource_name', 'r
 /** So many known values are named where none is near. */
 const maxNamed = 10;
 
+/** One reason why a question has no answer. */
+interface Refusal {
+  /** The period that is refused, such as `2026-12`; undefined for a name. */
+  readonly period?: string;
+  /** A sentence, without its subject where that is the period. */
+  readonly words: string;
+}
+
+/** What the books say of a question. */
+interface Known {
+  readonly accounts: readonly Completeness[];
+  /** What the books call now. */
+  readonly now: Instant;
+  /** Whether the answer is about what is yet to come. */
+  readonly isOfFuture: boolean;
+  /** The names of the project's own budgets. */
+  readonly budgets: readonly string[];
+}
+
 /**
- * Why a question cannot have an answer, a sentence each: a period outside of what the books hold, and a dimension's value
- * that they do not know. What was not asked for by name is not looked at. `now` is the instant that the books call now.
+ * Why a question cannot have an answer: a period outside of what the books hold, and a name that they do not know. What
+ * was not asked for by name is not checked.
  */
 export async function unanswerable(
   connection: Connection,
+  report: Pick<Report, 'file'>,
   values: readonly ParameterValue[],
-  { accounts, now, isOfFuture }: { accounts: readonly Completeness[]; now: Instant; isOfFuture: boolean },
-): Promise<string[]> {
-  const unknown: string[] = [];
+  { accounts, now, isOfFuture, budgets }: Known,
+): Promise<Refusal[]> {
+  const unknown: Refusal[] = [];
   for (const { name, type, bound, isDefault } of values) {
-    if (isDefault || type !== 'text' || typeof bound !== 'string' || !dimensions.includes(name)) continue;
-    const sentence = await unknownValue(connection, name, bound);
-    if (sentence !== undefined) unknown.push(sentence);
+    if (isDefault || type !== 'text' || typeof bound !== 'string') continue;
+    const words = await unknownName(connection, report, name, bound, budgets);
+    if (words !== undefined) unknown.push({ words });
   }
   // An account that is not known has no period either.
   return unknown.length > 0 ? unknown : impossiblePeriods(values, accounts, isOfFuture ? undefined : now);
+}
+
+/** The reasons as sentences, each once: periods that are refused for the same reason share one. */
+export function refusalWords(refusals: readonly Refusal[]): string[] {
+  const periods = new Map<string, string[]>();
+  for (const { period, words } of refusals) {
+    const same = periods.get(words) ?? [];
+    if (period !== undefined && !same.includes(period)) same.push(period);
+    periods.set(words, same);
+  }
+  return [...periods].map(([words, same]) => {
+    if (same.length === 0) return words;
+    const subject = same.length === 1 ? same[0] : `${same.slice(0, -1).join(', ')} and ${same.at(-1)}`;
+    return `${subject} ${same.length === 1 ? 'is' : 'are'} ${words}`;
+  });
+}
+
+/** Whether a report is about the owners of cost: it reads the view that has them. */
+export function isOfOwners({ file }: Pick<Report, 'file'>): boolean {
+  return /\bcosts_allocated\b/i.test(file.text);
 }
 
 function impossiblePeriods(
   values: readonly ParameterValue[],
   accounts: readonly Completeness[],
   now: Instant | undefined,
-): string[] {
+): Refusal[] {
   const starts = accounts.flatMap(({ historyStart }) => historyStart ?? []);
   const ends = accounts.flatMap(({ completeThrough }) => completeThrough ?? []);
   if (starts.length === 0) return [];
@@ -46,31 +87,57 @@ function impossiblePeriods(
   const periods = periodsOf(
     isOfDates ? [...asked, ...values.filter(({ name }) => ['from', 'to'].includes(name))] : asked,
   );
-  return periods.flatMap((period) => {
-    if (period.end <= start) return [`${period.label} is before the books: ${held}`];
-    if (now !== undefined && period.start >= Math.max(now, end)) return [`${period.label} is yet to come: ${held}`];
+  return periods.flatMap(({ label: period, ...window }) => {
+    if (window.end <= start) return [{ period, words: `before the books: ${held}` }];
+    if (now !== undefined && window.start >= Math.max(now, end)) return [{ period, words: `yet to come: ${held}` }];
     return [];
   });
 }
 
-/** What to say of a value that no series and no resource has; undefined where one has it. */
+/** What is wrong with the name that a parameter was given; undefined where nothing is, or where it takes no name. */
+async function unknownName(
+  connection: Connection,
+  report: Pick<Report, 'file'>,
+  name: string,
+  value: string,
+  budgets: readonly string[],
+): Promise<string | undefined> {
+  if (dimensions.includes(name)) return unknownValue(connection, name, value);
+  if (name === 'dimension' && isOfOwners(report)) {
+    const [row] = await connection.rows('select to_json(any_value(dimensions)) as names from ledger.allocation_rules');
+    const names = JSON.parse(String(row?.['names'] ?? '[]')) as string[];
+    return names.includes(value) ? undefined : `owners have no dimension "${value}": ${hintOf(value, names)}`;
+  }
+  if (name === 'budget') {
+    const rows = await connection.rows(
+      'select distinct budget from forecasts where budget is not null order by budget',
+    );
+    const names = [...new Set([...budgets, ...rows.map(({ budget }) => String(budget))])];
+    return names.includes(value) ? undefined : `there is no budget "${value}": ${hintOf(value, names)}`;
+  }
+  return undefined;
+}
+
+/** What to say of a value that no series, no resource and no account has; undefined where one has it. */
 async function unknownValue(connection: Connection, name: string, value: string): Promise<string | undefined> {
   const column = quoted(name);
   const ofResources = name === 'billing_dimension' ? '' : `union select ${column} from resources`;
-  const known = `select ${column} as value from series ${ofResources}`;
+  const ofAccounts = name === 'account' ? 'union select account from accounts' : '';
+  const known = `select ${column} as value from series ${ofResources} ${ofAccounts}`;
   const [found] = await connection.rows(`select count(*) as rows from (${known}) where value = $value`, { value });
   if (Number(found?.['rows']) > 0) return undefined;
   const rows = await connection.rows(
     `select value from (${known}) where value is not null group by value order by value`,
   );
   const names = rows.map((row) => String(row['value']));
+  return `the books have no ${name} "${value}": ${hintOf(value, names)}`;
+}
+
+/** The known name that was probably meant, or some of those that there are. */
+function hintOf(value: string, names: readonly string[]): string {
   const near = nearest(value, names);
-  const some = names.slice(0, maxNamed).join(', ');
-  const hint =
-    near !== undefined
-      ? `did you mean "${near}"?`
-      : names.length === 0
-        ? 'the books hold none'
-        : `expected one of ${some}${names.length > maxNamed ? `, and ${names.length - maxNamed} more` : ''}`;
-  return `the books have no ${name} "${value}": ${hint}`;
+  if (near !== undefined) return `did you mean "${near}"?`;
+  if (names.length === 0) return 'there is none';
+  const more = names.length > maxNamed ? `, and ${names.length - maxNamed} more` : '';
+  return `expected one of ${names.slice(0, maxNamed).join(', ')}${more}`;
 }

@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DamagedFileError, LockedError, UnprovenError, UsageError } from '../errors.ts';
+import { ChangedFileError, DamagedFileError, LockedError } from '../errors.ts';
 import type { Instant } from '../time.ts';
 import { createPast, presentCatalog, setMoment } from './as-of.ts';
 import {
@@ -38,7 +38,7 @@ export interface Books {
  * is answered as it would have been at that instant, and with `draft` as if these allocation rules were in force. With `lockedDown` the connection can reach no file, no network
  * and no setting, but for the `writable` file: for SQL that somebody typed. `reader` names this
  * reader's folder for what does not fit into memory. The signal ends what is asked. Throws UsageError where nothing has been published yet, or by a
- * program of another schema, UnprovenError where another program changed the snapshot, DamagedFileError where it cannot
+ * program of another schema, ChangedFileError where another program changed the snapshot or removed it, DamagedFileError where it cannot
  * be read, LockedError where another program has it open for writing.
  */
 export async function openBooks(
@@ -136,8 +136,8 @@ const openForWriting =
   'that program opened the snapshot for writing; end it, or run "costbook repair", which publishes a new file. ' +
   'DuckDB reads it beside Costbook with: duckdb -readonly';
 
-function changed(file: string): UnprovenError {
-  return new UnprovenError(
+function changed(file: string): ChangedFileError {
+  return new ChangedFileError(
     `another program has changed ${file} since Costbook published it, so its numbers are not used: ${repairsSnapshot}. ` +
       'DuckDB reads it without changing it with: duckdb -readonly',
   );
@@ -154,12 +154,17 @@ export async function wholeSnapshot(dir: string, signal?: AbortSignal): Promise<
   }
 }
 
-/** Throws UsageError where nothing was published yet: a command that writes would make books with nothing in them. */
+/**
+ * Throws NoBooksError where there are no books yet: a command that writes would make some with nothing in them. That only
+ * the snapshot is missing is nothing to a writer, which publishes it anew.
+ */
 export async function expectBooks(dir: string): Promise<void> {
-  await expectPublished(snapshotFile(dir));
+  await expectPublished(snapshotFile(dir)).catch((error: unknown) => {
+    if (!(error instanceof ChangedFileError)) throw error;
+  });
 }
 
-/** Throws UsageError where there is no snapshot, with what to do: to begin, or to publish it again. */
+/** Throws where there is no snapshot: NoBooksError before the first ingest, ChangedFileError where there was one. */
 async function expectPublished(file: string): Promise<void> {
   const dir = dirname(dirname(file));
   const isThere = await stat(file).then(
@@ -169,7 +174,7 @@ async function expectPublished(file: string): Promise<void> {
   if (isThere) return;
   const { hasJournal } = await findTraces(dir, 0);
   // A first ingest that is under way has published nothing yet.
-  if (hasJournal) throw new UsageError(`${file} is missing: run "costbook repair", which publishes it anew`);
+  if (hasJournal) throw new ChangedFileError(`${file} is missing: ${repairsSnapshot}`);
   await expectFile(file);
 }
 

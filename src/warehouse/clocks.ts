@@ -1,7 +1,10 @@
-import { formatInstant, type Instant } from '../time.ts';
+import { formatInstant, hourMs, type Instant } from '../time.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
 import { readSql } from './sql-files.ts';
+
+/** A clock may be ahead of the platform's by so much before that matters. */
+export const clockToleranceMs = hourMs;
 
 /** A load that was read under a fast clock, with the hour from which on it may claim nothing. */
 export interface FalseClaim {
@@ -80,4 +83,64 @@ export async function recordClock(recorder: Recorder, reading: ClockReading, run
       local_at: formatInstant(reading.localAt),
     },
   });
+}
+
+/**
+ * Milliseconds that our clock, which says `clockNow`, is ahead of the platform's, by what the last ingest found; 0 where it
+ * was right then, or was set back since. It was set back where it says an earlier instant than it did then, and where the
+ * books were written to since at instants that it would not have reached.
+ */
+export async function clockAhead(connection: Connection, clockNow: Instant): Promise<number> {
+  const [row] = await connection.rows(await readSql('clocks', 'last_ahead'));
+  if (row === undefined) return 0;
+  const aheadMs = Number(row['ahead_seconds']) * 1000;
+  if (aheadMs <= clockToleranceMs || clockNow < Number(row['local_at']) - clockToleranceMs) return 0;
+  const { last = 0 } = await lastInstants(connection);
+  return last > clockNow - aheadMs + clockToleranceMs ? 0 : aheadMs;
+}
+
+/** The last instants that the books carry. */
+interface LastInstants {
+  /** The last at which anything was seen. */
+  readonly last: Instant | undefined;
+  /** The last at which anything was seen that is not after `after`. */
+  readonly lastBefore: Instant | undefined;
+  /** The last that is after `after`, of all that can be put right; undefined where none is. */
+  readonly lastAfter: Instant | undefined;
+}
+
+/** The last instants that the books carry, up to `after` and after it. */
+export async function lastInstants(connection: Connection, after: Instant = 0): Promise<LastInstants> {
+  const [row] = await connection.rows(await readSql('clocks', 'instants'), { after: formatInstant(after) });
+  const instant = (name: string) => (typeof row?.[name] === 'string' ? Number(row[name]) : undefined);
+  return { last: instant('last'), lastBefore: instant('last_before'), lastAfter: instant('last_after') };
+}
+
+/**
+ * Puts right what is dated more than an hour after `now` and was not there before the run began: the last of it becomes
+ * now, and the rest keeps its distance. A run under a right clock began before now, so that it corrects what earlier runs
+ * left; one under a fast clock corrects its own instants only. Returns the last of those instants as it was, and the last
+ * that the books carry from here on. An instant of a load stays as it is, and does not count.
+ */
+export async function correctInstants(
+  connection: Connection,
+  recorder: Recorder,
+  { runNumber, now }: { readonly runNumber: number; readonly now: Instant },
+): Promise<{ correctedFrom: Instant | undefined; last: Instant | undefined }> {
+  const [run] = await connection.rows(
+    'select epoch_ms(started_at) as started_at from ledger.runs where run_number = cast($run_number as bigint)',
+    { run_number: runNumber },
+  );
+  const after = Math.max(now + clockToleranceMs, Number(run?.['started_at'] ?? 0) - 1);
+  const { lastBefore, lastAfter } = await lastInstants(connection, after);
+  if (lastAfter === undefined) return { correctedFrom: undefined, last: lastBefore };
+  await recorder.record({
+    event: 'instants_corrected',
+    values: {
+      after: formatInstant(after),
+      shift_ms: lastAfter - now,
+      not_before: formatInstant((lastBefore ?? -1) + 1),
+    },
+  });
+  return { correctedFrom: lastAfter, last: (await lastInstants(connection, after)).lastBefore };
 }

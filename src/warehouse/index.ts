@@ -11,7 +11,7 @@ export {
 export type { AnomalyEvaluation, AnomalyRow } from './anomalies.ts';
 export { lastSeen } from './as-of.ts';
 export { type Books, clearAfterReader, expectBooks, openBooks, wholeSnapshot } from './books.ts';
-export { type ClockReading, lastClocks } from './clocks.ts';
+export { type ClockReading, clockAhead, clockToleranceMs, lastClocks, lastInstants } from './clocks.ts';
 export {
   type AccountClose,
   type ClosedMonth,

@@ -1,6 +1,6 @@
 import { readdir, rename, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { DamagedFileError, UnprovenError } from '../errors.ts';
+import { ChangedFileError, DamagedFileError } from '../errors.ts';
 import { formatSecond, type Instant } from '../time.ts';
 import { type Connection, SqlError } from './connection.ts';
 import { journalFolder } from './journal.ts';
@@ -34,17 +34,17 @@ export async function findTraces(dir: string, newestLanded: number): Promise<Tra
 /** The one command that heals every state of the files below `data`. */
 export const repairs = 'Run "costbook repair"';
 
-/** Throws UnprovenError where the warehouse's file is missing and something shows that there were books. */
+/** Throws ChangedFileError where the warehouse's file is missing and something shows that there were books. */
 export async function refuseMissing(warehouse: string, traces: Traces): Promise<void> {
   if (await isThere(warehouse)) return;
   if (traces.seal === undefined && traces.newestLanded === 0 && !traces.hasJournal) return;
-  throw new UnprovenError(
+  throw new ChangedFileError(
     `${warehouse} is missing, and there were books: ${describeTraces(traces)}. Nothing was changed. ${repairs}, which ` +
       `makes the warehouse anew from these; to begin without them, move ${join(traces.dir, 'data')} away`,
   );
 }
 
-/** Throws UnprovenError where a warehouse knows less than what lies beside it: it is an older copy, or another's. */
+/** Throws ChangedFileError where a warehouse knows less than what lies beside it: it is an older copy, or another's. */
 export async function refuseOlder(connection: Connection, warehouse: string, traces: Traces): Promise<void> {
   const [row] = await connection
     .rows('select count(*) as loads, coalesce(max(load_number), 0) as last from wh.ledger.loads')
@@ -57,7 +57,7 @@ export async function refuseOlder(connection: Connection, warehouse: string, tra
   // One load more is one that was landed and did not commit.
   if (!isHollow && traces.newestLanded <= last + 1 && (traces.seal?.loadNumber ?? 0) <= last) return;
   const knows = isHollow ? `${loads} of the loads up to ${last}` : `loads up to ${last}`;
-  throw new UnprovenError(
+  throw new ChangedFileError(
     `${warehouse} has ${knows}, and there were more: ${describeTraces(traces)}. It is an older copy. Nothing was ` +
       `changed. ${repairs}, which moves it aside and makes the warehouse anew from these`,
   );

@@ -17,6 +17,7 @@ export type EventName =
   | 'account_run'
   | 'claims_corrected'
   | 'clock_read'
+  | 'instants_corrected'
   | 'window_read'
   | 'past_asked'
   | 'month_closed'

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { UnprovenError } from '../errors.ts';
+import { ChangedFileError } from '../errors.ts';
 
 /** The names of write-ahead logs beside a DuckDB file. */
 export async function logsBeside(file: string): Promise<string[]> {
@@ -11,11 +11,11 @@ export async function logsBeside(file: string): Promise<string[]> {
   return names.filter((name) => name.startsWith(`${basename(file)}.wal`)).map((name) => join(dirname(file), name));
 }
 
-/** Throws UnprovenError where DuckDB would apply another program's log to a file that only Costbook writes. */
+/** Throws ChangedFileError where DuckDB would apply another program's log to a file that only Costbook writes. */
 export async function refuseLogsBeside(file: string): Promise<void> {
   const [log] = await logsBeside(file);
   if (log === undefined) return;
-  throw new UnprovenError(
+  throw new ChangedFileError(
     `${log} was left by another program that opened the snapshot for writing, and would change its numbers: ` +
       'run "costbook repair", which removes it',
   );

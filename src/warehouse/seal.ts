@@ -26,7 +26,7 @@ export interface Seal extends SnapshotFacts {
 /** What a file in the place of the snapshot is. */
 export type SealState =
   | { readonly state: 'intact'; readonly seal: Seal }
-  /** A DuckDB file that is not as it was published; `seal` is what can still be read of the seal. */
+  /** A DuckDB file that another program wrote to; `seal` is what can still be read of the seal. */
   | { readonly state: 'changed'; readonly seal: Seal | undefined }
   | { readonly state: 'damaged'; readonly found: string };
 
@@ -68,21 +68,83 @@ export async function readSeal(file: string): Promise<SealState> {
   const handle = await open(file, 'r');
   try {
     const { size } = await handle.stat();
-    const beginning = await read(handle, 0, 12);
-    if (beginning.toString('latin1', 8, 12) !== duckdbMark) {
-      return { state: 'damaged', found: size === 0 ? 'it is empty' : 'it is no DuckDB file' };
-    }
-    if (size < headerBytes) return { state: 'damaged', found: `it ends after ${size} bytes` };
+    const headers = await read(handle, 0, headerBytes);
+    const found = damageOf(headers, size);
+    if (found !== undefined) return { state: 'damaged', found };
     const seal = parseSeal(await read(handle, Math.max(0, size - sealBytes), sealBytes));
-    const isIntact =
-      seal !== undefined &&
-      seal.bytes === size - sealBytes &&
-      seal.headers === hashOf(await read(handle, 0, headerBytes));
-    return isIntact ? { state: 'intact', seal } : { state: 'changed', seal };
+    const isIntact = seal !== undefined && seal.bytes === size - sealBytes && seal.headers === hashOf(headers);
+    if (isIntact) return { state: 'intact', seal };
+    // DuckDB writes whole blocks; what is neither a block nor our seal is a rest of one of them.
+    const rest = (size - headerBytes) % (activeHeader(headers)?.blockBytes ?? 1);
+    if (rest !== 0 && seal === undefined) return { state: 'damaged', found: `it is truncated after ${size} bytes` };
+    return { state: 'changed', seal };
   } finally {
     await handle.close();
   }
 }
+
+/**
+ * What is wrong with the writer's file by its headers and its length, in words; undefined where nothing is. `published`
+ * is the seal of the snapshot: where the file has had no checkpoint since, it has at least as many bytes as were
+ * published. Throws what the file system throws.
+ */
+export async function damageOfWarehouse(file: string, published: Seal | undefined): Promise<string | undefined> {
+  const handle = await open(file, 'r');
+  try {
+    const { size } = await handle.stat();
+    const headers = await read(handle, 0, headerBytes);
+    const isAsPublished = published !== undefined && published.headers === hashOf(headers);
+    if (isAsPublished && size < published.bytes) return truncatedWords(size, published.bytes);
+    return damageOf(headers, size);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** What shows that a file is no whole DuckDB file, in words; undefined where nothing does. Pure. */
+function damageOf(headers: Buffer, size: number): string | undefined {
+  if (size === 0) return 'it is empty';
+  if (headers.toString('latin1', 8, 12) !== duckdbMark) return 'it is no DuckDB file';
+  if (headers.length < headerBytes) return `it is truncated after ${size} bytes`;
+  const header = activeHeader(headers);
+  if (header === undefined) return undefined; // another version's; DuckDB says what it is
+  // The header may count free blocks that DuckDB has cut off since; the blocks that it names are there.
+  const { metaBlock, freeList, blocks, blockBytes } = header;
+  const named = freeList === undefined ? blocks : Math.max(freeList, metaBlock ?? -1) + 1;
+  const needed = headerBytes + named * blockBytes;
+  return size < needed ? truncatedWords(size, needed) : undefined;
+}
+
+function truncatedWords(size: number, needed: number): string {
+  return `it is truncated: it has ${size} bytes of at least ${needed}`;
+}
+
+interface DatabaseHeader {
+  /** Where tables are described; undefined where there are none. */
+  readonly metaBlock: number | undefined;
+  /** Where free blocks are listed; undefined where none is free. */
+  readonly freeList: number | undefined;
+  readonly blocks: number;
+  readonly blockBytes: number;
+}
+
+/** The newer one of DuckDB's two database headers; undefined where neither makes sense. Pure. */
+function activeHeader(headers: Buffer): DatabaseHeader | undefined {
+  const first = headers.readBigUInt64LE(4096 + 8) >= headers.readBigUInt64LE(8192 + 8);
+  const from = first ? 4096 : 8192;
+  const [metaBlock, freeList, blocks, blockBytes] = [16, 24, 32, 40].map((at) => headers.readBigUInt64LE(from + at));
+  const [count, bytes] = [Number(blocks), Number(blockBytes)];
+  const isKnown = bytes >= 16_384 && bytes <= 262_144 && (bytes & (bytes - 1)) === 0 && count < 2 ** 32;
+  if (!isKnown) return undefined;
+  return { metaBlock: blockOf(metaBlock), freeList: blockOf(freeList), blocks: count, blockBytes: bytes };
+}
+
+/** The block of a pointer, whose highest byte says where in the block; undefined where it points nowhere. */
+function blockOf(pointer = noPointer): number | undefined {
+  return pointer === noPointer ? undefined : Number(pointer & 0xff_ffff_ffff_ffffn);
+}
+
+const noPointer = 0xffff_ffff_ffff_ffffn;
 
 function parseSeal(block: Buffer): Seal | undefined {
   const text = block.toString('utf8');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmod, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Log } from '../effects.ts';
-import { MachineError, messageOf, UnprovenError } from '../errors.ts';
+import { ChangedFileError, MachineError, messageOf } from '../errors.ts';
 import { type Connection, openDatabase } from './connection.ts';
 import { lastApplied } from './journal.ts';
 import { logsBeside } from './logs.ts';
@@ -52,7 +52,7 @@ export function snapshotFile(dir: string): string {
  * sealed, made read-only and compared with the warehouse before it takes the snapshot's place, so readers find the old
  * snapshot or the new one, whole. A write-ahead log beside the old one is another program's and is removed first: DuckDB
  * would apply it to the new one. A signal that is aborted meanwhile gives it up and is thrown; one that was aborted
- * before is no reason not to publish. Throws MachineError where the copy fails, UnprovenError where the present snapshot
+ * before is no reason not to publish. Returns the logs that were removed. Throws MachineError where the copy fails, ChangedFileError where the present snapshot
  * knows more than the warehouse.
  */
 export async function publishSnapshot(
@@ -60,7 +60,7 @@ export async function publishSnapshot(
   warehouse: string,
   snapshot: string,
   { signal: given, log }: { signal?: AbortSignal | undefined; log?: Log | undefined } = {},
-): Promise<void> {
+): Promise<readonly string[]> {
   const signal = given?.aborted ? undefined : given;
   const failure = `the snapshot ${snapshot} could not be published`;
   const facts = await factsOf(connection, 'wh');
@@ -82,10 +82,11 @@ export async function publishSnapshot(
     if (logs.length > 0 || before?.state === 'changed') {
       log?.warn('another program had changed the snapshot; it is published anew without its changes', {
         snapshot,
-        removedLogs: logs.map((name) => basename(name)),
+        ...(logs.length === 0 ? {} : { removedLogs: logs.map((name) => basename(name)) }),
         advice: 'open it with duckdb -readonly',
       });
     }
+    return logs;
   } catch (error) {
     await rm(part, { force: true });
     if (error instanceof MachineError) throw error;
@@ -120,8 +121,8 @@ export function describeFacts({ loadNumber, lastEvent, amounts, cost }: Snapshot
  * its tables say; undefined where neither can be read.
  */
 export async function knowledgeOf(snapshot: string, state: SealState | undefined): Promise<SnapshotFacts | undefined> {
-  if (state === undefined || state.state === 'damaged') return undefined;
-  if (state.seal !== undefined) return state.seal;
+  if (state === undefined) return undefined;
+  if (state.state !== 'damaged' && state.seal !== undefined) return state.seal;
   try {
     const database = await openDatabase(snapshot, { readOnly: true });
     try {
@@ -134,7 +135,7 @@ export async function knowledgeOf(snapshot: string, state: SealState | undefined
   }
 }
 
-/** Throws UnprovenError where a snapshot has loads or events that the warehouse has not: an older copy, or a new file. */
+/** Throws ChangedFileError where a snapshot has loads or events that the warehouse has not: an older copy, or a new file. */
 function refuseToForget(
   snapshot: string,
   before: SnapshotFacts | undefined,
@@ -142,7 +143,7 @@ function refuseToForget(
   warehouse: string,
 ): void {
   if (before === undefined || (before.loadNumber <= now.loadNumber && before.lastEvent <= now.lastEvent)) return;
-  throw new UnprovenError(
+  throw new ChangedFileError(
     `${snapshot} is not replaced, because it knows more than ${warehouse}: ` +
       `the snapshot has ${describeFacts(before)}; the warehouse has ${describeFacts(now)}. Run "costbook repair"`,
   );

@@ -21,10 +21,13 @@ import {
 import { type AnomalyEvaluation, recordAnomalies } from './anomalies.ts';
 import {
   type ClockReading,
+  clockAhead,
   correctClaims,
+  correctInstants,
   type FalseClaim,
   falseClaims,
   lastClocks,
+  lastInstants,
   monthsClosedTooSoon,
   recordClock,
 } from './clocks.ts';
@@ -39,6 +42,7 @@ import {
   refuseOlder,
   repairs,
   setAside,
+  type Traces,
 } from './intactness.ts';
 import {
   type InventoryStage,
@@ -61,7 +65,7 @@ import {
 import { journalFolder, openRecorder, type Recorder } from './journal.ts';
 import { allRowsMeet, type LoadedQuery, openStage, type Stage, type TotalDecimals, type TotalsKnown } from './load.ts';
 import { migrate, rememberPublished } from './migrate.ts';
-import { readSeal } from './seal.ts';
+import { damageOfWarehouse, readSeal } from './seal.ts';
 import { copyBeforeMigrating, publishSnapshot, removeOldCopies, snapshotFile } from './snapshot.ts';
 import { openVerification, type Verification } from './verify.ts';
 
@@ -195,13 +199,21 @@ export interface Warehouse {
   monthsClosedTooSoon(account: string): Promise<string[]>;
   lastClocks(): Promise<ClockReading[]>;
   recordClock(reading: ClockReading, runNumber: number): Promise<void>;
+  /** Milliseconds that a clock which says this instant is ahead of the platform's, as far as the last ingest tells. */
+  clockAhead(clockNow: Instant): Promise<number>;
+  /**
+   * Puts right what a clock that was fast dated more than an hour after now. Returns the last of those instants as it was;
+   * undefined where there was none.
+   */
+  correctInstants(at: { readonly runNumber: number; readonly now: Instant }): Promise<Instant | undefined>;
   openStage(): Promise<Stage>;
   openInventory(): Promise<InventoryStage>;
   /** What came of a listing when it was read last; undefined where it never was. */
   lastListingOutcome(key: ListingKey): Promise<ListingOutcome | undefined>;
   recordListing(facts: ListingFacts): Promise<void>;
   openVerification(account: string, known: TotalsKnown): Promise<Verification>;
-  publish(): Promise<void>;
+  /** Publishes the snapshot; returns the logs of other programs that were removed beside it. */
+  publish(): Promise<readonly string[]>;
   /** Reads every row of every table. Throws DamagedFileError where the disk does not give one back. */
   readAll(): Promise<void>;
   close(): void;
@@ -219,8 +231,9 @@ export function warehouseFile(dir: string): string {
 export async function warehouseFault(dir: string): Promise<string | undefined> {
   const file = warehouseFile(dir);
   try {
-    const seen = await readSeal(file);
-    return seen.state === 'damaged' ? `is damaged (${seen.found})` : undefined;
+    const published = await readSeal(snapshotFile(dir)).catch(() => undefined);
+    const found = await damageOfWarehouse(file, published?.state === 'intact' ? published.seal : undefined);
+    return found === undefined ? undefined : `is damaged (${found})`;
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return 'is missing';
@@ -228,6 +241,12 @@ export async function warehouseFault(dir: string): Promise<string | undefined> {
     if (code === 'EACCES') return undefined; // whoever reads need not be allowed to
     throw error;
   }
+}
+
+/** Throws DamagedFileError where the writer's file is seen to be damaged before DuckDB opens it. */
+async function refuseDamaged(file: string, traces: Traces): Promise<void> {
+  const found = await damageOfWarehouse(file, traces.seal).catch(() => undefined); // DuckDB says why it cannot be read
+  if (found !== undefined) throw damagedWarehouse(new DamagedFileError(file, found, repairs), traces);
 }
 
 /** Whether a path is the writer's file. */
@@ -252,7 +271,7 @@ export async function warehouseBytes(dir: string): Promise<number | undefined> {
  * Opens the writer's file below the project folder and brings it to this program's schema; where that changes a file in
  * use, it is copied aside before. `newestLanded` says which load in the landing folder is the last. The signal ends what
  * a stage is doing and a copy under way; the ledger can still be written and published afterwards. Throws LockedError,
- * UsageError where a newer program wrote the file, DamagedFileError where it cannot be read, and UnprovenError where it
+ * UsageError where a newer program wrote the file, DamagedFileError where it cannot be read, and ChangedFileError where it
  * is missing or knows less than snapshot, landing folder and journal.
  */
 export async function openWarehouse(
@@ -262,7 +281,9 @@ export async function openWarehouse(
   newestLanded: () => Promise<number> = async () => 0,
 ): Promise<Warehouse> {
   const file = warehouseFile(dir);
-  await refuseMissing(file, await findTraces(dir, await newestLanded()));
+  const traces = await findTraces(dir, await newestLanded());
+  await refuseMissing(file, traces);
+  if (traces.isSnapshotIntact) await refuseDamaged(file, traces);
   const database = await openDatabase(file, { readOnly: false, whenDamaged: repairs }).catch(async (error: unknown) => {
     if (!(error instanceof DamagedFileError)) throw error;
     throw damagedWarehouse(error, await findTraces(dir, await newestLanded()));
@@ -277,21 +298,8 @@ export async function openWarehouse(
     });
     await removeOldCopies(file);
     const recorder = await openRecorder(connection, journalFolder(dir));
-    const [before] = await connection.rows(`
-      select epoch_ms(greatest(
-        (select max(seen_at) from ledger.loads), (select max(recorded_at) from ledger.accounts),
-        (select max(closed_at) from ledger.closes), (select max(reopened_at) from ledger.closes),
-        (select max(read_at) from ledger.listings),
-        (select max(recorded_at) from ledger.allocations), (select max(replaced_at) from ledger.allocations),
-        (select max(raised_at) from ledger.alerts), (select max(ended_at) from ledger.alerts),
-        (select max(recorded_at) from ledger.anomalies), (select max(recorded_at) from ledger.anomaly_evaluations),
-        (select max(acknowledged_at) from ledger.acknowledgements), (select max(queued_at) from ledger.outbox),
-        (select max(began_at) from ledger.deliveries), (select max(ended_at) from ledger.deliveries),
-        (select max(made_at) from ledger.forecasts)
-      )) as last
-    `);
     // A clock that was moved back must not let two runs see at one instant: as of it, either would be an answer.
-    let lastSeen = before?.['last'] === null ? 0 : Number(before?.['last']) + 1;
+    let lastSeen = ((await lastInstants(connection)).last ?? -1) + 1;
     async function seenAt(now: Instant): Promise<Instant> {
       lastSeen = Math.max(now, lastSeen);
       return lastSeen;
@@ -385,6 +393,12 @@ export async function openWarehouse(
       monthsClosedTooSoon: (account) => monthsClosedTooSoon(connection, account),
       lastClocks: () => lastClocks(connection),
       recordClock: (reading, runNumber) => recordClock(recorder, reading, runNumber),
+      clockAhead: (clockNow) => clockAhead(connection, clockNow),
+      async correctInstants(at) {
+        const { correctedFrom, last } = await correctInstants(connection, recorder, at);
+        lastSeen = last === undefined ? 0 : last + 1;
+        return correctedFrom;
+      },
       openStage: async () => openStage(await database.connect(signal), recorder),
       openInventory: async () => openInventoryStage(await database.connect(signal), recorder),
       lastListingOutcome: (key) => lastListingOutcome(connection, key),

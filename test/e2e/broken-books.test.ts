@@ -1,38 +1,19 @@
-import { chmod, chown, cp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { breakages, snapshotOf, warehouseOf, writeAsForeigner } from '../support/breakages.ts';
-import { askSnapshot, costsIn, ingest, newProject, runCli, startCli } from '../support/project.ts';
-import { expectedCosts, type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { type BooksToBreak, booksToBreak, now, sum, total } from '../support/broken-books.ts';
+import { askSnapshot, costsIn, ingest, ingestCommandLine, newProject, runCli, startCli } from '../support/project.ts';
+import type { ScriptedPlatform } from '../support/scripted-platform.ts';
+import { type SinkServer, says, startSink } from '../support/sink-server.ts';
 
-const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
-const first = series(box, '2026-09-02T05', [1, 2]);
-const facts = [...first, ...series(box, '2026-09-09T05', [4, 8])];
-const now = '2026-09-12T12:30:00Z';
-const total = '15.00';
-
+let books: BooksToBreak;
 let platform: ScriptedPlatform;
-/** A project before and after its second night. */
-let older = '';
 let whole = '';
 beforeAll(async () => {
-  platform = await startScriptedPlatform(first);
-  older = await newProject();
-  expect((await ingest(older, platform, { now: '2026-09-05T12:30:00Z' })).exitCode).toBe(0);
-  whole = await newProject();
-  await cp(older, whole, { recursive: true });
-  platform.facts = facts;
-  expect((await ingest(whole, platform, { now })).exitCode).toBe(0);
+  books = await booksToBreak();
+  ({ platform, whole } = books);
 });
-
-async function broken(name: string): Promise<string> {
-  const dir = await newProject();
-  await cp(whole, dir, { recursive: true });
-  await breakages[name]?.(dir, older);
-  return dir;
-}
-
-const sum = 'select cast(sum(cost) as decimal(9, 2)) as cost from costs';
 
 /** A reader says the right number, or none and what to do. */
 async function expectNoWrongNumber(dir: string): Promise<'right' | 'refused'> {
@@ -50,7 +31,7 @@ async function expectNoWrongNumber(dir: string): Promise<'right' | 'refused'> {
 
 async function expectWhole(dir: string): Promise<void> {
   expect(await expectNoWrongNumber(dir)).toBe('right');
-  expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin')); // DuckDB itself, without our guards
+  expect(await costsIn(dir)).toEqual(books.costs); // DuckDB itself, without our guards
   const status = await runCli(['status', '--exit-code', '--now', now, '--dir', dir]);
   expect({ exitCode: status.exitCode, out: status.stdout.split('\n')[0] }, status.stderr).toEqual({
     exitCode: 0,
@@ -61,7 +42,7 @@ async function expectWhole(dir: string): Promise<void> {
 test.concurrent.each(Object.keys(breakages))(
   '%s makes no published number wrong; an ingest heals it, or refuses before it changes anything and repair heals it',
   async (name) => {
-    const dir = await broken(name);
+    const dir = await books.broken(name);
     await expectNoWrongNumber(dir);
     // What can be seen without opening the warehouse, status says; doctor opens it.
     const told = await runCli(['doctor', '--offline', '--now', now, '--dir', dir]);
@@ -88,7 +69,7 @@ test.concurrent.each([
   'no snapshot',
   'an older warehouse',
 ])('%s is healed by repair alone, and what it published can be rebuilt', async (name) => {
-  const dir = await broken(name);
+  const dir = await books.broken(name);
   expect((await runCli(['repair', '--dir', dir])).exitCode).toBe(0);
   await expectWhole(dir);
   expect((await runCli(['rebuild', '--into', join(dir, 'rebuilt.duckdb'), '--dir', dir])).exitCode).toBe(0);
@@ -100,8 +81,10 @@ test.concurrent.each([
   'a snapshot of junk',
   'no warehouse',
   'an empty warehouse',
+  'half a warehouse',
+  'half a snapshot',
 ])('status says NO, or nothing, of %s, and names repair', async (name) => {
-  const dir = await broken(name);
+  const dir = await books.broken(name);
   const { exitCode, stdout, stderr } = await runCli(['status', '--exit-code', '--now', now, '--dir', dir]);
   expect([4, 7]).toContain(exitCode);
   expect(stdout + stderr).toContain('costbook repair');
@@ -110,7 +93,7 @@ test.concurrent.each([
 
 describe.concurrent('a snapshot', () => {
   test('that a client has open for writing is refused with that client’s process; repair publishes beside it', async () => {
-    const dir = await broken('');
+    const dir = await books.broken();
     const ready = join(dir, 'ready');
     const holder = startCli([], {}, { cli: await holderOf(snapshotOf(dir), ready) });
     while (!(await readdir(dir)).includes('ready')) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -128,7 +111,7 @@ describe.concurrent('a snapshot', () => {
   });
 
   test('in a folder that may not be written is read, with a log beside it refused', async () => {
-    const dir = await broken('');
+    const dir = await books.broken();
     const isRoot = process.getuid?.() === 0;
     const sent = isRoot ? { uid: 65534, gid: 65534 } : {};
     await chmod(snapshotOf(dir), 0o444);
@@ -146,7 +129,7 @@ describe.concurrent('a snapshot', () => {
   });
 
   test('is never replaced by one that knows less: without journal and warehouse the loss has to be accepted', async () => {
-    const dir = await broken('no warehouse');
+    const dir = await books.broken('no warehouse');
     writeAsForeigner(snapshotOf(dir), ['create table mine as select 1 as one'], 'closed');
     await rm(join(dir, 'data', 'journal'), { recursive: true });
     const refused = await runCli(['repair', '--dir', dir]);
@@ -157,7 +140,7 @@ describe.concurrent('a snapshot', () => {
     expect(accepted.exitCode, accepted.stderr).toBe(0);
     expect(accepted.stdout).toContain('costbook.damaged-');
     expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
-    expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
+    expect(await costsIn(dir)).toEqual(books.costs);
   });
 
   test('is read-only, so that a client of another user or without --readonly is refused', async () => {
@@ -166,9 +149,133 @@ describe.concurrent('a snapshot', () => {
   });
 });
 
+/** Cuts blocks off the end of a DuckDB file, so that it still ends with a whole block. */
+async function cutBlocks(file: string, blocks: number): Promise<void> {
+  const { size } = await stat(file);
+  await truncate(file, 12_288 + (Math.floor((size - 12_288) / 262_144) - blocks) * 262_144);
+}
+
+test.concurrent.each([1, 3])(
+  'a warehouse without its last %i blocks is damaged to status and doctor',
+  async (blocks) => {
+    const dir = await books.broken();
+    await cutBlocks(warehouseOf(dir), blocks);
+    const status = await runCli(['status', '--exit-code', '--now', now, '--dir', dir]);
+    expect(status.exitCode, status.stderr).toBe(4);
+    expect(status.stdout).toMatch(/^NO.*\n.*warehouse\.duckdb is damaged \(it is truncated.*costbook repair/);
+    const { stdout } = await runCli(['doctor', '--offline', '--now', now, '--dir', dir]);
+    expect(stdout.match(/^FAIL.*warehouse\.duckdb/gm)).toHaveLength(1);
+  },
+);
+
+test.concurrent.each([
+  ['half a snapshot', async () => undefined],
+  ['a snapshot without its last blocks', (dir: string) => cutBlocks(snapshotOf(dir), 2)],
+  [
+    'a snapshot with half a seal',
+    async (dir: string) => truncate(snapshotOf(dir), (await stat(snapshotOf(dir))).size - 9),
+  ],
+] as const)(
+  '%s is called truncated by readers, and no other program is blamed by ingest or repair',
+  async (name, cut) => {
+    const dir = await books.broken(name);
+    await cut(dir);
+    const { exitCode, stderr } = await runCli(['sql', sum, '--dir', dir]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 7, stderr: expect.stringContaining('is truncated') });
+    const repair = await runCli(['repair', '--dir', dir]);
+    expect(repair.exitCode).toBe(0);
+    expect(stderr + repair.stderr).not.toContain('another program');
+  },
+);
+
+describe.concurrent('books that cannot be written', () => {
+  /** A broken project with a sink, and how to run a command in it. */
+  async function project(name: string, sink: SinkServer) {
+    const dir = await books.broken(name);
+    await writeFile(
+      join(dir, 'costbook.yaml'),
+      `sinks: { hook: { type: webhook, url: "${sink.url}", secret: a-long-secret-of-a-test, allowPrivateNetwork: true } }\n`,
+    );
+    const [, env] = ingestCommandLine(dir, platform, { now });
+    return { dir, run: (...args: string[]) => startCli([...args, '--dir', dir, '--now', now], env).ended };
+  }
+  const transitions = (sink: SinkServer) =>
+    sink.told.flatMap(({ body }) => body.alerts.map(({ key, transition }) => `${key} ${transition}`));
+
+  test.each([
+    ['half a warehouse', 7],
+    ['no warehouse', 4],
+    ['an older warehouse', 4],
+  ] as const)(
+    'as of %s notify once, with what can be trusted; metrics have the failure, and the end is reported',
+    async (name, exitCode) => {
+      const sink = await startSink();
+      const { dir, run } = await project(name, sink);
+      expect((await run('run', 'nightly')).exitCode).toBe(exitCode);
+      const metrics = await readFile(join(dir, 'data', 'metrics.prom'), 'utf8');
+      expect(metrics).toContain(`costbook_job_last_run_exit_code{job_name="nightly"} ${exitCode}\n`);
+      expect(metrics).toContain('costbook_last_run_exit_code{command="ingest"} 0\n');
+      expect((await run('run', 'nightly')).exitCode).toBe(exitCode);
+      expect((await run('alert')).exitCode).toBe(exitCode);
+      expect(transitions(sink)).toEqual(['books raised']);
+      const { text, mayBeRepeat, alerts } = sink.told[0]?.body ?? { alerts: [] };
+      expect(text).toContain(`${total} USD`);
+      expect(text).toContain('costbook repair');
+      expect(mayBeRepeat).toBe(false);
+      expect(alerts[0]?.fact).toMatchObject({ kind: 'books', exitCode, snapshot: { rows: 4 }, isForRepair: true });
+      expect((await run('repair')).exitCode).toBe(0);
+      expect((await run('alert')).exitCode).toBe(0);
+      expect((await run('alert')).exitCode).toBe(0);
+      expect(transitions(sink)).toEqual(['books raised', 'books resolved']);
+      expect((await runCli(['alerts', '--dir', dir])).stdout).toContain('resolved');
+      expect(await readFile(join(dir, 'data', 'metrics.prom'), 'utf8')).toContain('command="alert"} 0');
+      await expectWhole(dir);
+    },
+  );
+
+  test('together with a changed snapshot say that no number can be used, and say it again when only that is new', async () => {
+    const sink = await startSink();
+    const { dir, run } = await project('half a warehouse', sink);
+    expect((await run('alert')).exitCode).toBe(7);
+    await writeFile(snapshotOf(dir), 'junk');
+    expect((await run('alert')).exitCode).toBe(7);
+    expect((await run('alert')).exitCode).toBe(7);
+    expect(transitions(sink)).toEqual(['books raised', 'books raised']);
+    expect(sink.told[1]?.body.text).not.toContain(total);
+    expect(sink.told[1]?.body.alerts[0]?.fact).toMatchObject({ snapshot: null });
+  });
+
+  test('are reported again where the sink did not take it, under the same id', async () => {
+    const sink = await startSink(says(400), says(200));
+    const { run } = await project('no warehouse', sink);
+    await run('alert');
+    await run('alert');
+    await run('alert');
+    expect(sink.told).toHaveLength(2);
+    expect(new Set(sink.told.map(({ body }) => body.id)).size).toBe(1);
+  });
+
+  test('do not keep the scheduler from starting where the snapshot is damaged, and alert publishes it anew', async () => {
+    const sink = await startSink();
+    const { dir, run } = await project('a snapshot of junk', sink);
+    const schedule = startCli(['schedule', '--dir', dir, '--log-format', 'json']);
+    const said: string[] = [];
+    for await (const piece of schedule.process.stderr ?? []) {
+      said.push(String(piece));
+      if (said.join('').includes('a job is scheduled')) break;
+    }
+    schedule.process.kill('SIGTERM');
+    await schedule.ended;
+    expect(said.join('')).toContain('a job is scheduled');
+    await rm(snapshotOf(dir));
+    expect((await run('alert')).exitCode).toBe(0);
+    await expectWhole(dir);
+  });
+});
+
 describe.concurrent('a warehouse', () => {
   test('made anew in its own place by rebuild is published, and status is right at once', async () => {
-    const dir = await broken('no warehouse');
+    const dir = await books.broken('no warehouse');
     await rm(snapshotOf(dir));
     const { exitCode, stdout } = await runCli(['rebuild', '--into', warehouseOf(dir), '--dir', dir]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining('published') });
@@ -176,7 +283,7 @@ describe.concurrent('a warehouse', () => {
   });
 
   test('that nobody may read or write is the machine’s failure, and not damage', async () => {
-    const dir = await broken('');
+    const dir = await books.broken();
     const isRoot = process.getuid?.() === 0;
     const sent = isRoot ? { uid: 65534, gid: 65534 } : {};
     await chmod(dir, 0o755);

@@ -3,6 +3,8 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { clockFound } from '../../src/commands/doctor.ts';
+import { dayMs } from '../../src/time.ts';
 import { newerVersion } from '../support/other-version.ts';
 import { type Ended, ingest, ingestCommandLine, newProject, startCli } from '../support/project.ts';
 import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
@@ -183,8 +185,27 @@ describe('costbook doctor', () => {
     const { exitCode, bad } = await doctor({ env: { COSTBOOK_URL: url } });
     expect(exitCode).toBe(0);
     expect(bad).toEqual([
-      expect.objectContaining({ state: 'warn', found: expect.stringMatching(/clock is (599|600|601) s ahead of/) }),
+      expect.objectContaining({ state: 'warn', found: expect.stringMatching(/clock is 10 minutes fast/) }),
     ]);
+  });
+
+  test.each([
+    ['this machine, by days', 30 * dayMs, undefined, 'warn', /clock is 30 days fast/],
+    ['this machine, by minutes', -600_000, undefined, 'warn', /clock is 10 minutes slow/],
+    ['nothing', 0, undefined, 'ok', /clock agrees/],
+    ['--now alone', 0, 30 * dayMs, 'warn', /clock is right, and --now is 30 days ahead/],
+    ['nothing, where --now lies in the past', 0, -30 * dayMs, 'ok', /--now is 30 days behind/],
+    ['nothing, where --now is what the platform says', 30 * dayMs, -30 * dayMs, 'ok', /--now agrees/],
+    [
+      'this machine, where --now is wrong as well',
+      30 * dayMs,
+      9 * dayMs,
+      'warn',
+      /this machine's clock is 30 days fast/,
+    ],
+  ])('blames the clock of %s', (_, aheadMs, nowAheadMs, state, words) => {
+    const given = nowAheadMs === undefined ? undefined : Date.now() + nowAheadMs;
+    expect(clockFound(aheadMs, given)).toMatchObject({ state, found: expect.stringMatching(words) });
   });
 
   test('reaches a sink without sending it anything', async () => {

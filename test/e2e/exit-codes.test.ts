@@ -59,7 +59,8 @@ describe.concurrent('exit 2', () => {
       expect.stringContaining(`${dir}: found no costbook.yaml in this folder and no COSTBOOK_URL`),
     ]);
     for (const way of ['URL', 'TOKEN', 'ACCOUNT', 'SINCE']) expect(stderr).toContain(`COSTBOOK_${way}`);
-    expect(stderr).toContain('copy costbook.example.yaml');
+    expect(stderr).toContain('"costbook init"');
+    expect(stderr).toContain('--dir');
   });
 
   test('tells each mistake of a configuration on a line of its own that can be read alone', async () => {
@@ -114,7 +115,7 @@ describe.concurrent('the project folder', () => {
       const { exitCode, stderr } = await runCli([command, ...query, '--dir', dir]);
       expect(exitCode).toBe(2);
       expect(stderr).toBe(
-        `costbook: the project folder ${dir} does not exist: check --dir (COSTBOOK_DIR); "costbook ingest" makes a new one\n`,
+        `costbook: the project folder ${dir} does not exist: check --dir (COSTBOOK_DIR); "costbook init" makes a new one\n`,
       );
     },
   );
@@ -365,19 +366,46 @@ describe.concurrent('exit 7', () => {
 });
 
 describe('a folder that is no project', () => {
-  test.each(['status', 'budgets', 'alerts', 'check', 'sql', 'forecast', 'restatements', 'verify'])(
-    'is named by %s, with the project that is near',
-    async (command) => {
-      const dir = await newProject();
-      await mkdir(join(dir, 'books'));
-      await writeFile(join(dir, 'books', 'costbook.yaml'), '');
-      const args = command === 'sql' ? [command, 'select 1'] : [command];
-      const { exitCode, stdout, stderr } = await runCli([...args, '--dir', dir]);
-      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-      expect(stderr).toContain(`${dir} is no Costbook project`);
-      expect(stderr).toContain(`there is one in ${join(dir, 'books')}`);
-    },
-  );
+  test.each([
+    ...[
+      'status',
+      'budgets',
+      'budgets test',
+      'alerts',
+      'alerts test',
+      'alert',
+      'digest',
+      'check',
+      'sql select',
+      'forecast',
+    ],
+    ...[
+      'restatements',
+      'verify',
+      'plan',
+      'run nightly',
+      'run nightly --dry-run',
+      'schedule',
+      'schedule --list',
+      'repair',
+    ],
+    ...['rebuild', 'rebuild --into rebuilt.duckdb', 'close 2026-09', 'reopen 2026-09 --reason late', 'allocation test'],
+    ...['allocation apply', 'report', 'report chargeback', 'ingest', 'doctor'],
+  ])('is refused by %s, which leaves it as it is and says how to begin', async (command) => {
+    const dir = await newProject();
+    await mkdir(join(dir, 'books'));
+    await writeFile(join(dir, 'books', 'costbook.yaml'), '');
+    const { exitCode, stdout, stderr } = await runCli([...command.split(' '), '--dir', dir]);
+    expect(exitCode).toBe(2);
+    const words = command === 'doctor' ? stdout : stderr;
+    expect(words).toContain(dir);
+    expect(words).toContain('"costbook init"');
+    expect(words).toContain('--dir');
+    expect(await readdir(dir)).toEqual(['books']);
+    if (['ingest', 'doctor'].includes(command)) return; // the configuration can come from the environment
+    expect(stdout).toBe('');
+    expect(words).toContain(`there is one in ${join(dir, 'books')}`);
+  });
 });
 
 test.each([

@@ -28,9 +28,34 @@ async function platformAt(instant: string, date: string | undefined = httpDate(i
   }
 }
 
+/** Every alert that there ever was, after one more evaluation. */
 async function alertsOf(dir: string, now: string): Promise<unknown[]> {
   await runCli(['alert', '--dir', dir, '--now', now]);
-  return askSnapshot(dir, `select alert_key, severity, ending from alerts where kind = 'clock' order by occurrence`);
+  return askSnapshot(dir, 'select alert_key, severity, ending from alerts order by occurrence');
+}
+
+/** The last instant in any column that says when something was seen, written or done: `2026-09-10 03:30:00`. */
+async function lastInstantIn(dir: string): Promise<unknown> {
+  const columns = await askSnapshot(
+    dir,
+    `select table_name, column_name from duckdb_columns()
+    where schema_name = 'ledger' and data_type = 'TIMESTAMP' and column_name similar to
+      '(recorded|replaced|seen|proven|closed|reopened|read|raised|ended|acknowledged|queued|began|made|started)_at|valid_from'`,
+  );
+  const all = columns.map(
+    ({ table_name, column_name }) => `select ${column_name} as instant from ledger.${table_name}`,
+  );
+  const [row] = await askSnapshot(
+    dir,
+    `select cast(max(instant) as varchar) as last from (${all.join(' union all ')})`,
+  );
+  return row?.['last'];
+}
+
+async function costAsOf(dir: string, asOf: string, now: string): Promise<string> {
+  const sql = 'select sum(cost) as cost from costs';
+  const { stdout, stderr } = await runCli(['sql', sql, '--as-of', asOf, '--dir', dir, '--now', now, '--format', 'csv']);
+  return stdout.split('\n')[1] ?? stderr;
 }
 
 describe.concurrent('a clock that is a month ahead', () => {
@@ -44,8 +69,9 @@ describe.concurrent('a clock that is a month ahead', () => {
     expect(await alertsOf(dir, '2026-10-10T03:31:00Z')).toEqual([
       { alert_key: 'clock/acc_one', severity: 'warning', ending: null },
     ]);
+    expect(await lastInstantIn(dir)).toBe('2026-09-10 03:31:00');
     const doctor = await runCli(['doctor', '--offline', '--dir', dir, '--now', '2026-10-10T03:31:00Z']);
-    expect(doctor.stdout).toMatch(/clock said 2026-10-10T03:30:00Z and the platform's 2026-09-10T03:30:00Z/);
+    expect(doctor.stdout).toMatch(/30 days fast: it said 2026-10-10T03:30:00Z and the platform's 2026-09-10T03:30:00Z/);
 
     at('2026-09-11T03:30:00Z');
     const right = await ingest(dir, platform, { now: '2026-09-11T03:30:00Z' });
@@ -63,6 +89,9 @@ describe.concurrent('a clock that is a month ahead', () => {
     expect(await alertsOf(dir, '2026-09-11T03:31:00Z')).toEqual([
       { alert_key: 'clock/acc_one', severity: 'warning', ending: 'resolved' },
     ]);
+    const cost = await costAsOf(dir, 'now', '2026-09-30T00:00:00Z');
+    expect(await costAsOf(dir, '2026-09-12T00:00:00Z', '2026-09-30T00:00:00Z')).toBe(cost);
+    expect(await costAsOf(dir, '2026-09-10T12:00:00Z', '2026-09-30T00:00:00Z')).not.toBe(cost);
     const late = await runCli(['status', '--dir', dir, '--now', '2026-09-14T03:30:00Z', '--exit-code']);
     expect(late.exitCode).toBe(4);
     const rebuilt = await runCli(['rebuild', '--dir', dir, '--into', join(await newProject(), 'rebuilt.duckdb')]);
@@ -81,12 +110,29 @@ describe.concurrent('a clock that is a month ahead', () => {
     const closed = await runCli(['close', '2026-09', '--dir', dir, '--now', '2026-10-20T03:31:00Z']);
     expect(closed.exitCode, closed.stderr).toBe(0);
 
+    const status = await runCli(['status', '--dir', dir, '--now', '2026-09-11T03:30:00Z']);
+    expect(status.stdout).toMatch(/dated up to 2026-10-20T03:31:00Z.*\n.*run "costbook ingest" with a right clock/);
+    const before = ['sql', 'select 1', '--as-of', '2026-09-10', '--dir', dir, '--now', '2026-09-11T03:30:00Z'];
+    expect((await runCli(before)).stderr).toContain('until then --as-of gives older numbers');
+
     at('2026-09-11T03:30:00Z');
     const { account, stderr } = await ingest(dir, platform, { now: '2026-09-11T03:30:00Z' });
     expect(account.completeThrough).toBe('2026-09-11T01:00:00Z');
     expect(stderr).toContain('hours were claimed by a clock that was fast');
     expect(stderr).toContain('"months":["2026-09"]');
     expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
+    // The runs of that clock are dated anew, and an instant between answers what was known then.
+    expect(stderr).toContain('instants that a fast clock had written were put right');
+    expect(await askSnapshot(dir, 'select max(started_at) as last from ledger.runs')).toEqual([
+      { last: '2026-09-11 03:30:00' },
+    ]);
+    const cost = await costAsOf(dir, 'now', '2026-09-30T00:00:00Z');
+    expect(await costAsOf(dir, '2026-09-12T00:00:00Z', '2026-09-30T00:00:00Z')).toBe(cost);
+    const [close] = await askSnapshot(dir, 'select cast(closed_at as varchar) as at, cost from ledger.closes');
+    expect(close?.['at']).toBe('2026-09-11 03:29:59.999');
+    expect(Number(await costAsOf(dir, '2026-09-11T03:29:59.999Z', '2026-09-30T00:00:00Z'))).toBe(
+      Number(close?.['cost']),
+    );
     const { stdout } = await runCli(['check', '--dir', dir]);
     expect(stdout).toMatch(/warn {2}months_are_closed_after_their_end: 1 offender/);
     const rebuilt = await runCli(['rebuild', '--dir', dir, '--into', join(await newProject(), 'rebuilt.duckdb')]);

@@ -154,6 +154,22 @@ describe.concurrent('costbook run', () => {
     expect(stderr).toContain('--only: the job mine has no step close: ingest, check, alert');
   });
 
+  test('names every mistake of a job at once, each with its line, before anything is begun', async () => {
+    const of = await project(
+      'shedule: x\nsteps:\n  - ingset\n  - report: { name: fokus }\n  - report: { name: focus, param: { focus_version: "1.9" } }\n',
+    );
+    const { exitCode, stdout, stderr } = await run(of, 'mine');
+    expect([exitCode, stdout]).toEqual([2, '']);
+    const file = join(of.dir, 'jobs', 'mine.yaml');
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      expect.stringContaining(`${file}:2:1: unknown key "shedule"`),
+      expect.stringContaining(`${file}:4:5: steps: found "ingset"`),
+      expect.stringMatching(`${file}:5:5: there is no report "fokus" \\(did you mean "focus"\\?\\)`),
+      expect.stringContaining(`${file}:6:5: focus_version is 1.9, expected`),
+    ]);
+    expect(existsSync(join(of.dir, 'data'))).toBe(false);
+  });
+
   test('--dry-run says what would be done, and does nothing', async () => {
     const of = await project(
       'steps: [ingest, { close: { month: last } }, { report: { name: focus } }]\nping: { fail: "${NOT_SET}" }\n',
@@ -423,6 +439,25 @@ describe('costbook schedule', () => {
     const { exitCode, stderr } = await start(of, ['schedule', ...args]).ended;
     expect(exitCode, stderr).toBe(code);
     expect(stderr).toContain(words);
+  });
+
+  test('--list lists the sound jobs and reports the mistakes of the others; without it nothing starts', async () => {
+    const of = await project('steps: [{ report: { name: nosuch } }]\n');
+    await writeFile(join(of.dir, 'jobs', 'other.yaml'), 'schedule: "15 2 * * *"\n');
+    await writeFile(join(of.dir, 'jobs', 'third.yml'), '');
+    for (const args of [['schedule', '--list'], ['schedule']]) {
+      const { exitCode, stdout, stderr } = await start(of, args).ended;
+      expect(exitCode).toBe(2);
+      expect(stdout === '').toBe(args.length === 1);
+      if (args.length > 1) expect(stdout).toMatch(/^month_close .*\n.*^nightly /ms);
+      for (const words of [
+        'mine.yaml:2:9: there is no report "nosuch"',
+        'other.yaml:1:1: found no steps',
+        'third.yml: found',
+      ]) {
+        expect(stderr).toContain(words);
+      }
+    }
   });
 
   test('has nothing to do where no job is enabled', async () => {

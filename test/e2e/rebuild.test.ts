@@ -1,12 +1,16 @@
+import { execFile } from 'node:child_process';
 import { access, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openWarehouse } from '../../src/warehouse/index.ts';
 import {
   askFile,
   askSnapshot,
+  costsIn,
   type Ended,
   ingest,
   newProject,
@@ -15,6 +19,7 @@ import {
   startCli,
 } from '../support/project.ts';
 import {
+  expectedCosts,
   type Fact,
   type ScriptedPlatform,
   type Seen,
@@ -325,6 +330,29 @@ describe.concurrent('rebuild', () => {
     expect(stderr).toMatch(/load 2 of account acc_one, window 2026-09-\S+: 1 of \d+ pages are missing.*control-0001/);
     expect(stderr).toMatch(/--refetch --from 2026-09-\S+ --to 2026-09-/);
     expect(await exists(file)).toBe(false);
+  });
+
+  test('prints commands that fetch hours without answers again as they are', async () => {
+    const platform = await startScriptedPlatform(facts);
+    const dir = await newProject();
+    await writeFile(join(dir, 'my token'), platform.tokens.admin);
+    await writeFile(
+      join(dir, 'costbook.yaml'),
+      `url: ${platform.url}\ntokenFile: my token\naccount: acc_one\nsince: 2026-09-01\ninventory: false\n`,
+    );
+    const now = '2026-09-05T12:30:00Z';
+    expect((await runCli(['ingest', '--dir', dir, '--now', now])).exitCode).toBe(0);
+    await rm(join(dir, 'data', 'landing', 'acc_one', 'load-000000001', 'detail-0001.json'));
+    const { exitCode, stderr } = await runCli(['rebuild', '--dir', dir, '--into', join(dir, 'rebuilt.duckdb')]);
+    expect(exitCode).toBe(4);
+    const commands = [...stderr.matchAll(/^costbook: {3}(.*)$/gm)].map(([, command = '']) => command);
+    expect(commands.at(-1)).toMatch(/^costbook ingest --refetch --from/);
+    const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+    const script = `set -e; costbook() { "$NODE" "$CLI" "$@"; }\n${commands.join('\n')}`;
+    const env = { PATH: process.env['PATH'], NODE: process.execPath, CLI: cli, COSTBOOK_NOW: now };
+    await promisify(execFile)('sh', ['-c', script], { env });
+    expect(await costsIn(`${dir}-refetched`)).toEqual(expectedCosts(facts, 'admin'));
+    await rm(`${dir}-refetched`, { recursive: true });
   });
 
   test('names a load whose folder is missing', async () => {

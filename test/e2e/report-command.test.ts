@@ -241,6 +241,46 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     expect([allowed.exitCode, allowed.stdout]).toEqual([0, expect.stringContaining('(0 rows)')]);
   });
 
+  test('refuses a range with months that the books cannot hold, names all of them, and writes none of the others', async () => {
+    const dir = await projectOfOurs();
+    const range = ['--month', '2026-07..2026-12'];
+    const { exitCode, stdout, stderr } = await report(dir, 'cost_by_workspace', ...range);
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('2026-07 and 2026-08 are before the books');
+    expect(stderr).toContain('2026-11 and 2026-12 are yet to come');
+    expect(stderr).toContain('nothing was written');
+    expect(await readdir(dir)).toEqual(['data']);
+    const allowed = await report(dir, 'cost_by_workspace', ...range, '--allow-empty');
+    expect([allowed.exitCode, allowed.stdout]).toEqual([0, expect.stringContaining('2026-12')]);
+  });
+
+  test('refuses a range of which one month is not complete where completeness is required, and writes none', async () => {
+    const dir = await projectOfOurs();
+    const range = ['--month', '2026-09..2026-10', '--require-complete'];
+    const { exitCode, stdout, stderr } = await report(dir, 'cost_by_workspace', ...range);
+    expect([exitCode, stdout]).toEqual([4, '']);
+    expect(stderr).toContain('2026-10 (2026-10-01T00:00:00Z/2026-11-01T00:00:00Z) is not complete');
+    expect(await readdir(dir)).toEqual(['data']);
+  });
+
+  test('of a dimension of owners that is misspelt is refused, and writes nothing', async () => {
+    const dir = await projectOfOurs();
+    const { exitCode, stdout, stderr } = await report(dir, 'chargeback_summary', '--by', 'tem');
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('owners have no dimension "tem": did you mean "team"?');
+    expect(await readdir(dir)).toEqual(['data']);
+  });
+
+  test('by owner says how to begin where the books have no allocation rules', async () => {
+    const dir = await projectOfOurs();
+    const { exitCode, stderr } = await report(dir, 'chargeback');
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('warning: the books have no allocation rules, so no cost has an owner');
+    expect(stderr).toContain(join(dir, 'jobs', 'allocation.yaml'));
+    expect(stderr).toContain('costbook allocation test');
+    expect((await report(dir, 'cost_by_workspace')).stderr).toBe('');
+  });
+
   test('leaves no part of a file behind', async () => {
     const dir = await projectOfOurs();
     await report(dir, 'cost_by_workspace');

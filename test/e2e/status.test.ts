@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { askSnapshot, costsIn, ingest, newProject, runCli } from '../support/project.ts';
+import { askSnapshot, costsIn, ingest, ingestCommandLine, newProject, runCli } from '../support/project.ts';
 import { expectedCosts, type Seen, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 const box = {
@@ -113,6 +113,25 @@ describe('the screen', () => {
     expect(lines.length).toBeLessThan(24);
     const { reasons } = await status(dir, '2026-09-16T00:30:00Z');
     expect(reasons.map((reason: string) => `  - ${reason}`)).toEqual(lines.slice(1, 3));
+  });
+
+  test('says once why an ingest failed, as alerts and doctor do', async () => {
+    const dir = await newProject();
+    await ingest(dir, await startScriptedPlatform(facts), { now });
+    const [, env] = ingestCommandLine(
+      dir,
+      { url: 'http://127.0.0.1:9', tokens: { admin: 'tok', member: 'tok' } },
+      { now },
+    );
+    const at = ['--dir', dir, '--now', anHourLater];
+    expect((await runCli(['run', 'nightly', '--only', 'ingest,alert', ...at], env)).exitCode).toBe(3);
+    const [screen, alerts, doctor] = await Promise.all(
+      [['status'], ['alerts', '--open'], ['doctor', '--offline']].map((args) => runCli([...args, ...at], env)),
+    );
+    expect(screen?.stdout.match(/ECONNREFUSED/g)).toHaveLength(1);
+    expect(alerts?.stdout).toMatch(/ingest failed\n.*ECONNREFUSED/);
+    expect(doctor?.stdout).toMatch(/WARN {2}alerts: ingest failed.*ECONNREFUSED/);
+    expect(doctor?.stdout).not.toContain('Check the URL');
   });
 
   test('has colours where they are wanted, and none in a pipe or where somebody says so', async () => {

@@ -226,7 +226,9 @@ test('before anything was seen the books answer nothing, and say that nothing is
     await play(
       [[{ does: 'load', account: 0, start: 0, length: 3, young: 0, role: 'member', changes: [] }, false]],
       warehouse,
-      () => warehouse.publish(),
+      async () => {
+        await warehouse.publish();
+      },
     );
   } finally {
     warehouse.close();

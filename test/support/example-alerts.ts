@@ -83,6 +83,22 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     endedAt: '2026-10-21T02:15:40Z',
     outOfDate: [],
   },
+  books: {
+    ...head,
+    account: null,
+    key: 'books',
+    kind: 'books',
+    severity: 'critical',
+    command: 'run nightly',
+    exitCode: 7,
+    error:
+      '/srv/costbook/data/warehouse.duckdb is damaged (it is truncated: it has 3414016 bytes of at least 6828032): whole ' +
+      'are the snapshot data/costbook.duckdb (load 12, journal event 96, 657775 rows, 56072.10 USD), data/journal',
+    foundAt: '2026-10-21T02:15:40Z',
+    isForRepair: true,
+    snapshot: { rows: 657_775, cost: '56072.100000000000', publishedAt: '2026-10-20T02:16:00Z' },
+    revision: 'whole snapshot',
+  },
   closed_month: {
     ...head,
     key: 'closed_month/acc_main/2026-09',

@@ -3,6 +3,7 @@ import { setTimeout as sleepFor } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { expect } from 'vitest';
 import { allCommands, type CommandContext } from '../../src/commands/index.ts';
+import { openClock } from '../../src/effects.ts';
 import { type Fault, faultDescriptions, faultNames, startEmulator } from '../../src/emulator/index.ts';
 import { hashText, toUnit } from '../../src/emulator/random.ts';
 import { openHttp } from '../../src/platform/index.ts';
@@ -68,7 +69,7 @@ async function ingestFrom({ story, days, as, faults, faultSeed, concurrency }: R
   const said: string[] = [];
   const context: CommandContext = {
     effects: {
-      now: () => now,
+      ...openClock(() => now),
       random: Math.random,
       log: { info: () => undefined, warn: (event, fields) => void said.push(`${event} ${JSON.stringify(fields)}`) },
       sleep: (ms, signal) => sleepFor(ms, undefined, { signal }),

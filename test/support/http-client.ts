@@ -1,6 +1,6 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { afterEach } from 'vitest';
-import type { Effects } from '../../src/effects.ts';
+import { type Effects, openClock } from '../../src/effects.ts';
 import {
   type Client,
   type ClientSettings,
@@ -31,7 +31,7 @@ export function testEffects(options: { random?: () => number; sleeps?: boolean }
   return {
     slept,
     logged,
-    now: () => Date.UTC(2026, 9, 21, 3, 30),
+    ...openClock(() => Date.UTC(2026, 9, 21, 3, 30)),
     random: options.random ?? (() => 0),
     log: { info: log, warn: log },
     async sleep(ms, signal) {

@@ -123,7 +123,7 @@ export interface Ingested extends Ended {
 /** The command line and environment of an ingest of `acc_one`, whose books begin with September 2026. */
 export function ingestCommandLine(
   dir: string,
-  platform: ScriptedPlatform,
+  platform: Pick<ScriptedPlatform, 'url' | 'tokens'>,
   { now, as = 'admin', args = [], env = {} }: IngestOptions,
 ): [string[], Record<string, string>] {
   return [

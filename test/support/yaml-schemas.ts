@@ -76,11 +76,14 @@ function stepOption(option: StepOption, isMonth: boolean): Schema {
       return choice(option.choices, option.about);
     case 'choices':
       return oneOrMore({ enum: option.choices }, option.about);
+    case 'list':
+      return oneOrMore(text('a folder'), option.about);
     case 'names':
       return oneOrMore(text('a name'), option.about);
     case 'values':
       return named({ type: ['string', 'number', 'boolean'] }, option.about);
     case 'date':
+    case 'duration':
     case 'text':
       return text(option.about, isMonth ? { pattern: '^(last|[0-9]{4}-[0-9]{2})$' } : {});
   }

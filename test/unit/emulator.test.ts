@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import type { CommandContext } from '../../src/commands/command.ts';
 import { emulatorCommand } from '../../src/commands/emulator.ts';
+import { openClock } from '../../src/effects.ts';
 import { faultNames, parseFaults } from '../../src/emulator/index.ts';
 import { MachineError, UsageError } from '../../src/errors.ts';
 
@@ -32,7 +33,7 @@ describe('costbook emulator', () => {
   function contextOf(signal: AbortSignal, write: CommandContext['write']): CommandContext {
     return {
       effects: {
-        now: () => Date.UTC(2026, 9, 21),
+        ...openClock(() => Date.UTC(2026, 9, 21)),
         log: { info() {}, warn() {} },
         random: () => 0.5,
         sleep: () => Promise.resolve(),

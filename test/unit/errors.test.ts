@@ -5,6 +5,7 @@ import {
   CostbookError,
   exitCodeOf,
   exitCodes,
+  firstSentence,
   InterruptedError,
   LockedError,
   MachineError,
@@ -123,4 +124,17 @@ describe('errors', () => {
     expect(messageOf(undefined)).toBe('undefined');
     expect(messageOf({ toString: () => 'odd' })).toBe('odd');
   });
+});
+
+test.each([
+  ['no answer from a.example.com:443 after 0.5 s. Check the URL.', 'no answer from a.example.com:443 after 0.5 s'],
+  [
+    'a.duckdb is damaged (it is empty): whole is data/journal. Run "costbook repair"',
+    'a.duckdb is damaged (it is empty): whole is data/journal',
+  ],
+  ['and so on... Then more', 'and so on... Then more'],
+  ['one line\nanother', 'one line'],
+  ['', ''],
+])('of %j a list shows %j', (words, shown) => {
+  expect(firstSentence(words)).toBe(shown);
 });

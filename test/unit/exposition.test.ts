@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { expositionText, type Metric } from '../../src/exposition.ts';
+import { expositionText, type Metric, withSamples } from '../../src/exposition.ts';
 import { parseExposition } from '../support/exposition.ts';
 
 function gauge(samples: Metric['samples'], name = 'costbook_thing'): Metric {
@@ -39,5 +39,29 @@ describe('expositionText(metrics)', () => {
     expect(read.get('costbook_metrics_samples_left_out')?.samples).toEqual([
       { name: 'costbook_metrics_samples_left_out', labels: { metric: 'costbook_thing' }, value: 3 },
     ]);
+  });
+});
+
+describe('withSamples(text, metrics)', () => {
+  const names = ['plain', 'a"} 7', '\\', '$1', 'é 💰'];
+  const before = expositionText([
+    gauge(names.map((job, value) => ({ labels: { job }, value }))),
+    gauge([{ labels: {}, value: 5 }], 'costbook_thing_more'),
+  ]);
+
+  test.each(names)('replaces the sample with the labels %s and leaves all others', (job) => {
+    const read = parseExposition(withSamples(before, [gauge([{ labels: { job }, value: 70 }])]));
+    const values = read.get('costbook_thing')?.samples.map(({ labels, value }) => [labels['job'], value]);
+    const expected = names.map((name, value) => [name, name === job ? 70 : value]);
+    expect(new Map(values as [string, number][])).toEqual(new Map(expected as [string, number][]));
+    expect(values).toHaveLength(names.length);
+    expect(read.get('costbook_thing_more')?.samples).toMatchObject([{ labels: {}, value: 5 }]);
+  });
+
+  test('adds what is not in the text yet, also to no text', () => {
+    const added = withSamples('', [gauge([{ labels: {}, value: 1 }])]);
+    expect(added).toBe(expositionText([gauge([{ labels: {}, value: 1 }])]));
+    const more = parseExposition(withSamples(before, [gauge([{ labels: {}, value: 1 }], 'other')]));
+    expect([...more.keys()]).toEqual(['costbook_thing', 'costbook_thing_more', 'other']);
   });
 });

@@ -10,6 +10,7 @@ import {
   loadJobs,
   parseJob,
   parseTimetable,
+  readJob,
   slotsBetween,
   stepRules,
 } from '../../src/jobs/index.ts';
@@ -301,6 +302,28 @@ describe('jobs', () => {
     await writeFile(join(dir, 'jobs', 'two.yaml'), 'schedule: "0 4 * * *"\n');
     expect(() => loadJobs({ ...place, dir })).toThrow(/one\.yaml.*found no schedule.*\n.*two\.yaml.*found no steps/);
   });
+});
+
+test('a file with mistakes gives the steps without one, each with its line', () => {
+  const reading = readJob({
+    ...place,
+    text: 'schedul: "15 2 * * *"\nsteps:\n  - ingset\n  - report: { name: nosuch }\n  - report: { nmae: focus }\n',
+    file: 'jobs/mine.yaml',
+    isBuiltIn: false,
+  });
+  expect(reading.job).toBe(undefined);
+  expect(reading.problem?.split('\n')).toHaveLength(5);
+  expect(reading.steps).toEqual([{ name: 'report', options: { name: 'nosuch' }, where: 'jobs/mine.yaml:4:5' }]);
+});
+
+test('a report step takes the time limit and the folders that the command takes', () => {
+  const steps = '[{ report: { name: unit_economics, allowFiles: [/srv/a, /srv/b], timeout: 10m } }]';
+  expect(parse(`schedule: "15 2 * * *"\nsteps: ${steps}\n`).steps.map(commandLineOf)).toEqual([
+    'report unit_economics --allow-files /srv/a --allow-files /srv/b --timeout 10m',
+  ]);
+  expect(problems(`schedule: "15 2 * * *"\nsteps: [{ report: { name: focus, timeout: soon } }]\n`)).toContain(
+    'timeout: found "soon", expected a duration',
+  );
 });
 
 test('a step knows the formats that reports have', () => {

@@ -138,6 +138,13 @@ test('a clock that is set back runs nothing twice', async () => {
   expect(begun).toHaveLength(1);
 });
 
+test('a clock that was a month fast keeps no slot from being run when it has come', async () => {
+  const { begun, turn } = scheduled('2026-10-01T00:00Z', nightly, { nightly: '2026-11-01T02:15Z' });
+  turn('2026-10-01T00:01Z');
+  turn('2026-10-01T02:15Z');
+  expect(begun.map(({ slot }) => slot)).toEqual(['2026-10-01T02:15']);
+});
+
 test('stopping starts nothing more, tells the run to end, and ends it where it does not', async () => {
   const { begun, turn, scheduler } = scheduled('2026-10-01T00:00Z', {
     ...nightly,

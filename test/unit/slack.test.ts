@@ -73,6 +73,7 @@ test('there is an example of every kind', () => {
     'unproven',
     'check',
     'run',
+    'books',
     'closed_month',
     'dimension',
     'anomaly',

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, statfs, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, statfs, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { InterruptedError, MachineError, UsageError } from '../../src/errors.ts';
@@ -7,6 +7,7 @@ import { type Connection, type Database, openDatabase, SqlError } from '../../sr
 import { openBooks, openWarehouse, readSqlFolder, type Stage } from '../../src/warehouse/index.ts';
 import { journalFolder, lastApplied, openJournalFile, openRecorder, readJournal } from '../../src/warehouse/journal.ts';
 import { migrate } from '../../src/warehouse/migrate.ts';
+import { damageOfWarehouse } from '../../src/warehouse/seal.ts';
 import { newProject } from '../support/project.ts';
 
 const open: { close(): void }[] = [];
@@ -653,5 +654,41 @@ describe('readSqlFolder(folder, overlay)', () => {
 
   test('reads the text whole, so that lines are those of the file', async () => {
     for (const { path, text } of await readSqlFolder('views')) expect(text).toBe(await readFile(path, 'utf8'));
+  });
+});
+
+describe('the length of a warehouse', () => {
+  const fill = (table: string) => `create table ${table} as select range as i, random() as x from range(300000)`;
+  const blockBytes = 262_144;
+
+  test('is right after every checkpoint, also where DuckDB has cut off free blocks that its header still counts', async () => {
+    const { database, connection } = await newDatabase();
+    const steps = [
+      'select 1',
+      fill('a'),
+      fill('b'),
+      'delete from b',
+      'drop table b',
+      'select 1',
+      'drop table a',
+      fill('c'),
+    ];
+    for (const step of steps) {
+      await connection.run(step);
+      await connection.checkpoint();
+      expect(await damageOfWarehouse(database.file, undefined), step).toBeUndefined();
+    }
+  });
+
+  test('shows where its last block is missing, or any part of it', async () => {
+    const { database, connection } = await newDatabase();
+    await connection.run(fill('a'));
+    await connection.checkpoint();
+    database.close();
+    const { size } = await stat(database.file);
+    for (const missing of [1, 4096, blockBytes]) {
+      await truncate(database.file, size - missing);
+      expect(await damageOfWarehouse(database.file, undefined)).toMatch(/^it is truncated/);
+    }
   });
 });

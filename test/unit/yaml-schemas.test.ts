@@ -65,7 +65,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
         ...{ notify: ['finops', 'mail'], giveUpDays: 7, project: 'acme' },
         severity: {
           ...{ stale: 'critical', clock: 'info', unproven: 'warning', check: 'info' },
-          ...{ run: 'critical', closed_month: 'warning', dimension: 'info' },
+          ...{ run: 'critical', books: 'critical', closed_month: 'warning', dimension: 'info' },
         },
       },
       sinks: {
@@ -113,6 +113,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
         { close: { month: 'last' } },
         {
           report: {
+            ...{ allowFiles: ['/srv/files'], timeout: '10m' },
             ...{
               name: 'focus',
               month: '2026-10',
@@ -327,7 +328,7 @@ const beyond: Readonly<Record<Name, readonly RegExp[]>> = {
     /^alerts\/notify(\/\d)? = "nonsense/,
     /^sinks(\/\w+)? = undefined$/, // alerts.notify names them
   ],
-  job: [/^(timeZone|ping\/\w+|steps\/1\/ingest\/(from|to)) = "nonsense/],
+  job: [/report\/timeout = /, /^(timeZone|ping\/\w+|steps\/1\/ingest\/(from|to)) = "nonsense/],
   budgets: [/(name|parent|timeZone) = "nonsense/, /timeZone = undefined/], // a child has its parent's periods
   allocation: [/(from|until|over\/0|weight) = "nonsense/, /split\/(billing_dimension|weights) = undefined/], // as by says
 };

@@ -1,0 +1,41 @@
+import type { LocalConfig } from '../config.ts';
+import { type AlertEntry, type Delivery, deliver, type Message, messagesOf } from '../reports/index.ts';
+import type { Instant } from '../time.ts';
+import type { CommandContext } from './command.ts';
+import { openSinks, originOf } from './telling.ts';
+
+/** An alert that goes out although the ledger cannot store it. */
+export interface UnstoredMessage {
+  readonly entry: AlertEntry;
+  readonly sinks: readonly string[];
+  readonly state: Pick<Message, 'at' | 'completeThrough' | 'settledThrough'>;
+  readonly queuedAt: Instant;
+  /** Whether an earlier run may have delivered it to the sink. */
+  mayBeRepeat(sink: string): boolean;
+}
+
+/** Delivers an alert without outbox and receipts. The same alert has the same message id in every attempt. */
+export function deliverWithoutBooks(
+  { entry, sinks, state, queuedAt, mayBeRepeat }: UnstoredMessage,
+  config: LocalConfig,
+  context: CommandContext,
+): Promise<readonly Delivery[]> {
+  const { effects, signal } = context;
+  const messages = messagesOf([{ entry, sinks }], { ...state, origin: originOf(config, context) });
+  const opened = openSinks(config, context);
+  return deliver({
+    outbox: {
+      pendingMessages: async () =>
+        messages.map((message, number) => ({ ...message, number, queuedAt, mayBeRepeat: mayBeRepeat(message.sink) })),
+      deliveryBegan: async () => undefined,
+      deliveryEnded: async () => undefined,
+    },
+    runNumber: 0,
+    tellOf: (name) => opened.get(name),
+    giveUpDays: config.alerts.giveUpDays,
+    now: effects.now,
+    random: effects.random,
+    sleep: effects.sleep,
+    signal,
+  });
+}

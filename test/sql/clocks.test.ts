@@ -1,0 +1,106 @@
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { dayMs, hourMs } from '../../src/time.ts';
+import { openBooks, openWarehouse, type Warehouse } from '../../src/warehouse/index.ts';
+import { newProject } from '../support/project.ts';
+
+const platformAt = Date.UTC(2026, 8, 10, 3, 30);
+const monthMs = 30 * dayMs;
+const localAt = platformAt + monthMs;
+
+let dir = '';
+let warehouse: Warehouse;
+let runNumber = 0;
+const opened: Warehouse[] = [];
+beforeEach(async () => {
+  dir = await newProject();
+  warehouse = await openWarehouse(dir);
+  opened.push(warehouse);
+  runNumber = (await warehouse.beginRun('ingest', platformAt)).number;
+});
+afterAll(() => {
+  for (const each of opened) each.close();
+});
+
+function clockWasFast(account = 'acc_one'): Promise<void> {
+  return warehouse.recordClock({ account, aheadSeconds: monthMs / 1000, platformAt, localAt }, runNumber);
+}
+
+function wasRead(account: string): Promise<void> {
+  const nothing = { windows: 0, pages: 0, rows: 0, restated: 0, requests: 0, retries: 0 };
+  return warehouse.recordAccountRun({ runNumber, account, exitCode: 0, error: undefined, ...nothing });
+}
+
+describe('a command that asks no platform takes its clock', () => {
+  test('to be as far ahead as the last ingest found it', async () => {
+    await clockWasFast();
+    await wasRead('acc_one');
+    expect(await warehouse.clockAhead(localAt + hourMs)).toBe(monthMs);
+  });
+
+  test('to be right where no ingest found anything else, or the last one found it right', async () => {
+    expect(await warehouse.clockAhead(localAt)).toBe(0);
+    await clockWasFast();
+    const next = await warehouse.beginRun('ingest', platformAt + dayMs);
+    const right = { account: 'acc_one', aheadSeconds: 0, platformAt: platformAt + dayMs, localAt: platformAt + dayMs };
+    await warehouse.recordClock(right, next.number);
+    expect(await warehouse.clockAhead(localAt + dayMs)).toBe(0);
+  });
+
+  test('to be right once it says an earlier instant than it did', async () => {
+    await clockWasFast();
+    expect(await warehouse.clockAhead(platformAt + dayMs)).toBe(0);
+  });
+
+  test('to be right when time has caught up, as the books were written to meanwhile', async () => {
+    await clockWasFast();
+    await warehouse.saveAllocation('{}', runNumber, platformAt + 20 * dayMs);
+    expect(await warehouse.clockAhead(localAt + dayMs)).toBe(0);
+  });
+
+  test('to be right where another platform had nothing to say against it', async () => {
+    await clockWasFast('acc_one');
+    await wasRead('acc_one');
+    await wasRead('acc_two');
+    expect(await warehouse.clockAhead(localAt + hourMs)).toBe(0);
+  });
+});
+
+describe('dates that have not come', () => {
+  const now = platformAt + dayMs;
+
+  test('are put right in their order by a run under a right clock, and later ones begin there', async () => {
+    await warehouse.saveAllocation('{"rules":1}', runNumber, platformAt);
+    await warehouse.saveAllocation('{"rules":2}', runNumber, localAt);
+    await warehouse.saveAllocation('{"rules":3}', runNumber, localAt + 5);
+    const run = await warehouse.beginRun('ingest', now);
+    expect(await warehouse.correctInstants({ runNumber: run.number, now })).toBe(localAt + 5);
+    await warehouse.saveAllocation('{"rules":4}', run.number, now + 1000);
+    await warehouse.publish();
+    const books = await openBooks(dir, { lockedDown: true });
+    const rows = await books.connection.rows(
+      `select epoch_ms(recorded_at) as "from", epoch_ms(replaced_at) as "to" from ledger.allocations order by recorded_at`,
+    );
+    books.close();
+    expect(rows.map(({ from, to }) => [Number(from), to === null ? undefined : Number(to)])).toEqual([
+      [platformAt, now - 5],
+      [now - 5, now],
+      [now, now + 1000],
+      [now + 1000, undefined],
+    ]);
+  });
+
+  test('of earlier runs stay as they are where the run is under a fast clock itself', async () => {
+    await warehouse.saveAllocation('{"rules":1}', runNumber, platformAt + 2 * dayMs);
+    const run = await warehouse.beginRun('ingest', localAt);
+    await warehouse.saveAllocation('{"rules":2}', run.number, localAt);
+    expect(await warehouse.correctInstants({ runNumber: run.number, now: platformAt })).toBe(localAt);
+    // The instant before is kept, and nothing is dated before it.
+    expect(await warehouse.seenAt(platformAt)).toBe(platformAt + 2 * dayMs + 2);
+  });
+
+  test('that lie within an hour are left alone', async () => {
+    await warehouse.saveAllocation('{}', runNumber, platformAt + hourMs / 2);
+    const run = await warehouse.beginRun('ingest', platformAt);
+    expect(await warehouse.correctInstants({ runNumber: run.number, now: platformAt })).toBeUndefined();
+  });
+});
