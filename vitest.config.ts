@@ -1,16 +1,29 @@
+import { randomInt } from 'node:crypto';
 import { defineConfig } from 'vitest/config';
+import { secondTier } from './test/tiers.ts';
 
 // Tests run in a zone that is not UTC, so that a calendar slip shows; real DuckDB files need a process each.
 process.env['TZ'] = 'America/St_Johns';
 
-export default defineConfig({
-  test: {
-    include: ['test/**/*.test.ts'],
-    pool: 'forks',
-    // Most tests wait for processes of their own: one worker fewer than cores would leave cores idle.
-    maxWorkers: 2,
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
-    globalSetup: 'test/support/build.ts',
-  },
+/** `--mode first` runs the first tier, `--mode second` the second; any other mode runs both, each file once. */
+export default defineConfig(({ mode }) => {
+  const slow = Object.keys(secondTier);
+  const tier =
+    mode === 'first'
+      ? { include: ['test/**/*.test.ts'], exclude: slow }
+      : { include: mode === 'second' ? slow : ['test/**/*.test.ts'] };
+  // The first tier draws the same cases each time. The others draw new ones, so that they find what nobody thought of.
+  const seed = Number(process.env['COSTBOOK_TEST_SEED'] ?? (mode === 'first' ? 1 : randomInt(1, 1_000_000_000)));
+  return {
+    test: {
+      ...tier,
+      pool: 'forks',
+      // Most tests wait for processes of their own: one worker fewer than cores would leave cores idle.
+      maxWorkers: 2,
+      testTimeout: 240_000,
+      hookTimeout: 240_000,
+      globalSetup: 'test/support/build.ts',
+      provide: { seed },
+    },
+  };
 });

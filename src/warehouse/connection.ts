@@ -2,19 +2,13 @@ import { rmSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import {
-  DECIMAL,
-  type DuckDBAppender,
-  type DuckDBConnection,
-  DuckDBDataChunk,
-  type DuckDBExtractedStatements,
-  DuckDBInstance,
-  type DuckDBPreparedStatement,
-  type DuckDBValue,
-  INTEGER,
-  StatementType,
+import type {
+  DuckDBAppender,
+  DuckDBConnection,
+  DuckDBExtractedStatements,
+  DuckDBPreparedStatement,
+  DuckDBValue,
 } from '@duckdb/node-api';
-import duckdb from '@duckdb/node-bindings';
 import {
   CostbookError,
   DamagedFileError,
@@ -25,6 +19,7 @@ import {
   UsageError,
 } from '../errors.ts';
 import { memoryLimitMb } from '../memory.ts';
+import { DECIMAL, DuckDBDataChunk, DuckDBInstance, bindings as duckdb, INTEGER, StatementType } from './duckdb.ts';
 import {
   clearWritersSpill,
   maxSpillMb,

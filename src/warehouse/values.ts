@@ -1,3 +1,5 @@
+import type { DuckDBValue } from '@duckdb/node-api';
+import { plainDecimal } from '../decimals.ts';
 import {
   DuckDBArrayValue,
   DuckDBBlobValue,
@@ -12,9 +14,7 @@ import {
   DuckDBTimestampTZValue,
   DuckDBTimestampValue,
   DuckDBUnionValue,
-  type DuckDBValue,
-} from '@duckdb/node-api';
-import { plainDecimal } from '../decimals.ts';
+} from './duckdb.ts';
 
 /** A value as it leaves the house: JSON without loss. */
 export type JsonValue =

@@ -1,7 +1,7 @@
 import { watch } from 'node:fs';
 import { cp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { findExports, openWitness, readReports, type VerifiedExport, verifyExport } from '../../src/reports/index.ts';
 import { openScratch } from '../../src/warehouse/index.ts';
 import { newProject, runCli, startCli } from '../support/project.ts';
@@ -43,7 +43,7 @@ async function verified(dir: string): Promise<VerifiedExport> {
   }
 }
 
-const seed = Number(process.env['COSTBOOK_CRASH_SEED'] ?? '1');
+const seed = inject('seed');
 const rounds = Number(process.env['COSTBOOK_CRASH_EXPORTS'] ?? '4');
 
 /** Runs the export of the second night over that of the first; told of what happens in its folders as it does. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, inject, test } from 'vitest';
 import { askSnapshot, costsIn, newProject, runCli } from '../support/project.ts';
 import {
   expectedCosts,
@@ -18,7 +18,7 @@ import { says, startSink } from '../support/sink-server.ts';
 
 // Forty nights of the job below under the scheduler, in a zone that in these weeks turns its clocks both ways; the
 // nights on which something goes wrong, and when in the night, are drawn by the seed.
-const seed = Number(process.env['COSTBOOK_NIGHTS_SEED'] ?? 1);
+const seed = inject('seed');
 const harness = fileURLToPath(new URL('../support/clocked-schedule.mjs', import.meta.url));
 const dayMs = 86_400_000;
 const firstDay = Date.parse('2026-02-14');
@@ -154,7 +154,7 @@ async function gone(pid: number): Promise<void> {
   while (existsSync(`/proc/${pid}`)) await sleepFor(20);
 }
 
-test(`forty nights under the scheduler (seed ${seed}): a row for each, the truth, and everything told once`, {
+test('forty nights under the scheduler leave a row for each, the truth, and send everything once', {
   timeout: 1_800_000,
 }, async () => {
   const draw = drawing(seed);

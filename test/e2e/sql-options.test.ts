@@ -98,8 +98,11 @@ describe('--max-rows', () => {
 
   test('shows as many rows as are asked for in a table, without holding them', async () => {
     const wide = Array.from({ length: 12 }, (_, index) => `'a text of some length ' || i + ${index} as c${index}`);
-    const query = `select ${wide.join(', ')} from range(400000) t(i)`;
-    const run = startCli(['sql', query, '--max-rows', '700000', '--timeout', '5m', '--dir', dir]);
+    const query = `select ${wide.join(', ')} from range(40000) t(i)`;
+    // The rows take more than this heap has beside the program itself.
+    const run = startCli(['sql', query, '--max-rows', '70000', '--timeout', '5m', '--dir', dir], {
+      NODE_OPTIONS: '--max-old-space-size=32',
+    });
     let lines = 0;
     let last = '';
     run.process.stdout?.on('data', (piece: Buffer) => {
@@ -107,9 +110,9 @@ describe('--max-rows', () => {
       last = `${last}${piece.toString().slice(-200)}`.slice(-200);
     });
     const { exitCode } = await run.ended;
-    expect([exitCode, lines]).toEqual([0, 400_000 + 3]);
-    expect(last).toContain(`(400000 rows) ${completeness}`);
-  }, 300_000);
+    expect([exitCode, lines]).toEqual([0, 40_000 + 3]);
+    expect(last).toContain(`(40000 rows) ${completeness}`);
+  });
 
   test('shows a thousand rows of a billion at once', async () => {
     const { stdout } = await sql('select i from range(1000000000) t(i)', '--timeout', '20s');

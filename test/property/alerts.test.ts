@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   type AlertEntry,
@@ -12,6 +11,7 @@ import {
 import { formatInstant } from '../../src/time.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/index.ts';
 import { exampleFacts } from '../support/example-alerts.ts';
+import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 
 const budget = exampleFacts['budget'] as AlertFact & { kind: 'budget' };

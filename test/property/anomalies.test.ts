@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   type Episode,
@@ -9,6 +8,7 @@ import {
   quietDays,
   usualRules,
 } from '../../src/reports/index.ts';
+import fc from '../support/fast-check.ts';
 
 const isQuiet = () => false;
 // Without a floor in dollars, so that costs of any size are looked at.

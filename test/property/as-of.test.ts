@@ -1,10 +1,10 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { completenessOf, readChecks, runCheck } from '../../src/reports/index.ts';
 import { hourMs, type Instant } from '../../src/time.ts';
 import { type LoadRole, openBooks, openWarehouse, snapshotFile, type Warehouse } from '../../src/warehouse/index.ts';
+import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 import { known, readTruth, resources } from '../support/truth.ts';
 

@@ -1,6 +1,5 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   type Budget,
@@ -17,6 +16,7 @@ import {
 } from '../../src/reports/index.ts';
 import { calendarOf, dayMs, formatInstant, hourMs, type Instant } from '../../src/time.ts';
 import { openBooks, snapshotFile } from '../../src/warehouse/index.ts';
+import fc from '../support/fast-check.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 import { newProject } from '../support/project.ts';
 

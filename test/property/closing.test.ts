@@ -1,6 +1,5 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { nothingBilled, readBilledMonth, readChecks, runCheck } from '../../src/reports/index.ts';
 import { addCalendarMonths, formatInstant, hourMs, hoursIn, type Instant } from '../../src/time.ts';
@@ -14,6 +13,7 @@ import {
   type SqlRow,
   snapshotFile,
 } from '../../src/warehouse/index.ts';
+import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 import { known, readTruth, resources } from '../support/truth.ts';
 

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { plainDecimal } from '../../src/decimals.ts';
 import { RefusedAnswerError } from '../../src/errors.ts';
 import { decodePage } from '../../src/fetch/decode.ts';
+import fc from '../support/fast-check.ts';
 import { bodyOf, group, oneBucket, windowOf } from '../support/http-metrics.ts';
 
 interface Fraction {

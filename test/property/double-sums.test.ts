@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodePage } from '../../src/fetch/decode.ts';
 import type { Query } from '../../src/fetch/index.ts';
 import { dayMs, formatInstant, hourMs, type Window } from '../../src/time.ts';
 import { openWarehouse, type PastQuestion, readSql, type Stage, type Warehouse } from '../../src/warehouse/index.ts';
+import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 
 // A platform that adds doubles: every order and grouping of the same hours has to prove, and one cent has to be missed.

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exportFormats, writeAnswer } from '../../src/reports/export.ts';
 import { figuresOfFile } from '../../src/reports/figures.ts';
 import { type Connection, openScratch } from '../../src/warehouse/index.ts';
+import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 
 let dir = '';

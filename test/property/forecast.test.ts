@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Forecast, forecastSeries, type Range } from '../../src/reports/index.ts';
 import { syntheticSeries } from '../bench/synthetic-series.ts';
+import fc from '../support/fast-check.ts';
 
 const start = '2026-01-01T00:00:00Z';
 /** A series is a few hundred models: some dozen are enough for seconds. */

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { parse } from 'csv-parse/sync';
-import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exportFormats, writeAnswer } from '../../src/reports/index.ts';
 import { type Connection, openDatabase } from '../../src/warehouse/connection.ts';
+import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 
 let dir = '';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readChecks, runCheck } from '../../src/reports/index.ts';
 import { type Connection, openDatabase } from '../../src/warehouse/connection.ts';
 import { type ListedResource, openInventoryStage } from '../../src/warehouse/inventory.ts';
 import { eventWriter, type Recorder } from '../../src/warehouse/journal.ts';
 import { migrate } from '../../src/warehouse/migrate.ts';
+import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 
 /** One listing of one workspace's sandboxes, some time after the one before. */

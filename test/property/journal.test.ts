@@ -1,8 +1,8 @@
 import { appendFile, mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type JournalEvent, openJournalFile, readJournal } from '../../src/warehouse/journal.ts';
+import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 
 const text = fc.string({ unit: 'binary', maxLength: 40 });

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   controlQuery,
@@ -13,6 +12,7 @@ import {
 } from '../../src/fetch/index.ts';
 import { operations, requestPath } from '../../src/platform/index.ts';
 import type { Window } from '../../src/time.ts';
+import fc from '../support/fast-check.ts';
 
 // Nothing below is computed with src: hours are counted one by one.
 const hourMs = 3_600_000;

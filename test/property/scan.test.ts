@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type DecodedPage, decodeBytes, decodePage } from '../../src/fetch/decode.ts';
 import { parseBytes } from '../../src/platform/client.ts';
+import fc from '../support/fast-check.ts';
 
 const start = Date.UTC(2026, 9, 1);
 const hourMs = 3_600_000;

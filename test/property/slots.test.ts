@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { lastSlots, nextSlot, parseTimetable, slotsBetween, type Timetable } from '../../src/jobs/index.ts';
 import { dayMs, zoneOf } from '../../src/time.ts';
+import fc from '../support/fast-check.ts';
 
 const minuteMs = 60_000;
 /** Where clocks are turned, and on which days of 2026. */

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   daysQueries,
@@ -12,6 +11,7 @@ import {
   wholeMonths,
 } from '../../src/fetch/index.ts';
 import { addCalendarMonths, dayMs, hourMs, type Window } from '../../src/time.ts';
+import fc from '../support/fast-check.ts';
 
 const first = Date.UTC(2025, 9, 1);
 

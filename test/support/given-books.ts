@@ -1,4 +1,6 @@
+import { constants, copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inject } from 'vitest';
 import { parseAllocation } from '../../src/allocation/index.ts';
 import { type Connection, openDatabase } from '../../src/warehouse/connection.ts';
 import { migrate } from '../../src/warehouse/migrate.ts';
@@ -326,9 +328,11 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
  * sealed then, so that it can be read as a snapshot.
  */
 export async function givenBooks(given: Given, file?: string): Promise<{ connection: Connection; close(): void }> {
-  const database = await openDatabase(file ?? join(await newProject(), 'given.duckdb'), { readOnly: false });
+  const books = file ?? join(await newProject(), 'given.duckdb');
+  await copyFile(inject('emptyBooks'), books, constants.COPYFILE_EXCL);
+  const database = await openDatabase(books, { readOnly: false });
   const connection = await database.connect();
-  await migrate(connection);
+  await migrate(connection); // nothing to do but where a file of `sql` changed since the run of the tests began
   const ids = new Map<string, number>();
 
   async function insert(table: string, row: Readonly<Record<string, Cell>>): Promise<void> {

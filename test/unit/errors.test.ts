@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   ClosedPipeError,
@@ -17,6 +16,7 @@ import {
   UsageError,
   worstExitCode,
 } from '../../src/errors.ts';
+import fc from '../support/fast-check.ts';
 
 describe('exit codes', () => {
   test.each([

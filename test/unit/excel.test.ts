@@ -1,9 +1,9 @@
 import { DuckDBDateValue, DuckDBDecimalValue, DuckDBTimestampValue } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { excelPieces } from '../../src/reports/index.ts';
 import type { SqlCell } from '../../src/warehouse/index.ts';
+import fc from '../support/fast-check.ts';
 
 function usd(unscaled: bigint): SqlCell {
   return new DuckDBDecimalValue(unscaled, 38, 12);

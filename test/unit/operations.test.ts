@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   billingDimensions,
@@ -11,6 +10,7 @@ import {
   requestPath,
   resolutions,
 } from '../../src/platform/index.ts';
+import fc from '../support/fast-check.ts';
 
 describe('requestPath', () => {
   test('the four operations have the paths of 4.6', () => {

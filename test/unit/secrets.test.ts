@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
 import { readToken, redactor, type TokenReading, type TokenSource } from '../../src/secrets.ts';
+import fc from '../support/fast-check.ts';
 
 let dir = '';
 beforeAll(() => {

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type AlertFact, type OutgoingMessage, plainText, readInSlack, slackMessage } from '../../src/reports/index.ts';
 import { mailOf } from '../../src/reports/sinks/email.ts';
 import { maxWebhookBytes, webhookBody } from '../../src/reports/sinks/webhook.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
 import { entryOf, exampleFacts, exampleForecast, exampleRunaway, messageOf } from '../support/example-alerts.ts';
+import fc from '../support/fast-check.ts';
 
 const folder = new URL('../golden/slack/', import.meta.url);
 

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
 import { formatTable, openTable } from '../../src/reports/index.ts';
+import fc from '../support/fast-check.ts';
 
 const columns = [
   { name: 'workspace', type: 'VARCHAR' },

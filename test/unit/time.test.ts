@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
 import {
@@ -24,6 +23,7 @@ import {
   unionWindows,
   type Window,
 } from '../../src/time.ts';
+import fc from '../support/fast-check.ts';
 
 const now = Date.UTC(2026, 9, 21, 3, 30);
 

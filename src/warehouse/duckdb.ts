@@ -1,0 +1,28 @@
+import { createRequire } from 'node:module';
+
+// DuckDB's client is required, not imported: Node parses each file of an imported CommonJS package an extra time to find
+// its exports, which is a tenth of a second of every start here.
+const require = createRequire(import.meta.url);
+
+export const {
+  DECIMAL,
+  DuckDBArrayValue,
+  DuckDBBlobValue,
+  DuckDBDataChunk,
+  DuckDBDateValue,
+  DuckDBDecimalValue,
+  DuckDBInstance,
+  DuckDBListValue,
+  DuckDBMapValue,
+  DuckDBStructValue,
+  DuckDBTimestampMillisecondsValue,
+  DuckDBTimestampNanosecondsValue,
+  DuckDBTimestampSecondsValue,
+  DuckDBTimestampTZValue,
+  DuckDBTimestampValue,
+  DuckDBUnionValue,
+  INTEGER,
+  StatementType,
+} = require('@duckdb/node-api') as typeof import('@duckdb/node-api');
+
+export const bindings = require('@duckdb/node-bindings') as typeof import('@duckdb/node-bindings');

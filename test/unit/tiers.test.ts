@@ -1,0 +1,45 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { secondTier } from '../tiers.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const testFiles = readdirSync(join(root, 'test'), { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && /\.(test|spec)\.[cm]?[jt]sx?$/.test(entry.name))
+  .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+  .sort();
+
+/** The files that vitest runs for a script of package.json. */
+function filesOf(script: string): string[] {
+  const [, ...args] = /vitest run(.*)$/.exec(manifest.scripts[script])?.[1]?.split(' ') ?? [];
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+  const answer = execFileSync(process.execPath, [vitest, 'list', '--filesOnly', '--json', ...args], { cwd: root });
+  const files = JSON.parse(answer.toString()) as { file: string }[];
+  return files.map(({ file }) => relative(root, file)).sort();
+}
+
+test('`npm test` and `npm run test:slow` run every test file once between them, and `npm run test:all` runs all', () => {
+  const [first, second, all] = [filesOf('test'), filesOf('test:slow'), filesOf('test:all')];
+  expect([...first, ...second].sort()).toEqual(testFiles);
+  expect(all).toEqual(testFiles);
+  expect(second).toEqual(Object.keys(secondTier).sort());
+});
+
+test('CI runs both tiers, each once', () => {
+  const lines = readFileSync(join(root, '.ci', 'run'), 'utf8').split('\n');
+  expect(lines.filter((line) => /npm (run )?test/.test(line))).toEqual(['npm test', 'npm run test:slow']);
+});
+
+test.each(Object.entries(secondTier))('%s is in the second tier for a reason', (_, reason) => {
+  expect(reason).toMatch(/^[A-Z].{15,}\.$/);
+});
+
+test('properties draw their cases from the seed of the run', () => {
+  const importers = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /^import .* from 'fast-check'/m.test(readFileSync(join(root, 'test', name), 'utf8')));
+  expect(importers).toEqual([join('support', 'fast-check.ts')]);
+});
