@@ -1,18 +1,25 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
+import { sinkFault } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
-import { type LocalAccount, type LocalConfig, loadConfig } from '../config.ts';
+import { budgetsFile, loadBudgets } from '../budgets/index.ts';
+import {
+  isStandardSecret,
+  type LocalAccount,
+  type LocalConfig,
+  loadConfig,
+  readToken,
+  secretsOf,
+  umaskOf,
+} from '../config/index.ts';
 import { CostbookError, exitCodeOf, exitCodes, messageOf, UsageError, worstExitCode } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
-import { umaskOf } from '../file-mode.ts';
 import { loadJobs } from '../jobs/index.ts';
 import { memoryLimitMb } from '../memory.ts';
 import { runChecks } from '../query/index.ts';
-import { budgetsFile, loadBudgets, readChecks, readReports, sinkFault } from '../reports/index.ts';
+import { readReports } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
-import { readToken } from '../secrets.ts';
-import { isStandardSecret, secretsOf } from '../sink-settings.ts';
 import { formatInstant, hourMs, type Instant } from '../time.ts';
 import { nodeVersion, version } from '../version.ts';
 import {
@@ -21,6 +28,7 @@ import {
   lastClocks,
   openBooks,
   readAllTables,
+  readChecks,
   snapshotFile,
   warehouseBytes,
   warehouseFault,

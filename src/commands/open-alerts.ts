@@ -1,4 +1,5 @@
-import { cardOf, parseFact, type Severity } from '../reports/index.ts';
+import { cardOf, parseFact } from '../alerts/index.ts';
+import type { Severity } from '../severity.ts';
 import type { Connection } from '../warehouse/index.ts';
 
 /** An alert that holds, in words for a person. */

@@ -1,12 +1,12 @@
 import { isAbsolute, join, relative, resolve } from 'node:path';
-import { loadConfig } from '../config.ts';
+import { budgetsFile, loadBudgets, ownerBudgets } from '../budgets/index.ts';
+import { loadConfig } from '../config/index.ts';
 import { counted } from '../counted.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import {
   blamingReport,
   boundParameters,
-  budgetsFile,
   type CompletenessState,
   checkReport,
   completenessOf,
@@ -26,7 +26,6 @@ import {
   instantOf,
   isPartitioned,
   type Kept,
-  loadBudgets,
   manifestName,
   momentOf,
   monthsOfRange,
@@ -35,7 +34,6 @@ import {
   newestThatFit,
   openTable,
   orderedQuery,
-  ownerBudgets,
   type ParameterValue,
   type Published,
   parameterOption,
@@ -65,7 +63,7 @@ import {
   wrapWords,
 } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
-import { cutToWidth } from '../text-width.ts';
+import { cutToWidth } from '../terminal/index.ts';
 import { parseMonth } from '../time.ts';
 import { completeness, openBooks, type SqlColumn, toCellText, toJsonValue } from '../warehouse/index.ts';
 import type { ApartContext } from './apart.ts';

@@ -1,3 +1,4 @@
+import { sendPing } from '../alerts/index.ts';
 import { exitCodeOf, exitCodes, MachineError, messageOf, UsageError, wordsOf, worstExitCode } from '../errors.ts';
 import {
   commandLineOf,
@@ -5,12 +6,14 @@ import {
   lastSlots,
   loadJob,
   nextSlot,
+  outcomeOf,
+  runSteps,
   type Step,
+  type StepResult,
   stepNames,
   stepRules,
 } from '../jobs/index.ts';
-import { formatTable, sendPing } from '../reports/index.ts';
-import { outcomeOf, runSteps, type StepResult } from '../run.ts';
+import { formatTable } from '../reports/index.ts';
 import { addCalendarMonths, formatInstant, formatMonth, type Instant, parseInstant } from '../time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import { alertCommand } from './alert.ts';

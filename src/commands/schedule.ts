@@ -2,10 +2,18 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exitCodes, messageOf, UsageError } from '../errors.ts';
-import { serveHealth } from '../health.ts';
-import { type Job, loadJobs, nextSlot } from '../jobs/index.ts';
+import {
+  doneThroughOf,
+  everyMinute,
+  type Job,
+  type JobState,
+  loadJobs,
+  nextSlot,
+  openScheduler,
+  serveHealth,
+  startRun,
+} from '../jobs/index.ts';
 import { formatTable } from '../reports/index.ts';
-import { doneThroughOf, everyMinute, type JobState, openScheduler, startRun } from '../schedule.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import { type Books, type JobHistory, jobHistories, openBooks, snapshotFile } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';

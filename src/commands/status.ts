@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
-import { loadConfig } from '../config.ts';
+import { alertRows, nextWords, stepAfterRun, unprovenStep } from '../alerts/index.ts';
+import { loadConfig } from '../config/index.ts';
 import { exitCodes } from '../errors.ts';
-import { alertRows, nextWords, stepAfterRun, unprovenStep } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
 import {

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import type { SpendNow } from '../budgets/index.ts';
 import { exitCodeOf, messageOf } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
-import type { EndedRun, SpendNow } from '../reports/index.ts';
+import type { EndedRun } from '../metrics/index.ts';
 import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';
 import { forgetFullDisk } from './full-disk.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseFaults } from '../../src/emulator/index.ts';
+import { parseFaults } from '../../src/emulator/faults.ts';
 import { allPages, billionths, metrics, now, useEmulator } from './platform.ts';
 
 const platform = useEmulator();

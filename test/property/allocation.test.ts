@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseAllocation } from '../../src/allocation/index.ts';
-import type { Connection } from '../../src/warehouse/index.ts';
+import { parseAllocation } from '../../src/allocation/parse.ts';
+import type { Connection } from '../../src/warehouse/connection.ts';
 import { givenBooks } from '../support/given-books.ts';
 
 // Any rules over any data: what is allocated is what was there, to the last decimal, for each hour of each series.

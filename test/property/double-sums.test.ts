@@ -4,9 +4,12 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodePage } from '../../src/fetch/decode.ts';
-import type { Query } from '../../src/fetch/index.ts';
+import type { Query } from '../../src/fetch/grain.ts';
 import { dayMs, formatInstant, hourMs, type Window } from '../../src/time.ts';
-import { openWarehouse, type PastQuestion, readSql, type Stage, type Warehouse } from '../../src/warehouse/index.ts';
+import type { Stage } from '../../src/warehouse/load.ts';
+import { readSql } from '../../src/warehouse/sql-files.ts';
+import type { PastQuestion } from '../../src/warehouse/verify.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
 import { newProject } from '../support/project.ts';
 
 // A platform that adds doubles: every order and grouping of the same hours has to prove, and one cent has to be missed.

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exportFormats, writeAnswer } from '../../src/reports/export.ts';
 import { figuresOfFile } from '../../src/reports/figures.ts';
-import { type Connection, openScratch } from '../../src/warehouse/index.ts';
+import { type Connection, openScratch } from '../../src/warehouse/connection.ts';
 import { newProject } from '../support/project.ts';
 
 let dir = '';

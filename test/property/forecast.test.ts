@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Forecast, forecastSeries, type Range } from '../../src/reports/index.ts';
+import { type Forecast, forecastSeries } from '../../src/forecast/forecast.ts';
+import type { Range } from '../../src/forecast/ranges.ts';
 import { syntheticSeries } from '../bench/synthetic-series.ts';
 
 const start = '2026-01-01T00:00:00Z';

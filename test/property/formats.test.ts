@@ -4,7 +4,7 @@ import { tableFromIPC } from 'apache-arrow';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exportFormats, writeAnswer } from '../../src/reports/index.ts';
+import { exportFormats, writeAnswer } from '../../src/reports/export.ts';
 import { type Connection, openDatabase } from '../../src/warehouse/connection.ts';
 import { newProject } from '../support/project.ts';
 

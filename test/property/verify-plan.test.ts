@@ -10,7 +10,7 @@ import {
   settledDays,
   slicesOfTonight,
   wholeMonths,
-} from '../../src/fetch/index.ts';
+} from '../../src/fetch/verify-plan.ts';
 import { addCalendarMonths, dayMs, hourMs, type Window } from '../../src/time.ts';
 
 const first = Date.UTC(2025, 9, 1);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { orderedQuery, readReports } from '../../src/reports/index.ts';
+import { orderedQuery, readReports } from '../../src/reports/catalogue.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 import { bind, builtInReport, reported } from '../support/reported.ts';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { parseAllocation } from '../../src/allocation/index.ts';
+import { parseAllocation } from '../../src/allocation/parse.ts';
 import { type Connection, openDatabase } from '../../src/warehouse/connection.ts';
 import { migrate } from '../../src/warehouse/migrate.ts';
 import { newProject } from './project.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { jsonExcess } from '../../src/bounded-json.ts';
+import { jsonExcess } from '../../src/platform/bounded-json.ts';
 
 const limits = { maxDepth: 3, maxValues: 5, maxMembers: 4 };
 const excess = (text: string, given = limits) => jsonExcess(Buffer.from(text), given);

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Config, type ConfigInput, configVariables, loadConfig, parseConfig } from '../../src/config.ts';
+import { type Config, type ConfigInput, configVariables, loadConfig, parseConfig } from '../../src/config/config.ts';
+import { umaskOf } from '../../src/config/file-mode.ts';
 import { UsageError } from '../../src/errors.ts';
-import { umaskOf } from '../../src/file-mode.ts';
 
 const now = Date.parse('2026-11-05T10:30:00Z');
 const file = '/books/costbook.yaml';

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { csvPieces } from '../../src/reports/index.ts';
+import { csvPieces } from '../../src/reports/formats/csv.ts';
 
 type Cell = string | null;
 

@@ -2,8 +2,8 @@ import { DuckDBDateValue, DuckDBDecimalValue, DuckDBTimestampValue } from '@duck
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { excelPieces } from '../../src/reports/index.ts';
-import type { SqlCell } from '../../src/warehouse/index.ts';
+import { excelPieces } from '../../src/reports/formats/excel.ts';
+import type { SqlCell } from '../../src/warehouse/values.ts';
 
 function usd(unscaled: bigint): SqlCell {
   return new DuckDBDecimalValue(unscaled, 38, 12);

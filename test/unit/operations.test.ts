@@ -6,11 +6,10 @@ import {
   groupByDimensions,
   maxWindowDays,
   metricsLimits,
-  operations,
   populatedBy,
-  requestPath,
   resolutions,
-} from '../../src/platform/index.ts';
+} from '../../src/platform/limits.ts';
+import { operations, requestPath } from '../../src/platform/operations.ts';
 
 describe('requestPath', () => {
   test('the four operations have the paths of 4.6', () => {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readToken, redactor, type TokenReading, type TokenSource } from '../../src/config/secrets.ts';
 import { UsageError } from '../../src/errors.ts';
-import { readToken, redactor, type TokenReading, type TokenSource } from '../../src/secrets.ts';
 
 let dir = '';
 beforeAll(() => {

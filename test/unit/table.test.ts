@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
-import { formatTable, openTable } from '../../src/reports/index.ts';
+import { formatTable, openTable } from '../../src/reports/formats/table.ts';
 
 const columns = [
   { name: 'workspace', type: 'VARCHAR' },
