@@ -14,6 +14,8 @@ import {
   commandsFor,
   commonOptions,
 } from './commands/index.ts';
+import { readFileMode, umaskOf } from './config/file-mode.ts';
+import { redactor } from './config/secrets.ts';
 import { nearest } from './did-you-mean.ts';
 import { openClock } from './effects.ts';
 import {
@@ -28,16 +30,14 @@ import {
   UsageError,
   wordsOf,
 } from './errors.ts';
-import { readFileMode, umaskOf } from './file-mode.ts';
 import { humanLog, jsonLog } from './log.ts';
-import { openProgress, type Progress } from './progress.ts';
 import { noProjectWords } from './project-folder.ts';
 import { forTerminal } from './safe-text.ts';
-import { redactor } from './secrets.ts';
-import { cutToWidth } from './text-width.ts';
+import { openProgress, type Progress } from './terminal/progress.ts';
+import { cutToWidth } from './terminal/text-width.ts';
+import { openWaitingRequests } from './terminal/waiting.ts';
 import { type Instant, parseInstant } from './time.ts';
 import { version } from './version.ts';
-import { openWaitingRequests } from './waiting.ts';
 
 /** How long a run may take to end in order after a signal, before it is ended all the same. */
 const graceMs = 25_000;

@@ -38,3 +38,9 @@ export function roundDecimal(text: string, decimals: number): string {
   const rounded = decimalOfWhole(BigInt(whole + fraction.slice(0, decimals)) + (isUp ? 1n : 0n), decimals);
   return /[1-9]/.test(rounded) ? sign + rounded : rounded;
 }
+
+/** A quotient to the nearest whole; `divisor` is above 0. */
+export function rounded(dividend: bigint, divisor: bigint): bigint {
+  const half = dividend < 0n ? -divisor / 2n : divisor / 2n;
+  return (dividend + half) / divisor;
+}

@@ -1,2 +1,9 @@
 export * from './definition.ts';
 export { type Allocation, allocationFile, allocationKeys, loadAllocation, parseAllocation, ways } from './parse.ts';
+export {
+  type AllocationTest,
+  explainAllocation,
+  type OwnedPiece,
+  type OwnerTwins,
+  testAllocation,
+} from './rules-of-books.ts';

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
+import { oneOf, type Problems, quoted } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
-import { oneOf, type Problems, quoted } from '../yaml.ts';
 import { fields } from './definition.ts';
 
 /** A lookup table: what its keys are, and whose each is. */

@@ -1,8 +1,5 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { nearest } from '../did-you-mean.ts';
-import { UsageError } from '../errors.ts';
-import { floorHour, formatInstant, parseInstant } from '../time.ts';
 import {
   entriesOf,
   type Given,
@@ -19,7 +16,10 @@ import {
   quoted,
   readValue,
   readYamlFile,
-} from '../yaml.ts';
+} from '../config/index.ts';
+import { nearest } from '../did-you-mean.ts';
+import { UsageError } from '../errors.ts';
+import { floorHour, formatInstant, parseInstant } from '../time.ts';
 import {
   type Condition,
   type Definition,

@@ -1,4 +1,4 @@
-import type { Place } from '../yaml.ts';
+import type { Place } from '../config/index.ts';
 import type { Condition, Rule } from './definition.ts';
 
 /** A rule with where it stands. */

@@ -1,12 +1,6 @@
-import { counted } from '../counted.ts';
-import { exitCodes, isForRepair, messageOf, worstExitCode } from '../errors.ts';
 import {
   cardOf,
-  completenessOf,
   type Delivery,
-  describeCompleteness,
-  forecastLevel,
-  forecastRow,
   type Message,
   messagesOf,
   type OutgoingMessage,
@@ -15,7 +9,11 @@ import {
   slackMessage,
   type Transitions,
   transitionsOf,
-} from '../reports/index.ts';
+} from '../alerts/index.ts';
+import { forecastLevel, forecastRow } from '../budgets/index.ts';
+import { counted } from '../counted.ts';
+import { exitCodes, isForRepair, messageOf, worstExitCode } from '../errors.ts';
+import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { formatSecond, type Instant } from '../time.ts';
 import {

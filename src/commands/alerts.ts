@@ -1,21 +1,22 @@
-import { nearest } from '../did-you-mean.ts';
-import { exitCodes, UsageError } from '../errors.ts';
 import {
-  budgetCalendar,
-  completenessOf,
-  describeCompleteness,
-  evaluateBudgets,
   type FactsAsked,
-  isForecastAsked,
   type Message,
   newMessage,
   type OutgoingMessage,
   openSink,
   readDigest,
+} from '../alerts/index.ts';
+import {
+  budgetCalendar,
+  evaluateBudgets,
+  isForecastAsked,
   readForecasts,
   readSpends,
   withForecasts,
-} from '../reports/index.ts';
+} from '../budgets/index.ts';
+import { nearest } from '../did-you-mean.ts';
+import { exitCodes, UsageError } from '../errors.ts';
+import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { formatInstant, formatSecond, parseInstant } from '../time.ts';
 import { type Connection, expectBooks, openBooks, type SqlRow } from '../warehouse/index.ts';

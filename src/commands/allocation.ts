@@ -1,18 +1,18 @@
 import { resolve } from 'node:path';
-import { type Allocation, allocationFile, type Definition, loadAllocation } from '../allocation/index.ts';
-import { nearest } from '../did-you-mean.ts';
-import { excerpt, exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import {
+  type Allocation,
   type AllocationTest,
-  completenessOf,
-  describeCompleteness,
+  allocationFile,
+  type Definition,
   explainAllocation,
-  formatTable,
+  loadAllocation,
   type OwnedPiece,
   type OwnerTwins,
-  type TableLayout,
   testAllocation,
-} from '../reports/index.ts';
+} from '../allocation/index.ts';
+import { nearest } from '../did-you-mean.ts';
+import { excerpt, exitCodes, UnprovenError, UsageError } from '../errors.ts';
+import { completenessOf, describeCompleteness, formatTable, type TableLayout } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { formatInstant } from '../time.ts';
 import { allocationInForce, type Connection, expectBooks, openBooks } from '../warehouse/index.ts';

@@ -1,7 +1,7 @@
+import { readToken, type TokenSource } from '../config/index.ts';
 import type { Effects, HttpResponse, HttpSend } from '../effects.ts';
 import { PlatformError } from '../errors.ts';
 import { discoverAccounts, discoverHistoryStart, openClient, operations } from '../platform/index.ts';
-import { readToken, type TokenSource } from '../secrets.ts';
 import { floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './command.ts';

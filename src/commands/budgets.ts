@@ -1,47 +1,45 @@
 import { resolve } from 'node:path';
-import { type LocalConfig, loadConfig } from '../config.ts';
-import { counted } from '../counted.ts';
-import { decimalOfWhole } from '../decimals.ts';
-import { nearest } from '../did-you-mean.ts';
-import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
-import { expectProject } from '../project-folder.ts';
+import { lackingTogether } from '../alerts/index.ts';
+import { type AnomalyReplay, type AnomalyRules, loadAnomalyRules, replayAnomalies } from '../anomalies/index.ts';
 import {
-  type AnomalyReplay,
-  type AnomalyRules,
   amountIn,
   type Budget,
   type BudgetState,
   budgetCalendar,
   budgetsFile,
-  type CompletenessState,
-  cents,
-  completenessOf,
-  describeCompleteness,
   exceedsOnOf,
   forecastLevel,
   forecastSentence,
-  formatTable,
   isForecastAsked,
   isReached,
-  lackingTogether,
   limitOf,
-  loadAnomalyRules,
   loadBudgets,
   namesNotFound,
   type Replay,
   readForecasts,
   readSpends,
-  replayAnomalies,
   replayBudget,
   type ScopeForecast,
   type SpendNow,
   shareOf,
-  sparkline,
   stateOf,
-  type TableLayout,
   type Threshold,
   thresholdKey,
-  usdDecimals,
+} from '../budgets/index.ts';
+import { type LocalConfig, loadConfig } from '../config/index.ts';
+import { counted } from '../counted.ts';
+import { decimalOfWhole } from '../decimals.ts';
+import { nearest } from '../did-you-mean.ts';
+import { exitCodes, UsageError, worstExitCode } from '../errors.ts';
+import { cents, usdDecimals } from '../money.ts';
+import { expectProject } from '../project-folder.ts';
+import {
+  type CompletenessState,
+  completenessOf,
+  describeCompleteness,
+  formatTable,
+  sparkline,
+  type TableLayout,
   wrapped,
 } from '../reports/index.ts';
 import { type CalendarPeriod, dayMs, formatInstant, formatWindow, hoursIn, type Instant } from '../time.ts';

@@ -2,15 +2,8 @@ import { join } from 'node:path';
 import { counted } from '../counted.ts';
 import { exitCodes, worstExitCode } from '../errors.ts';
 import { runChecks } from '../query/index.ts';
-import {
-  type CheckResult,
-  completenessOf,
-  describeCompleteness,
-  formatTable,
-  readChecks,
-  type TableLayout,
-} from '../reports/index.ts';
-import { openBooks } from '../warehouse/index.ts';
+import { completenessOf, describeCompleteness, formatTable, type TableLayout } from '../reports/index.ts';
+import { type CheckResult, openBooks, readChecks } from '../warehouse/index.ts';
 import type { Command } from './command.ts';
 import { optionReader, timeoutOf } from './options.ts';
 

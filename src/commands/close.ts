@@ -1,19 +1,13 @@
 import { join } from 'node:path';
-import { type LocalConfig, loadConfig } from '../config.ts';
+import { type BilledMonth, closeObstacles, nothingBilled, readBilledMonth } from '../closing/index.ts';
+import { type LocalConfig, loadConfig } from '../config/index.ts';
 import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import { runChecks } from '../query/index.ts';
-import {
-  type BilledMonth,
-  type CheckResult,
-  closeObstacles,
-  formatTable,
-  nothingBilled,
-  readBilledMonth,
-  readChecks,
-} from '../reports/index.ts';
+import { formatTable } from '../reports/index.ts';
 import { formatInstant, formatMonth, type Instant, parseMonth, type Window } from '../time.ts';
 import {
   type AccountClose,
+  type CheckResult,
   type ClosedMonth,
   type Connection,
   closedMonths,
@@ -24,6 +18,7 @@ import {
   expectBooks,
   knownUnits,
   openBooks,
+  readChecks,
   unprovenWindows,
   type Warehouse,
 } from '../warehouse/index.ts';

@@ -1,5 +1,6 @@
+import type { SpendNow } from '../budgets/index.ts';
 import type { Effects, HttpSend } from '../effects.ts';
-import type { SpendNow, TableLayout } from '../reports/index.ts';
+import type { TableLayout } from '../reports/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 
 /** An option as it stands in the command table: usage text, README and completion are made from it. */

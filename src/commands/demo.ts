@@ -1,17 +1,9 @@
 import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { budgetsFile, forecastRow, loadBudgets, readForecasts } from '../budgets/index.ts';
 import { UsageError } from '../errors.ts';
-import {
-  budgetsFile,
-  type CompletenessState,
-  completenessOf,
-  describeCompleteness,
-  forecastRow,
-  formatTable,
-  loadBudgets,
-  readForecasts,
-} from '../reports/index.ts';
+import { type CompletenessState, completenessOf, describeCompleteness, formatTable } from '../reports/index.ts';
 import { formatInstant } from '../time.ts';
 import { type Connection, type ForecastRow, openBooks, type SqlRow, snapshotFile } from '../warehouse/index.ts';
 import { alertCommand } from './alert.ts';

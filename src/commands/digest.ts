@@ -1,7 +1,4 @@
-import { loadConfig } from '../config.ts';
-import { exitCodes, worstExitCode } from '../errors.ts';
 import {
-  completenessOf,
   type DigestPeriod,
   digestWindows,
   type Message,
@@ -9,7 +6,10 @@ import {
   readDigest,
   readInSlack,
   slackMessage,
-} from '../reports/index.ts';
+} from '../alerts/index.ts';
+import { loadConfig } from '../config/index.ts';
+import { exitCodes, worstExitCode } from '../errors.ts';
+import { completenessOf } from '../reports/index.ts';
 import { formatSecond } from '../time.ts';
 import { type Connection, expectBooks, openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';

@@ -1,8 +1,18 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
+import { isRefusedClose, sinkFault } from '../alerts/index.ts';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
-import { type LocalAccount, type LocalConfig, loadConfig } from '../config.ts';
+import { budgetsFile, loadBudgets } from '../budgets/index.ts';
+import {
+  isStandardSecret,
+  type LocalAccount,
+  type LocalConfig,
+  loadConfig,
+  readToken,
+  secretsOf,
+  umaskOf,
+} from '../config/index.ts';
 import { clockRemedy } from '../effects.ts';
 import {
   CostbookError,
@@ -14,14 +24,11 @@ import {
   worstExitCode,
 } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
-import { umaskOf } from '../file-mode.ts';
 import { readJobs } from '../jobs/index.ts';
 import { memoryLimitMb } from '../memory.ts';
 import { runChecks } from '../query/index.ts';
-import { budgetsFile, isRefusedClose, loadBudgets, readChecks, readReports, sinkFault } from '../reports/index.ts';
+import { readReports } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
-import { readToken } from '../secrets.ts';
-import { isStandardSecret, secretsOf } from '../sink-settings.ts';
 import { describeSpan, formatInstant, formatSecond, hourMs, type Instant } from '../time.ts';
 import { nodeVersion, version } from '../version.ts';
 import {
@@ -31,6 +38,7 @@ import {
   lastClocks,
   openBooks,
   readAllTables,
+  readChecks,
   type SqlRow,
   snapshotFile,
   warehouseBytes,

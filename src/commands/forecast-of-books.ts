@@ -1,25 +1,26 @@
-import { loadConfig } from '../config.ts';
+import {
+  type Budget,
+  budgetsFile,
+  exceedsOnOf,
+  forecastLevel,
+  forecastRow,
+  loadBudgets,
+  readForecasts,
+  type ScopeForecast,
+} from '../budgets/index.ts';
+import { loadConfig } from '../config/index.ts';
 import { counted } from '../counted.ts';
 import { decimalOfWhole } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
+import { cents, usdDecimals } from '../money.ts';
 import {
-  type Budget,
-  budgetsFile,
   type CompletenessState,
-  cents,
   completenessOf,
   describeCompleteness,
-  exceedsOnOf,
-  forecastLevel,
-  forecastRow,
   formatTable,
   instantOf,
-  loadBudgets,
-  readForecasts,
-  type ScopeForecast,
   type TableLayout,
-  usdDecimals,
   wrapped,
 } from '../reports/index.ts';
 import { formatInstant, type Instant } from '../time.ts';

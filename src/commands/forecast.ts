@@ -5,14 +5,13 @@ import {
   describeStep,
   type Forecast,
   forecastSeries,
-  formatTable,
   type GivenSeries,
   type Range,
   readSeriesFile,
   type SeriesForecast,
   stepsAfter,
-  type TableLayout,
-} from '../reports/index.ts';
+} from '../forecast/index.ts';
+import { formatTable, type TableLayout } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { forecastOfBooks, forecastOfBooksOptions } from './forecast-of-books.ts';

@@ -1,7 +1,7 @@
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { AlertFact } from '../alerts/index.ts';
 import { exitCodes, isDiskFull, messageOf } from '../errors.ts';
-import type { AlertFact } from '../reports/index.ts';
 import { formatSecond } from '../time.ts';
 import type { CommandContext } from './command.ts';
 import { loadTellingConfig } from './telling.ts';

@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
-import { type AccountConfig, type Config, loadConfig } from '../config.ts';
+import { type AccountConfig, type Config, loadConfig, readToken } from '../config/index.ts';
 import { counted } from '../counted.ts';
 import { PlatformError, UsageError, worstExitCode } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
 import { type AccountSummary, firstError, type IngestProgress, ingest } from '../ingest/index.ts';
 import { type Client, openClient, proxiesOf } from '../platform/index.ts';
-import { readToken } from '../secrets.ts';
 import { dayMs, formatInstant, type Instant } from '../time.ts';
 import { version } from '../version.ts';
 import type { UnprovenWindow, Warehouse } from '../warehouse/index.ts';

@@ -1,7 +1,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseConfig } from '../config.ts';
+import { parseConfig } from '../config/index.ts';
 import { CostbookError, messageOf, UsageError } from '../errors.ts';
 import { formatInstant, formatMonth } from '../time.ts';
 import { askPlatform, type PlatformSeen } from './ask-platform.ts';

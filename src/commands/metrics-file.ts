@@ -1,20 +1,18 @@
 import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadConfig } from '../config.ts';
+import { type Budget, budgetsFile, loadBudgets, type SpendNow } from '../budgets/index.ts';
+import { loadConfig } from '../config/index.ts';
 import { messageOf, UsageError } from '../errors.ts';
-import { expositionText, withSamples } from '../exposition.ts';
 import { jobNames } from '../jobs/index.ts';
 import {
   answersMetric,
-  type Budget,
-  budgetsFile,
   type EndedRun,
-  loadBudgets,
+  expositionText,
   readMetrics,
-  type SpendNow,
   type UnpublishedRun,
   unpublishedRunMetrics,
-} from '../reports/index.ts';
+  withSamples,
+} from '../metrics/index.ts';
 import { version } from '../version.ts';
 import { openBooks, snapshotFile } from '../warehouse/index.ts';
 import type { CommandContext } from './command.ts';

@@ -1,6 +1,7 @@
+import { type AlertFact, cardOf, parseFact } from '../alerts/index.ts';
 import { firstSentence } from '../errors.ts';
-import { type AlertFact, cardOf, parseFact, type Severity } from '../reports/index.ts';
 import { maxSentenceLength, oneLine } from '../safe-text.ts';
+import type { Severity } from '../severity.ts';
 import type { Connection } from '../warehouse/index.ts';
 
 /** An alert that holds, in words for a person. */

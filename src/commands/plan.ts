@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { type LocalAccount, type LocalConfig, loadConfig } from '../config.ts';
+import { type LocalAccount, type LocalConfig, loadConfig } from '../config/index.ts';
 import { UsageError } from '../errors.ts';
 import {
   type CoveredPiece,

@@ -1,13 +1,13 @@
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { allocationFile } from '../allocation/index.ts';
-import { loadConfig } from '../config.ts';
+import { budgetsFile, loadBudgets, ownerBudgets } from '../budgets/index.ts';
+import { loadConfig } from '../config/index.ts';
 import { counted } from '../counted.ts';
 import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import {
   blamingReport,
   boundParameters,
-  budgetsFile,
   type CompletenessState,
   checkReport,
   completenessOf,
@@ -28,7 +28,6 @@ import {
   isOfOwners,
   isPartitioned,
   type Kept,
-  loadBudgets,
   manifestName,
   momentOf,
   monthsOfRange,
@@ -37,7 +36,6 @@ import {
   newestThatFit,
   openTable,
   orderedQuery,
-  ownerBudgets,
   type ParameterValue,
   type Published,
   parameterOption,
@@ -68,7 +66,7 @@ import {
   wrapWords,
 } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
-import { cutToWidth } from '../text-width.ts';
+import { cutToWidth } from '../terminal/index.ts';
 import {
   type Connection,
   completeness,

@@ -1,3 +1,4 @@
+import { sendPing } from '../alerts/index.ts';
 import {
   exitCodeOf,
   exitCodes,
@@ -15,15 +16,17 @@ import {
   type JobReading,
   lastSlots,
   nextSlot,
+  outcomeOf,
   readNamedJob,
+  runSteps,
   type Step,
   type StepName,
+  type StepResult,
   stepNames,
   stepRules,
 } from '../jobs/index.ts';
 import { expectProject } from '../project-folder.ts';
-import { formatTable, sendPing } from '../reports/index.ts';
-import { outcomeOf, runSteps, type StepResult } from '../run.ts';
+import { formatTable } from '../reports/index.ts';
 import { addCalendarMonths, formatInstant, formatMonth, type Instant, parseInstant } from '../time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import { alertCommand } from './alert.ts';

@@ -2,11 +2,20 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CostbookError, exitCodes, messageOf, UsageError } from '../errors.ts';
-import { serveHealth } from '../health.ts';
-import { type Job, type JobReading, nextSlot, readJobs } from '../jobs/index.ts';
+import {
+  doneThroughOf,
+  everyMinute,
+  type Job,
+  type JobReading,
+  type JobState,
+  nextSlot,
+  openScheduler,
+  readJobs,
+  serveHealth,
+  startRun,
+} from '../jobs/index.ts';
 import { expectProject } from '../project-folder.ts';
 import { formatTable } from '../reports/index.ts';
-import { doneThroughOf, everyMinute, type JobState, openScheduler, startRun } from '../schedule.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import { type Books, type JobHistory, jobHistories, openBooks, snapshotFile } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';

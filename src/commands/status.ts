@@ -1,7 +1,4 @@
 import { styleText } from 'node:util';
-import { loadConfig } from '../config.ts';
-import { counted } from '../counted.ts';
-import { exitCodes, firstSentence } from '../errors.ts';
 import {
   alertRows,
   differWords,
@@ -10,7 +7,10 @@ import {
   nextWords,
   stepAfterRun,
   unprovenStep,
-} from '../reports/index.ts';
+} from '../alerts/index.ts';
+import { loadConfig } from '../config/index.ts';
+import { counted } from '../counted.ts';
+import { exitCodes, firstSentence } from '../errors.ts';
 import { forTerminal, maxSentenceLength } from '../safe-text.ts';
 import { dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
 import {

@@ -1,22 +1,11 @@
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
-import { type LocalConfig, loadConfig } from '../config.ts';
+import { type Delivery, deliver, type FactsAsked, type Origin, openSink, type Tell } from '../alerts/index.ts';
+import { type AnomalyRules, loadAnomalyRules } from '../anomalies/index.ts';
+import { type Budget, budgetsFile, loadBudgets } from '../budgets/index.ts';
+import { type LocalConfig, loadConfig, secretsOf } from '../config/index.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { runChecks } from '../query/index.ts';
-import {
-  type AnomalyRules,
-  type Budget,
-  budgetsFile,
-  type Delivery,
-  deliver,
-  type FactsAsked,
-  loadAnomalyRules,
-  loadBudgets,
-  type Origin,
-  openSink,
-  type Tell,
-} from '../reports/index.ts';
-import { secretsOf } from '../sink-settings.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import type { CommandContext } from './command.ts';
 

@@ -1,5 +1,6 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { BooksFact, Message } from '../alerts/index.ts';
 import {
   CostbookError,
   exitCodeOf,
@@ -10,7 +11,7 @@ import {
   messageOf,
   NoBooksError,
 } from '../errors.ts';
-import { type BooksFact, completenessOf, type Message } from '../reports/index.ts';
+import { completenessOf } from '../reports/index.ts';
 import { formatSecond } from '../time.ts';
 import { type KnownAlert, knownAlerts, openBooks, type RaisedAlert, readAllTables } from '../warehouse/index.ts';
 import type { CommandContext } from './command.ts';

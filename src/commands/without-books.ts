@@ -1,5 +1,5 @@
-import type { LocalConfig } from '../config.ts';
-import { type AlertEntry, type Delivery, deliver, type Message, messagesOf } from '../reports/index.ts';
+import { type AlertEntry, type Delivery, deliver, type Message, messagesOf } from '../alerts/index.ts';
+import type { LocalConfig } from '../config/index.ts';
 import type { Instant } from '../time.ts';
 import type { CommandContext } from './command.ts';
 import { openSinks, originOf } from './telling.ts';

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
+import type { SpendNow } from '../budgets/index.ts';
 import { clockRemedy } from '../effects.ts';
 import { exitCodeOf, LockedError, messageOf, worstExitCode } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
+import type { EndedRun, UnpublishedRun } from '../metrics/index.ts';
 import { expectProject } from '../project-folder.ts';
-import type { EndedRun, SpendNow, UnpublishedRun } from '../reports/index.ts';
 import { describeSpan, formatInstant } from '../time.ts';
 import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';

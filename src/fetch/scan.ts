@@ -1,5 +1,4 @@
-import type { Instant } from '../time.ts';
-import { formatInstant } from '../time.ts';
+import { formatInstant, type Instant } from '../time.ts';
 
 /** A page's body with its points taken out, for a decoder that takes them from here. */
 export interface ScannedBody {

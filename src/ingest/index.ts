@@ -1,4 +1,4 @@
-import type { AccountConfig } from '../config.ts';
+import type { AccountConfig } from '../config/index.ts';
 import {
   type CostbookError,
   exitCodes,

@@ -1,4 +1,4 @@
-import type { AccountConfig } from '../config.ts';
+import type { AccountConfig } from '../config/index.ts';
 import { excerpt, PlatformError, RefusedAnswerError, UsageError } from '../errors.ts';
 import { decodeResource } from '../fetch/index.ts';
 import { type Client, type Listing, type ListingReader, listings, openListings } from '../platform/index.ts';

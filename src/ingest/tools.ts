@@ -1,4 +1,4 @@
-import type { AccountConfig, Config } from '../config.ts';
+import type { AccountConfig, Config } from '../config/index.ts';
 import type { Effects } from '../effects.ts';
 import type { Landing } from '../fetch/index.ts';
 import type { Client } from '../platform/index.ts';

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { oneOf, quoted, readYamlFile } from '../config/index.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
-import { oneOf, quoted, readYamlFile } from '../yaml.ts';
 import type { Job } from './definition.ts';
 import { type JobInput, type JobReading, readJob } from './parse.ts';
 

@@ -1,11 +1,8 @@
 import { basename } from 'node:path';
-import { nearest } from '../did-you-mean.ts';
-import { UsageError } from '../errors.ts';
-import { type Environment, expand } from '../references.ts';
-import { parseTargetUrl, urlSecrets } from '../sink-settings.ts';
-import { type Instant, parseDuration, parseInstant, parseMonth, zoneOf } from '../time.ts';
 import {
+  type Environment,
   entriesOf,
+  expand,
   type Given,
   gatherProblems,
   itemsOf,
@@ -14,11 +11,16 @@ import {
   oneOf,
   type Parse,
   type Problems,
+  parseTargetUrl,
   parseText,
   parseYaml,
   quoted,
   readValue,
-} from '../yaml.ts';
+  urlSecrets,
+} from '../config/index.ts';
+import { nearest } from '../did-you-mean.ts';
+import { UsageError } from '../errors.ts';
+import { type Instant, parseDuration, parseInstant, parseMonth, zoneOf } from '../time.ts';
 import { type Job, type Ping, type Step, type StepName, type StepOption, stepNames, stepRules } from './definition.ts';
 import { parseTimetable } from './timetable.ts';
 

@@ -1,9 +1,9 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { jsonExcess } from '../bounded-json.ts';
 import type { Effects, HttpResponse, HttpSend } from '../effects.ts';
 import { excerpt, messageOf, PlatformError } from '../errors.ts';
 import type { Instant } from '../time.ts';
+import { jsonExcess } from './bounded-json.ts';
 import { answerLimits } from './limits.ts';
 import { type Operation, requestPath } from './operations.ts';
 import { errorBody } from './responses.ts';

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { MachineError } from '../errors.ts';
-import type { Check, CheckResult } from '../reports/index.ts';
+import type { Check, CheckResult } from '../warehouse/index.ts';
 import type { CheckReported } from './run-checks.ts';
 import { runChild, toError } from './run-child.ts';
 

@@ -1,7 +1,14 @@
 import { dirname } from 'node:path';
 import { MachineError } from '../errors.ts';
-import { bindCheck, type Check, type CheckResult, runCheck } from '../reports/index.ts';
-import { type Books, builtInSql, openBooks } from '../warehouse/index.ts';
+import {
+  type Books,
+  bindCheck,
+  builtInSql,
+  type Check,
+  type CheckResult,
+  openBooks,
+  runCheck,
+} from '../warehouse/index.ts';
 import type { Failure } from './question.ts';
 import { asFailure, type Parent } from './serve-parent.ts';
 

@@ -12,6 +12,7 @@ import {
   type SqlColumn,
   viewsDigest,
 } from '../warehouse/index.ts';
+import { type Report, selectOf } from './catalogue.ts';
 import { quoted } from './columns.ts';
 import { isPart, namesIn, partOf, replaceFile, statOf, syncPath } from './durable.ts';
 import { type CostColumn, figuresOfFile, figuresOfQuery } from './figures.ts';
@@ -28,7 +29,6 @@ import {
   sha256OfText,
 } from './manifest.ts';
 import { type ExportFacts, ownManifest, type Published, patienceMs } from './publish.ts';
-import { type Report, selectOf } from './report.ts';
 
 /** The manifest that is about to come true: while it lies there a partition's file is that of either manifest. */
 export const nextManifestName = '.manifest.next.json';

@@ -2,18 +2,18 @@ import { writeFile } from 'node:fs/promises';
 import { UsageError } from '../errors.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import { lastSeen, type SqlColumn } from '../warehouse/index.ts';
+import type { Report } from './catalogue.ts';
 import type { CompletenessState } from './completeness.ts';
+import type { Kept } from './evaluated.ts';
 import { exportFormats, factsOf, writeAnswer } from './export.ts';
 import { type CostColumn, costColumnOf, figuresOfQuery } from './figures.ts';
 import { writeExcel } from './formats/excel.ts';
 import type { FormatOptions, Question } from './formats/format.ts';
-import type { Kept } from './kept.ts';
 import { publishLake } from './lake.ts';
 import { type ExportPlace, exportPlace } from './layout.ts';
 import { type Manifest, sha256OfFile, sha256OfText } from './manifest.ts';
 import { type ParameterValue, saidParameters } from './parameters.ts';
 import { excelKind, type FileToWrite, type Published, publishFiles } from './publish.ts';
-import type { Report } from './report.ts';
 
 /** An answer of a report that is to be published. */
 export interface Publication {

@@ -1,8 +1,8 @@
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
 import type { Connection, SqlParameters } from '../warehouse/index.ts';
+import { admitReport, type Report, selectOf } from './catalogue.ts';
 import { columnsOf, quoted } from './columns.ts';
-import { admitReport, type Report, selectOf } from './report.ts';
 import type { Spread } from './spread.ts';
 
 /** More columns than this are no table; the amounts of the least are added up in one. */

@@ -1,9 +1,9 @@
 import { nearest } from '../did-you-mean.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import type { Completeness, Connection } from '../warehouse/index.ts';
+import type { Report } from './catalogue.ts';
 import { quoted } from './columns.ts';
 import { type ParameterValue, periodsOf } from './parameters.ts';
-import type { Report } from './report.ts';
 
 /** Parameters that choose rows by a dimension; each has the name of its column. */
 const dimensions = ['account', 'workspace', 'resource_type', 'resource_name', 'resource_uuid', 'billing_dimension'];

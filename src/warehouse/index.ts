@@ -11,6 +11,7 @@ export {
 export type { AnomalyEvaluation, AnomalyRow } from './anomalies.ts';
 export { lastSeen } from './as-of.ts';
 export { type Books, clearAfterReader, expectBooks, openBooks, wholeSnapshot } from './books.ts';
+export { bindCheck, type Check, type CheckResult, readChecks, runCheck } from './checks.ts';
 export { type ClockReading, clockAhead, clockToleranceMs, lastClocks, lastInstants } from './clocks.ts';
 export {
   type AccountClose,
@@ -76,6 +77,7 @@ export { openRebuildingWarehouse, type RebuildingBase, type RebuildingWarehouse 
 export { readSeal, type Seal, type SealState, type SnapshotFacts } from './seal.ts';
 export { describeFacts, factsOf, knowledgeOf, snapshotFile } from './snapshot.ts';
 export { builtInSql, readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
+export { sqlProblem } from './sql-problem.ts';
 export {
   epochDays,
   epochMicros,

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Emulator, type EmulatorOptions, parseFaults, startEmulator } from '../../src/emulator/index.ts';
+import { parseFaults } from '../../src/emulator/faults.ts';
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts';
 import { ask, askMetrics, billionths, metrics, now, rawGet } from './platform.ts';
 
 const hourMs = 3_600_000;

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Emulator, type EmulatorOptions, parseFaults, startEmulator } from '../../src/emulator/index.ts';
-import { listings, openListings } from '../../src/platform/index.ts';
+import { parseFaults } from '../../src/emulator/faults.ts';
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts';
+import { listings, openListings } from '../../src/platform/listings.ts';
 import { never, rejection, testClient, testEffects } from '../support/http-client.ts';
 import { allItems, allPages, askIn, type Entry, type Item, listed, now, placesOf, useEmulator } from './platform.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseFaults } from '../../src/emulator/index.ts';
-import { listingResponse } from '../../src/platform/index.ts';
+import { parseFaults } from '../../src/emulator/faults.ts';
+import { listingResponse } from '../../src/platform/responses.ts';
 import { allItems, ask, askIn, type Item, listed, now, placesOf, useEmulator } from './platform.ts';
 
 const platform = useEmulator();

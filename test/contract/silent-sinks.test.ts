@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type Attempt, openSink } from '../../src/reports/index.ts';
-import type { SinkSettings } from '../../src/sink-settings.ts';
+import { openSink } from '../../src/alerts/sinks/index.ts';
+import type { Attempt } from '../../src/alerts/sinks/sink.ts';
+import type { SinkSettings } from '../../src/config/sink-settings.ts';
 import { entryOf, exampleForecast, messageOf } from '../support/example-alerts.ts';
 import { hangs, startSink } from '../support/sink-server.ts';
 import { startSmtp } from '../support/smtp-server.ts';

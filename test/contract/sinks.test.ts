@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Attempt, openSink } from '../../src/reports/index.ts';
-import type { SinkSettings, SlackSettings } from '../../src/sink-settings.ts';
+import { openSink } from '../../src/alerts/sinks/index.ts';
+import type { Attempt } from '../../src/alerts/sinks/sink.ts';
+import type { SinkSettings, SlackSettings } from '../../src/config/sink-settings.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
 import { entryOf, exampleFacts, exampleForecast, messageOf } from '../support/example-alerts.ts';
 import { cuts, hangs, says, startSink } from '../support/sink-server.ts';

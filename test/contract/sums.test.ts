@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseFaults } from '../../src/emulator/index.ts';
+import { parseFaults } from '../../src/emulator/faults.ts';
 import fc from '../support/fast-check.ts';
 import { allPages, billionths, metrics, now, useEmulator } from './platform.ts';
 

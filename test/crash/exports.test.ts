@@ -2,8 +2,10 @@ import { watch } from 'node:fs';
 import { cp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { findExports, openWitness, readReports, type VerifiedExport, verifyExport } from '../../src/reports/index.ts';
-import { openScratch } from '../../src/warehouse/index.ts';
+import { readReports } from '../../src/reports/catalogue.ts';
+import { openWitness } from '../../src/reports/requery.ts';
+import { findExports, type VerifiedExport, verifyExport } from '../../src/reports/verify.ts';
+import { openScratch } from '../../src/warehouse/connection.ts';
 import { newProject, runCli, startCli } from '../support/project.ts';
 import { type TwoNights, twoNights } from '../support/two-nights.ts';
 

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { allCommands, commonOptions } from '../../src/commands/index.ts';
+import { commonOptions } from '../../src/commands/common-options.ts';
+import { allCommands } from '../../src/commands/index.ts';
 import { runCli } from '../support/project.ts';
 
 const commands = await allCommands();

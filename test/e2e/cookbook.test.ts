@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { costOf, type Series, sinceFor, tellStory, usageOf } from '../../src/emulator/story.ts';
 import { hourMs } from '../../src/time.ts';
-import { type Books, openBooks } from '../../src/warehouse/index.ts';
+import { type Books, openBooks } from '../../src/warehouse/books.ts';
 import { answer as answerOfGiven } from '../support/given-books.ts';
 import { newProject, runCli } from '../support/project.ts';
 

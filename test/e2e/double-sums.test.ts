@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Fault, startEmulator } from '../../src/emulator/index.ts';
+import type { Fault } from '../../src/emulator/faults.ts';
+import { startEmulator } from '../../src/emulator/index.ts';
 import { askSnapshot, newProject, runCli } from '../support/project.ts';
 
 // Nights against a platform that adds its hours as doubles, in an order that each answer draws anew. The whole story has

@@ -3,7 +3,7 @@ import { chmod, chown, mkdir, open, readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openWarehouse } from '../../src/warehouse/index.ts';
+import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import { askSnapshot, costsIn, ingest, ingestCommandLine, newProject, runCli, startCli } from '../support/project.ts';
 import { expectedCosts, type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Manifest, VerifiedExport } from '../../src/reports/index.ts';
+import type { Manifest } from '../../src/reports/manifest.ts';
+import type { VerifiedExport } from '../../src/reports/verify.ts';
 import { type Ended, newProject, runCli } from '../support/project.ts';
 import { type TwoNights, twoNights } from '../support/two-nights.ts';
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Emulator, type Fault, faultNames, startEmulator } from '../../src/emulator/index.ts';
+import { type Fault, faultNames } from '../../src/emulator/faults.ts';
+import { type Emulator, startEmulator } from '../../src/emulator/index.ts';
 import { askSnapshot, newProject, runCli } from '../support/project.ts';
 
 const now = Date.UTC(2026, 9, 21, 3, 30);

@@ -2,7 +2,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startInventedPlatform } from '../../src/commands/invented-platform.ts';
-import { focusColumns } from '../../src/reports/index.ts';
+import { focusColumns } from '../../src/reports/focus.ts';
 import { type Connection, openDatabase } from '../../src/warehouse/connection.ts';
 import {
   checksOf,

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { loadAllocation } from '../../src/allocation/index.ts';
-import { parseConfig } from '../../src/config.ts';
-import { loadBudgets } from '../../src/reports/index.ts';
+import { loadAllocation } from '../../src/allocation/parse.ts';
+import { loadBudgets } from '../../src/budgets/file.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { cli, type Ended, newProject, startCli } from '../support/project.ts';
 import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 

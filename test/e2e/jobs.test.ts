@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openWarehouse } from '../../src/warehouse/index.ts';
+import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import { askSnapshot, costsIn, type Ended, newProject, runCli, type Started, startCli } from '../support/project.ts';
 import { expectedCosts, type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 import { type SinkServer, startSink } from '../support/sink-server.ts';

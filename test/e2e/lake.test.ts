@@ -3,7 +3,7 @@ import { lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Manifest } from '../../src/reports/index.ts';
+import type { Manifest } from '../../src/reports/manifest.ts';
 import { askSnapshot, type Ended, newProject, runCli } from '../support/project.ts';
 import { type TwoNights, twoNights } from '../support/two-nights.ts';
 

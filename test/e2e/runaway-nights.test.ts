@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { readInSlack, type SlackMessage } from '../../src/alerts/sinks/slack.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts';
-import { readInSlack, type SlackMessage } from '../../src/reports/index.ts';
 import { newProject, runCli } from '../support/project.ts';
 import { startSink } from '../support/sink-server.ts';
 import { startSmtp } from '../support/smtp-server.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { allCommands } from '../../src/commands/index.ts';
-import { openWarehouse } from '../../src/warehouse/index.ts';
+import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import {
   cli,
   type Ended,

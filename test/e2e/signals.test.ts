@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openWarehouse } from '../../src/warehouse/index.ts';
+import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import { newProject, startCli } from '../support/project.ts';
 
 let dir = '';

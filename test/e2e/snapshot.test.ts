@@ -6,9 +6,9 @@ import { setTimeout as sleepFor } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { InterruptedError } from '../../src/errors.ts';
 import { openDatabase } from '../../src/warehouse/connection.ts';
-import { openWarehouse } from '../../src/warehouse/index.ts';
 import { migrate } from '../../src/warehouse/migrate.ts';
 import { publishSnapshot } from '../../src/warehouse/snapshot.ts';
+import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import { askFile, askSnapshot, cli, costsIn, ingest, newProject, runCli } from '../support/project.ts';
 import { expectedCosts, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 

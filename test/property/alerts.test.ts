@@ -1,15 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import {
-  type AlertEntry,
-  type AlertFact,
-  deliver,
-  type Message,
-  messagesOf,
-  type OutgoingMessage,
-  transitionsOf,
-} from '../../src/reports/index.ts';
+import { deliver } from '../../src/alerts/deliver.ts';
+import { type Message, messagesOf, type OutgoingMessage } from '../../src/alerts/message.ts';
+import { type AlertEntry, type AlertFact, transitionsOf } from '../../src/alerts/transitions.ts';
 import { formatInstant } from '../../src/time.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/index.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
 import { exampleFacts } from '../support/example-alerts.ts';
 import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseAllocation } from '../../src/allocation/index.ts';
-import type { Connection } from '../../src/warehouse/index.ts';
+import { parseAllocation } from '../../src/allocation/parse.ts';
+import type { Connection } from '../../src/warehouse/connection.ts';
 import fc from '../support/fast-check.ts';
 import { givenBooks } from '../support/given-books.ts';
 

@@ -1,13 +1,8 @@
 import { expect, test } from 'vitest';
-import {
-  type Episode,
-  evaluateScope,
-  follow,
-  type KeptEpisode,
-  noticesOf,
-  quietDays,
-  usualRules,
-} from '../../src/reports/index.ts';
+import { type Episode, follow, quietDays } from '../../src/anomalies/detect.ts';
+import { evaluateScope, type KeptEpisode } from '../../src/anomalies/evaluate.ts';
+import { noticesOf } from '../../src/anomalies/notices.ts';
+import { usualRules } from '../../src/anomalies/rules.ts';
 import fc from '../support/fast-check.ts';
 
 const isQuiet = () => false;

@@ -1,9 +1,13 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { completenessOf, readChecks, runCheck } from '../../src/reports/index.ts';
+import { completenessOf } from '../../src/reports/completeness.ts';
 import { hourMs, type Instant } from '../../src/time.ts';
-import { type LoadRole, openBooks, openWarehouse, snapshotFile, type Warehouse } from '../../src/warehouse/index.ts';
+import { openBooks } from '../../src/warehouse/books.ts';
+import { readChecks, runCheck } from '../../src/warehouse/checks.ts';
+import type { LoadRole } from '../../src/warehouse/load.ts';
+import { snapshotFile } from '../../src/warehouse/snapshot.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
 import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 import { known, readTruth, resources } from '../support/truth.ts';

@@ -1,21 +1,15 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import {
-  type Budget,
-  budgetCalendar,
-  evaluateBudgets,
-  type Forecaster,
-  parseBudgets,
-  type Replay,
-  readForecasts,
-  readSpends,
-  replayBudget,
-  replayFacts,
-  withForecasts,
-} from '../../src/reports/index.ts';
+import { type Replay, replayBudget, replayFacts } from '../../src/budgets/backtest.ts';
+import { type Budget, parseBudgets } from '../../src/budgets/file.ts';
+import type { Forecaster } from '../../src/budgets/period-forecast.ts';
+import { readForecasts, withForecasts } from '../../src/budgets/scope-forecasts.ts';
+import { readSpends } from '../../src/budgets/spend.ts';
+import { budgetCalendar, evaluateBudgets } from '../../src/budgets/thresholds.ts';
 import { calendarOf, dayMs, formatInstant, hourMs, type Instant } from '../../src/time.ts';
-import { openBooks, snapshotFile } from '../../src/warehouse/index.ts';
+import { openBooks } from '../../src/warehouse/books.ts';
+import { snapshotFile } from '../../src/warehouse/snapshot.ts';
 import fc from '../support/fast-check.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 import { newProject } from '../support/project.ts';

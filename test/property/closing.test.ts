@@ -1,18 +1,15 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { nothingBilled, readBilledMonth, readChecks, runCheck } from '../../src/reports/index.ts';
+import { nothingBilled, readBilledMonth } from '../../src/closing/close.ts';
 import { addCalendarMonths, formatInstant, hourMs, hoursIn, type Instant } from '../../src/time.ts';
-import {
-  type Connection,
-  closedMonths,
-  knownUnits,
-  type LoadRole,
-  openBooks,
-  openWarehouse,
-  type SqlRow,
-  snapshotFile,
-} from '../../src/warehouse/index.ts';
+import { openBooks } from '../../src/warehouse/books.ts';
+import { readChecks, runCheck } from '../../src/warehouse/checks.ts';
+import { closedMonths, knownUnits } from '../../src/warehouse/closes.ts';
+import type { Connection, SqlRow } from '../../src/warehouse/connection.ts';
+import type { LoadRole } from '../../src/warehouse/load.ts';
+import { snapshotFile } from '../../src/warehouse/snapshot.ts';
+import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 import { known, readTruth, resources } from '../support/truth.ts';

@@ -3,9 +3,12 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
 import { decodePage } from '../../src/fetch/decode.ts';
-import type { Query } from '../../src/fetch/index.ts';
+import type { Query } from '../../src/fetch/grain.ts';
 import { dayMs, formatInstant, hourMs, type Window } from '../../src/time.ts';
-import { openWarehouse, type PastQuestion, readSql, type Stage, type Warehouse } from '../../src/warehouse/index.ts';
+import type { Stage } from '../../src/warehouse/load.ts';
+import { readSql } from '../../src/warehouse/sql-files.ts';
+import type { PastQuestion } from '../../src/warehouse/verify.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
 import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { forecastSeries } from '../../src/reports/index.ts';
+import { forecastSeries } from '../../src/forecast/forecast.ts';
 import { beatsNaive, mean, type Score, scoreOf } from '../bench/scores.ts';
 import { familyNames, syntheticSeries } from '../bench/synthetic-series.ts';
 

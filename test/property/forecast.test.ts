@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Forecast, forecastSeries, type Range } from '../../src/reports/index.ts';
+import { type Forecast, forecastSeries } from '../../src/forecast/forecast.ts';
+import type { Range } from '../../src/forecast/ranges.ts';
 import { syntheticSeries } from '../bench/synthetic-series.ts';
 import fc from '../support/fast-check.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exportFormats, writeAnswer } from '../../src/reports/index.ts';
+import { exportFormats, writeAnswer } from '../../src/reports/export.ts';
 import { type Connection, openDatabase } from '../../src/warehouse/connection.ts';
 import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';

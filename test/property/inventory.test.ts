@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readChecks, runCheck } from '../../src/reports/index.ts';
+import { readChecks, runCheck } from '../../src/warehouse/checks.ts';
 import { type Connection, openDatabase } from '../../src/warehouse/connection.ts';
 import { type ListedResource, openInventoryStage } from '../../src/warehouse/inventory.ts';
 import { eventWriter, type Recorder } from '../../src/warehouse/journal.ts';

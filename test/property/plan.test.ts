@@ -1,16 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import {
   controlQuery,
-  coverWindows,
   detailQuery,
-  type PlanInput,
-  planWindows,
   type Query,
   queryParameters,
   repairQuery,
   residualQuery,
-} from '../../src/fetch/index.ts';
-import { operations, requestPath } from '../../src/platform/index.ts';
+} from '../../src/fetch/grain.ts';
+import { coverWindows, type PlanInput, planWindows } from '../../src/fetch/plan.ts';
+import { operations, requestPath } from '../../src/platform/operations.ts';
 import type { Window } from '../../src/time.ts';
 import fc from '../support/fast-check.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { lastSlots, nextSlot, parseTimetable, slotsBetween, type Timetable } from '../../src/jobs/index.ts';
+import { lastSlots, nextSlot, slotsBetween } from '../../src/jobs/slots.ts';
+import { parseTimetable, type Timetable } from '../../src/jobs/timetable.ts';
 import { dayMs, zoneOf } from '../../src/time.ts';
 import fc from '../support/fast-check.ts';
 

@@ -9,7 +9,7 @@ import {
   settledDays,
   slicesOfTonight,
   wholeMonths,
-} from '../../src/fetch/index.ts';
+} from '../../src/fetch/verify-plan.ts';
 import { addCalendarMonths, dayMs, hourMs, type Window } from '../../src/time.ts';
 import fc from '../support/fast-check.ts';
 

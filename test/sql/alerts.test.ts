@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type AlertFact, parseBudgets, readDigest, readFacts } from '../../src/reports/index.ts';
-import { knownAlerts } from '../../src/warehouse/index.ts';
+import { readDigest } from '../../src/alerts/digest.ts';
+import { readFacts } from '../../src/alerts/facts.ts';
+import type { AlertFact } from '../../src/alerts/transitions.ts';
+import { parseBudgets } from '../../src/budgets/file.ts';
+import { knownAlerts } from '../../src/warehouse/alerts.ts';
 import { exampleFacts } from '../support/example-alerts.ts';
 import { answer, type Given, givenBooks } from '../support/given-books.ts';
 

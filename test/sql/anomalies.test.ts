@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { type AnomalyFact, type AnomalyRules, readFacts, usualRules } from '../../src/reports/index.ts';
-import { knownAlerts } from '../../src/warehouse/index.ts';
+import { readFacts } from '../../src/alerts/facts.ts';
+import type { AnomalyFact } from '../../src/anomalies/fact.ts';
+import { type AnomalyRules, usualRules } from '../../src/anomalies/rules.ts';
+import { knownAlerts } from '../../src/warehouse/alerts.ts';
 import { answer, type Given, givenBooks } from '../support/given-books.ts';
 import { reported } from '../support/reported.ts';
 

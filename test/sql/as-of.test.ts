@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { openBooks, openWarehouse, readSqlFolder } from '../../src/warehouse/index.ts';
+import { openBooks } from '../../src/warehouse/books.ts';
+import { readSqlFolder } from '../../src/warehouse/sql-files.ts';
+import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import { newProject } from '../support/project.ts';
 
 /** What can be asked only of the present: what has proven since is forgotten there, and which files made the schema. */

@@ -1,16 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import {
-  type Budget,
-  budgetCalendar,
-  budgetFacts,
-  namesNotFound,
-  parseBudgets,
-  readSpends,
-  replayBudget,
-  watchedSpends,
-} from '../../src/reports/index.ts';
+import { replayBudget } from '../../src/budgets/backtest.ts';
+import { type Budget, parseBudgets } from '../../src/budgets/file.ts';
+import { budgetFacts, namesNotFound, readSpends, watchedSpends } from '../../src/budgets/spend.ts';
+import { budgetCalendar } from '../../src/budgets/thresholds.ts';
 import { formatInstant } from '../../src/time.ts';
-import type { Connection } from '../../src/warehouse/index.ts';
+import type { Connection } from '../../src/warehouse/connection.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 
 const now = Date.parse('2026-09-20T12:00:00Z');

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { dayMs, hourMs } from '../../src/time.ts';
-import { openBooks, openWarehouse, type Warehouse } from '../../src/warehouse/index.ts';
+import { openBooks } from '../../src/warehouse/books.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
 import { newProject } from '../support/project.ts';
 
 const platformAt = Date.UTC(2026, 8, 10, 3, 30);

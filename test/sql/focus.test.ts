@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { orderedQuery, readReports } from '../../src/reports/catalogue.ts';
 import {
   type FocusVersion,
   focusAsked,
@@ -6,9 +7,7 @@ import {
   focusMetadata,
   focusVersions,
   newestLoad,
-  orderedQuery,
-  readReports,
-} from '../../src/reports/index.ts';
+} from '../../src/reports/focus.ts';
 import type { Connection, SqlRow } from '../../src/warehouse/connection.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 

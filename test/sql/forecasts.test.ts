@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { type Budget, parseBudgets } from '../../src/budgets/file.ts';
 import {
-  type Budget,
   type ForecastScope,
   forecastRow,
-  parseBudgets,
   readForecasts,
   type ScopeForecast,
-} from '../../src/reports/index.ts';
+} from '../../src/budgets/scope-forecasts.ts';
 import { formatInstant } from '../../src/time.ts';
 import { answer, type Given, givenBooks } from '../support/given-books.ts';
 import { reported } from '../support/reported.ts';

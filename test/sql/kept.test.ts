@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readKept } from '../../src/reports/index.ts';
-import { completeness } from '../../src/warehouse/index.ts';
+import { readKept } from '../../src/reports/evaluated.ts';
+import { completeness } from '../../src/warehouse/warehouse.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 
 async function keptOf(given: Given) {

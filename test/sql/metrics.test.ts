@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { expositionText } from '../../src/exposition.ts';
-import { type MetricsAsked, parseBudgets, readMetrics } from '../../src/reports/index.ts';
+import { parseBudgets } from '../../src/budgets/file.ts';
+import { expositionText } from '../../src/metrics/exposition.ts';
+import { type MetricsAsked, readMetrics } from '../../src/metrics/metrics.ts';
 import { parseExposition } from '../support/exposition.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 

@@ -1,12 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  completenessOf,
-  readParameters,
-  refusalWords,
-  settleParameters,
-  unanswerable,
-} from '../../src/reports/index.ts';
-import { completeness } from '../../src/warehouse/index.ts';
+import { completenessOf } from '../../src/reports/completeness.ts';
+import { readParameters, settleParameters } from '../../src/reports/parameters.ts';
+import { refusalWords, unanswerable } from '../../src/reports/unanswerable.ts';
+import { completeness } from '../../src/warehouse/warehouse.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 import { builtInReport } from '../support/reported.ts';
 

@@ -1,4 +1,5 @@
-import type { AlertEntry, AlertFact, OutgoingMessage } from '../../src/reports/index.ts';
+import type { OutgoingMessage } from '../../src/alerts/message.ts';
+import type { AlertEntry, AlertFact } from '../../src/alerts/transitions.ts';
 
 const completeThrough = '2026-10-21T02:00:00Z';
 const head = { account: 'acc_main', notify: [], state: 'raised', completeThrough } as const;

@@ -2,13 +2,15 @@ import { cp } from 'node:fs/promises';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { expect } from 'vitest';
-import { allCommands, type CommandContext } from '../../src/commands/index.ts';
+import type { CommandContext } from '../../src/commands/command.ts';
+import { allCommands } from '../../src/commands/index.ts';
 import { openClock } from '../../src/effects.ts';
-import { type Fault, faultDescriptions, faultNames, startEmulator } from '../../src/emulator/index.ts';
+import { type Fault, faultDescriptions, faultNames } from '../../src/emulator/faults.ts';
+import { startEmulator } from '../../src/emulator/index.ts';
 import { hashText, toUnit } from '../../src/emulator/random.ts';
-import { openHttp } from '../../src/platform/index.ts';
+import { openHttp } from '../../src/platform/http.ts';
 import { dayMs } from '../../src/time.ts';
-import { openWarehouse } from '../../src/warehouse/index.ts';
+import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import { askSnapshot, newProject } from './project.ts';
 
 /** Most of a round is waiting for what a fault asks to wait. */

@@ -1,7 +1,7 @@
 import { constants, copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { parseAllocation } from '../../src/allocation/index.ts';
+import { parseAllocation } from '../../src/allocation/parse.ts';
 import { type Connection, openDatabase } from '../../src/warehouse/connection.ts';
 import { migrate } from '../../src/warehouse/migrate.ts';
 import { newProject } from './project.ts';

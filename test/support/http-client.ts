@@ -1,14 +1,8 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { afterEach } from 'vitest';
 import { type Effects, openClock } from '../../src/effects.ts';
-import {
-  type Client,
-  type ClientSettings,
-  openClient,
-  openHttp,
-  parseBody,
-  type RawBody,
-} from '../../src/platform/index.ts';
+import { type Client, type ClientSettings, openClient, parseBody, type RawBody } from '../../src/platform/client.ts';
+import { openHttp } from '../../src/platform/http.ts';
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {

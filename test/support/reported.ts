@@ -1,14 +1,8 @@
-import {
-  boundParameters,
-  completenessOf,
-  orderedQuery,
-  type Report,
-  readParameters,
-  readReports,
-  settleParameters,
-  shape,
-} from '../../src/reports/index.ts';
-import type { Connection, SqlParameters } from '../../src/warehouse/index.ts';
+import { orderedQuery, type Report, readReports } from '../../src/reports/catalogue.ts';
+import { completenessOf } from '../../src/reports/completeness.ts';
+import { boundParameters, readParameters, settleParameters } from '../../src/reports/parameters.ts';
+import { shape } from '../../src/reports/shape.ts';
+import type { Connection, SqlParameters } from '../../src/warehouse/connection.ts';
 import { type Given, givenBooks } from './given-books.ts';
 
 /** The instant that relative dates count from where a test names none. */

@@ -1,5 +1,5 @@
 import { hourMs, type Instant } from '../../src/time.ts';
-import type { LoadRole, Stage, StagedPage } from '../../src/warehouse/index.ts';
+import type { LoadRole, Stage, StagedPage } from '../../src/warehouse/load.ts';
 
 /** What is known of the platform's totals: they carry every decimal. */
 export const known = { decimals: { cost: 12, usage: 6 }, agreedTolerance: undefined };

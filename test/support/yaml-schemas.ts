@@ -1,8 +1,12 @@
-import { allocationKeys, fields, ways } from '../../src/allocation/index.ts';
-import { configKeys } from '../../src/config.ts';
-import { catchUps, jobKeys, pingKeys, type StepOption, stepNames, stepRules } from '../../src/jobs/index.ts';
-import { anomalyKeys, budgetFileKeys, severities, thresholdSubjects } from '../../src/reports/index.ts';
-import { alertSeverities, severityKinds, sinkKeys } from '../../src/sink-settings.ts';
+import { fields } from '../../src/allocation/definition.ts';
+import { allocationKeys, ways } from '../../src/allocation/parse.ts';
+import { anomalyKeys } from '../../src/anomalies/rules.ts';
+import { budgetFileKeys, thresholdSubjects } from '../../src/budgets/file.ts';
+import { configKeys } from '../../src/config/config.ts';
+import { alertSeverities, severityKinds, sinkKeys } from '../../src/config/sink-settings.ts';
+import { type StepOption, stepNames, stepRules } from '../../src/jobs/definition.ts';
+import { catchUps, jobKeys, pingKeys } from '../../src/jobs/parse.ts';
+import { severities } from '../../src/severity.ts';
 import { periodKinds } from '../../src/time.ts';
 
 // What an editor is told of the YAML files, in docs/schema. Keys and choices are those that the readers in src know:

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { loadAllocation, parseAllocation } from '../../src/allocation/index.ts';
+import { loadAllocation, parseAllocation } from '../../src/allocation/parse.ts';
 import { UsageError } from '../../src/errors.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'costbook-test-'));

@@ -1,20 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import {
-  type AlertFact,
-  type AnomalyFact,
-  anomalyFacts,
-  follow,
-  learnBaseline,
-  messagesOf,
-  noticesOf,
-  type OutgoingMessage,
-  parseAnomalyRules,
-  parseBudgets,
-  plainText,
-  slackMessage,
-  transitionsOf,
-  usualRules,
-} from '../../src/reports/index.ts';
+import { messagesOf, type OutgoingMessage, plainText } from '../../src/alerts/message.ts';
+import { slackMessage } from '../../src/alerts/sinks/slack.ts';
+import { type AlertFact, transitionsOf } from '../../src/alerts/transitions.ts';
+import { learnBaseline } from '../../src/anomalies/baseline.ts';
+import { follow } from '../../src/anomalies/detect.ts';
+import { type AnomalyFact, anomalyFacts } from '../../src/anomalies/fact.ts';
+import { noticesOf } from '../../src/anomalies/notices.ts';
+import { parseAnomalyRules, usualRules } from '../../src/anomalies/rules.ts';
+import { parseBudgets } from '../../src/budgets/file.ts';
 import { exampleFacts, exampleRunaway } from '../support/example-alerts.ts';
 
 const file = 'jobs/budgets.yaml';

@@ -1,15 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { type Budget, loadBudgets, parseBudgets } from '../../src/budgets/file.ts';
+import type { PeriodForecast } from '../../src/budgets/period-forecast.ts';
+import { evaluateBudgets, stateOf, watchedPeriods } from '../../src/budgets/thresholds.ts';
 import { UsageError } from '../../src/errors.ts';
-import {
-  type Budget,
-  evaluateBudgets,
-  loadBudgets,
-  type PeriodForecast,
-  parseBudgets,
-  stateOf,
-  watchedPeriods,
-} from '../../src/reports/index.ts';
 import { calendarOf, formatInstant } from '../../src/time.ts';
 
 const now = Date.parse('2026-11-05T10:30:00Z');

@@ -4,7 +4,9 @@ import { type AddressInfo, connect } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { PlatformError, RefusedAnswerError, UsageError } from '../../src/errors.ts';
-import { type Client, openHttp, operations, parseBody } from '../../src/platform/index.ts';
+import { type Client, parseBody } from '../../src/platform/client.ts';
+import { openHttp } from '../../src/platform/http.ts';
+import { operations } from '../../src/platform/operations.ts';
 import { asJson, never, rejection, type TestEffects, testClient, testEffects } from '../support/http-client.ts';
 import {
   answer,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { type CloseQuestion, closeObstacles, momentAmong } from '../../src/reports/index.ts';
+import { type CloseQuestion, closeObstacles } from '../../src/closing/close.ts';
+import { momentAmong } from '../../src/reports/as-of.ts';
 import { dayMs, parseInstant, parseMonth } from '../../src/time.ts';
-import type { ClosedMonth } from '../../src/warehouse/index.ts';
+import type { ClosedMonth } from '../../src/warehouse/closes.ts';
 
 function at(text: string): number {
   return parseInstant(text, 'at', 0);

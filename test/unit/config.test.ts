@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Config, type ConfigInput, configVariables, loadConfig, parseConfig } from '../../src/config.ts';
+import { type Config, type ConfigInput, configVariables, loadConfig, parseConfig } from '../../src/config/config.ts';
+import { umaskOf } from '../../src/config/file-mode.ts';
 import { UsageError } from '../../src/errors.ts';
-import { umaskOf } from '../../src/file-mode.ts';
 import fc from '../support/fast-check.ts';
 
 const now = Date.parse('2026-11-05T10:30:00Z');

@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import { csvPieces } from '../../src/reports/index.ts';
+import { csvPieces } from '../../src/reports/formats/csv.ts';
 import fc from '../support/fast-check.ts';
 
 type Cell = string | null;

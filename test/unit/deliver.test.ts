@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { retryDelayMs } from '../../src/reports/index.ts';
+import { retryDelayMs } from '../../src/alerts/deliver.ts';
 
 const failed = { outcome: 'unknown', because: 'answered 503', isPassing: true } as const;
 

@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { allCommands, commonOptions } from '../../src/commands/index.ts';
-import { configVariables } from '../../src/config.ts';
+import { commonOptions } from '../../src/commands/common-options.ts';
+import { allCommands } from '../../src/commands/index.ts';
+import { configVariables } from '../../src/config/config.ts';
 import { exitCodes } from '../../src/errors.ts';
-import { metricNames } from '../../src/reports/index.ts';
+import { metricNames } from '../../src/metrics/metrics.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(root, 'docs', 'deploy');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { RefusedAnswerError, UsageError } from '../../src/errors.ts';
-import { accountIds, discoverAccounts, discoverHistoryStart, historyParameters } from '../../src/platform/index.ts';
+import { accountIds, discoverAccounts, discoverHistoryStart, historyParameters } from '../../src/platform/discover.ts';
 import { never, rejection, testClient } from '../support/http-client.ts';
 import { answer, inTurn, refuse, startServer } from '../support/http-server.ts';
 

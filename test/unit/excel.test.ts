@@ -1,8 +1,8 @@
 import { DuckDBDateValue, DuckDBDecimalValue, DuckDBTimestampValue } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import { excelPieces } from '../../src/reports/index.ts';
-import type { SqlCell } from '../../src/warehouse/index.ts';
+import { excelPieces } from '../../src/reports/formats/excel.ts';
+import type { SqlCell } from '../../src/warehouse/values.ts';
 import fc from '../support/fast-check.ts';
 
 function usd(unscaled: bigint): SqlCell {

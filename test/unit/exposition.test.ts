@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { expositionText, type Metric, withSamples } from '../../src/exposition.ts';
+import { expositionText, type Metric, withSamples } from '../../src/metrics/exposition.ts';
 import { parseExposition } from '../support/exposition.ts';
 
 function gauge(samples: Metric['samples'], name = 'costbook_thing'): Metric {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
-import { normalQuantile, quantilesByWeight, studentQuantile } from '../../src/reports/forecast/numbers.ts';
-import { type Forecast, forecastSeries, type SeriesForecast, stepsAfter } from '../../src/reports/index.ts';
+import { type Forecast, forecastSeries, type SeriesForecast } from '../../src/forecast/forecast.ts';
+import { normalQuantile, quantilesByWeight, studentQuantile } from '../../src/forecast/numbers.ts';
+import { stepsAfter } from '../../src/forecast/step.ts';
 import { chance, syntheticSeries } from '../bench/synthetic-series.ts';
 
 const start = '2026-01-05T00:00:00Z';

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CostbookError } from '../../src/errors.ts';
-import { type Books, openBooks, openWarehouse } from '../../src/warehouse/index.ts';
+import { type Books, openBooks } from '../../src/warehouse/books.ts';
+import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import { type Hostile, hostileStatements } from '../support/hostile-sql.ts';
 import { newProject } from '../support/project.ts';
 

@@ -2,19 +2,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import {
-  commandLineOf,
-  type Job,
-  jobNames,
-  loadJob,
-  loadJobs,
-  parseJob,
-  parseTimetable,
-  readJob,
-  slotsBetween,
-  stepRules,
-} from '../../src/jobs/index.ts';
-import { exportFormats } from '../../src/reports/index.ts';
+import { commandLineOf, type Job, stepRules } from '../../src/jobs/definition.ts';
+import { jobNames, loadJob, loadJobs } from '../../src/jobs/load.ts';
+import { parseJob, readJob } from '../../src/jobs/parse.ts';
+import { slotsBetween } from '../../src/jobs/slots.ts';
+import { parseTimetable } from '../../src/jobs/timetable.ts';
+import { exportFormats } from '../../src/reports/export.ts';
 import { zoneOf } from '../../src/time.ts';
 import { newProject } from '../support/project.ts';
 

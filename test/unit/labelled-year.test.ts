@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { evaluateScope, noticesOf, quietDays, usualRules } from '../../src/reports/index.ts';
+import { quietDays } from '../../src/anomalies/detect.ts';
+import { evaluateScope } from '../../src/anomalies/evaluate.ts';
+import { noticesOf } from '../../src/anomalies/notices.ts';
+import { usualRules } from '../../src/anomalies/rules.ts';
 import { type Detector, labelledYear, measureYear } from '../bench/labelled-year.ts';
 
 const detector = { evaluateScope, noticesOf, quietDays, usualRules } as unknown as Detector;

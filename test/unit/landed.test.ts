@@ -3,18 +3,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { UnprovenError } from '../../src/errors.ts';
-import {
-  controlQuery,
-  detailQuery,
-  type LandedLoad,
-  type LoadRecord,
-  missingPages,
-  openLandedAnswers,
-  openLanding,
-  readLandedLoads,
-  repairQuery,
-  residualQuery,
-} from '../../src/fetch/index.ts';
+import { controlQuery, detailQuery, repairQuery, residualQuery } from '../../src/fetch/grain.ts';
+import { type LandedLoad, missingPages, openLandedAnswers, readLandedLoads } from '../../src/fetch/landed.ts';
+import { type LoadRecord, openLanding } from '../../src/fetch/landing.ts';
 import { bodyOf, group, windowOf } from '../support/http-metrics.ts';
 import { newProject } from '../support/project.ts';
 

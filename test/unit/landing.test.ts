@@ -4,16 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import {
-  controlQuery,
-  detailQuery,
-  type LandingFolder,
-  type LoadRecord,
-  openLanding,
-  type Query,
-  repairQuery,
-  residualQuery,
-} from '../../src/fetch/index.ts';
+import { controlQuery, detailQuery, type Query, repairQuery, residualQuery } from '../../src/fetch/grain.ts';
+import { type LandingFolder, type LoadRecord, openLanding } from '../../src/fetch/landing.ts';
 import { windowOf } from '../support/http-metrics.ts';
 
 const window = windowOf(2);

@@ -5,11 +5,10 @@ import {
   groupByDimensions,
   maxWindowDays,
   metricsLimits,
-  operations,
   populatedBy,
-  requestPath,
   resolutions,
-} from '../../src/platform/index.ts';
+} from '../../src/platform/limits.ts';
+import { operations, requestPath } from '../../src/platform/operations.ts';
 import fc from '../support/fast-check.ts';
 
 describe('requestPath', () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { ownerBudgets, parseBudgets } from '../../src/reports/index.ts';
+import { parseBudgets } from '../../src/budgets/file.ts';
+import { ownerBudgets } from '../../src/budgets/owner-budgets.ts';
 
 test('budgets of single owners are told to reports; others cannot be compared with what one owner costs', () => {
   const budgets = parseBudgets({

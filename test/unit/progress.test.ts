@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { allCommands } from '../../src/commands/index.ts';
-import { openProgress } from '../../src/progress.ts';
+import { openProgress } from '../../src/terminal/progress.ts';
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => void vi.useRealTimers());

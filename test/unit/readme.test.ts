@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { allCommands, commonOptions } from '../../src/commands/index.ts';
+import { commonOptions } from '../../src/commands/common-options.ts';
+import { allCommands } from '../../src/commands/index.ts';
 
 const commands = await allCommands();
 const readme = new URL('../../README.md', import.meta.url);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { allCommands } from '../../src/commands/index.ts';
 import { MachineError, UsageError } from '../../src/errors.ts';
-import { blamingReport, checkReport, orderedQuery, readReports } from '../../src/reports/index.ts';
+import { blamingReport, checkReport, orderedQuery, readReports } from '../../src/reports/catalogue.ts';
 import { givenBooks } from '../support/given-books.ts';
 import { newProject } from '../support/project.ts';
 

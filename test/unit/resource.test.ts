@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodeResource } from '../../src/fetch/index.ts';
+import { decodeResource } from '../../src/fetch/resource.ts';
 
 const whole = {
   metadata: {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { InterruptedError, MachineError, PlatformError, UnprovenError } from '../../src/errors.ts';
-import type { Step } from '../../src/jobs/index.ts';
-import { outcomeOf, runSteps, type StepResult } from '../../src/run.ts';
+import type { Step } from '../../src/jobs/definition.ts';
+import { outcomeOf, runSteps, type StepResult } from '../../src/jobs/run.ts';
 
 const step = (name: Step['name'], options: Step['options'] = {}): Step => ({ name, options });
 const report = step('report', { name: 'focus' });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { type Job, parseJob } from '../../src/jobs/index.ts';
-import { doneThroughOf, openScheduler, type Scheduler } from '../../src/schedule.ts';
+import type { Job } from '../../src/jobs/definition.ts';
+import { parseJob } from '../../src/jobs/parse.ts';
+import { doneThroughOf, openScheduler, type Scheduler } from '../../src/jobs/schedule.ts';
 
 interface Begun {
   readonly job: string;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type LocalConfig, parseConfig } from '../../src/config.ts';
-import { kindOfAddress, pinAddress } from '../../src/reports/sinks/target.ts';
+import { kindOfAddress, pinAddress } from '../../src/alerts/sinks/target.ts';
+import { type LocalConfig, parseConfig } from '../../src/config/config.ts';
 
 const now = Date.parse('2026-10-01T00:00:00Z');
 const hook = 'https://hooks.example.com/services/T0/B0/MARKED';

@@ -3,11 +3,14 @@ import { mkdir, readdir, readFile, rm, stat, statfs, truncate, utimes, writeFile
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { InterruptedError, MachineError, UsageError } from '../../src/errors.ts';
+import { openBooks } from '../../src/warehouse/books.ts';
 import { type Connection, type Database, openDatabase, SqlError } from '../../src/warehouse/connection.ts';
-import { openBooks, openWarehouse, readSqlFolder, type Stage } from '../../src/warehouse/index.ts';
 import { journalFolder, lastApplied, openJournalFile, openRecorder, readJournal } from '../../src/warehouse/journal.ts';
+import type { Stage } from '../../src/warehouse/load.ts';
 import { migrate } from '../../src/warehouse/migrate.ts';
 import { damageOfWarehouse } from '../../src/warehouse/seal.ts';
+import { readSqlFolder } from '../../src/warehouse/sql-files.ts';
+import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import { newProject } from '../support/project.ts';
 
 const open: { close(): void }[] = [];

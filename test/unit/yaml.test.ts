@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/errors.ts';
 import {
   type Given,
   gatherProblems,
@@ -11,7 +10,8 @@ import {
   parseYaml,
   readValue,
   textsUnder,
-} from '../../src/yaml.ts';
+} from '../../src/config/yaml.ts';
+import { UsageError } from '../../src/errors.ts';
 
 function told(problems: Problems): string {
   try {

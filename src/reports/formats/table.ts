@@ -1,6 +1,6 @@
 import { roundDecimal } from '../../decimals.ts';
 import { forTerminal } from '../../safe-text.ts';
-import { cutToWidth, piecesOfWidth, textWidth } from '../../text-width.ts';
+import { cutToWidth, piecesOfWidth, textWidth } from '../../terminal/index.ts';
 import { isTextType, type SqlColumn } from '../../warehouse/index.ts';
 
 /** Where a table is shown. Without a width nothing is cut, rounded, moved or left out: that is what a pipe gets. */

@@ -19,7 +19,7 @@ export const anomaliesBench: Bench = {
   name: 'anomalies',
   about: 'planted events told in time, and false ones, in labelled years of 100 scopes',
   async run({ quick, tell }) {
-    const product = new URL('../../../dist/reports/index.js', import.meta.url);
+    const product = new URL('../../../dist/anomalies/index.js', import.meta.url);
     const detector = (await import(product.href)) as Detector;
     const asked = quick ? seeds.slice(0, 1) : seeds;
     const begun = performance.now();

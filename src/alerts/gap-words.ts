@@ -1,0 +1,38 @@
+import type { Spend } from '../budgets/index.ts';
+
+/** So many are named; the others are counted. */
+const named = 3;
+
+/** What is missing of budgets in a period: the same of all of them. */
+export interface Lacking {
+  /** `budget research, 2026-10-03`, `budgets research 2026-10-03, research 2026-10-04 and 12 more`. */
+  readonly of: string;
+  readonly isOne: boolean;
+  readonly sentence: string;
+}
+
+/** What is missing of spends, a sentence once: in a night without data it is the same of every budget and day. Pure. */
+export function lackingTogether(spends: readonly Pick<Spend, 'budget' | 'period' | 'lacking'>[]): Lacking[] {
+  const sentences = [...new Set(spends.flatMap(({ lacking }) => lacking))];
+  const groups = new Map<string, { readonly own: typeof spends; readonly sentences: string[] }>();
+  for (const sentence of sentences) {
+    const own = spends.filter(({ lacking }) => lacking.includes(sentence));
+    const key = JSON.stringify(own.map(({ budget, period }) => [budget, period.name]));
+    const group = groups.get(key) ?? { own, sentences: [] };
+    group.sentences.push(sentence);
+    groups.set(key, group);
+  }
+  return [...groups.values()].map(({ own, sentences: all }) => ({
+    of: namesOf(own),
+    isOne: own.length === 1,
+    sentence: all.join('; '),
+  }));
+}
+
+function namesOf(spends: readonly Pick<Spend, 'budget' | 'period'>[]): string {
+  const [only] = spends;
+  if (only !== undefined && spends.length === 1) return `budget ${only.budget}, ${only.period.name}`;
+  const names = spends.slice(0, named).map(({ budget, period }) => `${budget} ${period.name}`);
+  const more = spends.length - names.length;
+  return `budgets ${names.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
+}

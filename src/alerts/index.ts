@@ -1,0 +1,29 @@
+export { type Delivery, deliver } from './deliver.ts';
+export { type DigestPeriod, digestWindows, readDigest } from './digest.ts';
+export { type FactsAsked, readFacts } from './facts.ts';
+export { lackingTogether } from './gap-words.ts';
+export {
+  cardOf,
+  type Message,
+  messagesOf,
+  newMessage,
+  nextWords,
+  type Origin,
+  type OutgoingMessage,
+} from './message.ts';
+export { isRefusedClose, stepAfterRun, unprovenStep } from './next-step.ts';
+export { alertRows } from './rows.ts';
+export { openSink } from './sinks/index.ts';
+export { sendPing } from './sinks/ping.ts';
+export { sinkFault } from './sinks/reach.ts';
+export type { Tell } from './sinks/sink.ts';
+export { readInSlack, slackMessage } from './sinks/slack.ts';
+export {
+  type AlertEntry,
+  type AlertFact,
+  type BooksFact,
+  parseFact,
+  type Transitions,
+  transitionsOf,
+} from './transitions.ts';
+export { differWords, monthsTouched } from './unproven.ts';

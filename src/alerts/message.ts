@@ -1,0 +1,537 @@
+import { createHash } from 'node:crypto';
+import { anomalyOverWords, anomalyWords } from '../anomalies/index.ts';
+import { aboutDay, type BudgetFact, type Driver, ordinal } from '../budgets/index.ts';
+import { counted } from '../counted.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { percentOf, usd } from '../money.ts';
+import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-text.ts';
+import { describeSpan } from '../time.ts';
+import type { NewMessage } from '../warehouse/index.ts';
+import type { Digest } from './digest.ts';
+import { type NextStep, nextStepOf } from './next-step.ts';
+import type { AlertEntry, AlertFact, BooksFact, OutOfDate, Transitions, UnprovenFact } from './transitions.ts';
+import { differenceWords, monthWords } from './unproven.ts';
+
+/** What a message tells, before a sink puts it into its own words. Kept in the outbox as JSON. */
+export interface Message {
+  readonly kind: 'alerts' | 'digest';
+  /** When it was made. */
+  readonly at: string;
+  readonly completeThrough: string | null;
+  readonly settledThrough: string | null;
+  /** At least one where it tells alerts; none in a digest. */
+  readonly entries: readonly AlertEntry[];
+  readonly digest: Digest | null;
+  /** Whose books these are, and where they are. Left out in messages of older versions. */
+  readonly origin?: Origin | undefined;
+  /** Anomalies that are not among the entries: in one night there may be hundreds. Left out where there are none. */
+  readonly left?: LeftOut | undefined;
+}
+
+/** What tells the messages of several projects apart. */
+export interface Origin {
+  readonly project: string;
+  readonly host: string;
+}
+
+interface LeftOut {
+  /** Those that hold. */
+  readonly anomalies: number;
+  /** Of those USD, decimal text. */
+  readonly impact: string;
+  /** Those that are over. */
+  readonly resolved: number;
+}
+
+/** So many anomalies are told in one message by themselves, the ones of the largest impact; the rest is counted. */
+const anomaliesTold = 20;
+
+/** A message on its way to a sink. */
+export interface OutgoingMessage extends Message {
+  /** The same in every attempt. */
+  readonly id: string;
+  /** Whether the sink may have been told it before. */
+  readonly mayBeRepeat: boolean;
+  /** Only to try the sink: nothing happened. */
+  readonly isTest: boolean;
+}
+
+/** What is told to people of one thing, in plain words: each sink lays it out in its own way. */
+export interface Card {
+  readonly icon: string;
+  /** One line. */
+  readonly title: string;
+  /** What of a whole is used, in percent; undefined where there is no whole. */
+  readonly share: number | undefined;
+  readonly sentences: readonly string[];
+  /** `Wait: the next run fetches what is missing.` Undefined where a sentence says it. */
+  readonly next: string | undefined;
+  readonly fields: readonly { readonly label: string; readonly value: string }[];
+  readonly list: { readonly label: string; readonly items: readonly string[] } | undefined;
+  /** What it must be taken with: hours that are missing. */
+  readonly warnings: readonly string[];
+  /** Through when it is complete, and its key. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * The messages of an evaluation: to each sink one, with all that it is told, the worst first. The id follows from what
+ * is told, to whom and when, so the same evaluation makes the same message. Pure.
+ */
+export function messagesOf(
+  entries: Transitions['entries'],
+  state: Pick<Message, 'at' | 'completeThrough' | 'settledThrough' | 'origin'>,
+): NewMessage[] {
+  const sinks = [...new Set(entries.flatMap((told) => told.sinks))].sort();
+  return sinks.map((sink) => {
+    const own = entries.filter((told) => told.sinks.includes(sink)).map(({ entry }) => entry);
+    const ordered = own.toSorted(compareEntries);
+    const left = ordered.filter(({ fact }) => fact.kind === 'anomaly').slice(anomaliesTold);
+    const message: Message = {
+      kind: 'alerts',
+      ...state,
+      entries: left.length === 0 ? ordered : ordered.filter((entry) => !left.includes(entry)),
+      digest: null,
+      ...(left.length === 0 ? {} : { left: leftOut(left) }),
+    };
+    return newMessage(sink, message, undefined);
+  });
+}
+
+export function newMessage(sink: string, message: Message, digest: string | undefined): NewMessage {
+  const text = JSON.stringify(message);
+  const id = createHash('sha256')
+    .update(JSON.stringify([sink, digest ?? null, text]))
+    .digest('hex')
+    .slice(0, 32);
+  return { id, sink, kind: message.kind, digest, message: text };
+}
+
+const urgency = { critical: 0, warning: 1, info: 2 } as const;
+
+function compareEntries(a: AlertEntry, b: AlertEntry): number {
+  const end = Number(a.transition === 'resolved') - Number(b.transition === 'resolved');
+  return (
+    end ||
+    urgency[a.fact.severity] - urgency[b.fact.severity] ||
+    sizeOf(b.fact) - sizeOf(a.fact) ||
+    (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
+  );
+}
+
+/** USD by which an anomaly moved, without its sign; what else is told has no size beside it. */
+function sizeOf(fact: AlertFact): number {
+  return fact.kind === 'anomaly' ? Math.abs(Number(fact.impact)) : 0;
+}
+
+function leftOut(left: readonly AlertEntry[]): LeftOut {
+  const held = left.filter(({ transition }) => transition !== 'resolved');
+  return { anomalies: held.length, impact: impactOf(held), resolved: left.length - held.length };
+}
+
+function impactOf(entries: readonly AlertEntry[]): string {
+  const wholes = entries.map(({ fact }) => (fact.kind === 'anomaly' ? wholeOfDecimal(fact.impact, sumDecimals) : 0n));
+  return decimalOfWhole(
+    wholes.reduce((sum, whole) => sum + whole, 0n),
+    sumDecimals,
+  );
+}
+
+/** Decimals that sums of the books have. */
+const sumDecimals = 12;
+
+/** What a message says of the alerts that it does not show; undefined where it shows all. */
+export function moreWords(message: OutgoingMessage, shown: number): string | undefined {
+  const hidden = message.digest === null ? message.entries.length - shown : 0;
+  if (hidden === 0) return leftWords(message);
+  const all = hidden + (message.left?.anomalies ?? 0) + (message.left?.resolved ?? 0);
+  return `and ${all} more: costbook alerts --open`;
+}
+
+/** What a message says of the anomalies that are not among its entries; undefined where there are none. */
+function leftWords({ left }: Pick<Message, 'left'>): string | undefined {
+  if (left === undefined) return undefined;
+  const { anomalies, impact, resolved } = left;
+  const parts = [
+    ...(anomalies === 0
+      ? []
+      : [`and ${counted(anomalies, 'smaller anomaly', 'smaller anomalies')}, ${usd(impact, true)} together`]),
+    ...(resolved === 0 ? [] : [`and ${resolved} more that ${resolved === 1 ? 'is' : 'are'} over`]),
+  ];
+  return `${parts.join(', ')}: costbook report anomalies`;
+}
+
+const icons = { critical: '🔴', warning: '🟠', info: '🔵' } as const;
+
+/** An alert in plain words, in which no name from outside is longer than its place or writes a line of its own. */
+export function cardOf({ key, occurrence, transition, since, fact: told }: AlertEntry): Card {
+  const isOver = transition === 'resolved';
+  const fact = withSafeTexts(told);
+  const words = isOver ? overWords(fact) : heldWords(fact);
+  // Each message about an anomaly that goes on is an occurrence of its own.
+  const noun = fact.kind !== 'anomaly' ? 'time' : isOver ? undefined : 'message';
+  const times = occurrence > 1 && noun !== undefined ? ` (${ordinal(occurrence)} ${noun})` : '';
+  const isUsual = isOver && fact.kind === 'anomaly' && fact.isUsual === true;
+  const { list } = words;
+  return {
+    icon: isOver && !isUsual ? '✅' : icons[isUsual ? 'info' : fact.severity],
+    title: `${isUsual ? '' : prefixOf(transition, since)}${words.title}`,
+    share: words.share,
+    sentences: words.sentences,
+    next: isOver || fact.kind === 'budget' || fact.kind === 'anomaly' ? undefined : nextWords(nextStepOf(fact)),
+    fields: words.fields ?? [],
+    list: isOver ? undefined : list,
+    warnings: fact.kind === 'budget' ? fact.lacking.map((sentence) => `Not complete: ${sentence}`) : [],
+    notes: [
+      ...(isUnreadable(fact) ? [] : [throughWords(fact.completeThrough)]),
+      `${oneLine(key, maxSentenceLength)}${times}`,
+    ],
+  };
+}
+
+/** Whether nobody can say through when the books are complete. */
+function isUnreadable(fact: AlertFact): boolean {
+  return fact.kind === 'books' && fact.snapshot === null;
+}
+
+function prefixOf(transition: AlertEntry['transition'], since: string | undefined): string {
+  if (transition === 'resolved') return 'Resolved: ';
+  if (transition === 'reminded') return 'Still open: ';
+  return transition === 'open' && since !== undefined ? `Open since ${since.slice(0, 10)}: ` : '';
+}
+
+/** `Wait: the next run makes up for it.` */
+export function nextWords({ who, words }: NextStep): string {
+  return `${who}: ${words}`;
+}
+
+/** Texts of a fact that are sentences; all others are names. */
+const sentenceKeys: readonly string[] = ['key', 'error', 'about', 'because', 'lacking'];
+
+/** A fact whose texts from outside have one line and a length, for words about it. */
+function withSafeTexts<T>(value: T, key = ''): T {
+  if (typeof value === 'string') {
+    return oneLine(value, sentenceKeys.includes(key) ? maxSentenceLength : maxNameLength) as T;
+  }
+  if (Array.isArray(value)) return value.map((item) => withSafeTexts(item, key)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withSafeTexts(item, name)])) as T;
+}
+
+/** `complete through 2026-10-01T00:00:00Z`. */
+export function throughWords(completeThrough: string | null): string {
+  return `complete through ${completeThrough ?? 'nothing yet'}`;
+}
+
+interface Words {
+  readonly title: string;
+  readonly share?: number | undefined;
+  readonly sentences: readonly string[];
+  readonly fields?: Card['fields'];
+  readonly list?: Card['list'];
+}
+
+function heldWords(fact: AlertFact): Words {
+  switch (fact.kind) {
+    case 'budget':
+      if (fact.of === 'forecast' && fact.forecast) return forecastWords(fact, fact.forecast);
+      return {
+        title: `Budget ${fact.budget} has reached ${fact.threshold} in ${fact.period}`,
+        share: percentOf(fact.value, fact.amount),
+        sentences: [`${usd(fact.value)} of ${usd(fact.amount)} are spent.`],
+        fields: budgetFields(fact),
+        list: driverList('Spent most', fact.drivers),
+      };
+    case 'anomaly':
+      return anomalyWords(fact);
+    case 'stale':
+      return {
+        title: `The books of ${fact.account} are out of date`,
+        sentences: [
+          `They are ${throughWords(fact.completeThrough)}: more than ${fact.freshnessHours} hours ago.`,
+          'Every number since then is missing, which is not the same as 0.',
+        ],
+      };
+    case 'clock':
+      return {
+        title: `This machine's clock is ${describeSpan(fact.aheadSeconds * 1000)} ahead of the platform's`,
+        sentences: [
+          `It said ${fact.localAt} when the platform of ${fact.account} said ${fact.platformAt}. The books are complete by the platform's clock.`,
+          'Set the clock (NTP), or leave out --now, and run "costbook ingest" again. Nothing in the books needs repair.',
+        ],
+      };
+    case 'unproven':
+      return {
+        title: `Costs of ${fact.account} ${differenceWords(fact.difference ?? undefined, fact.count, monthsOf(fact))}`,
+        sentences: [
+          `The hours of ${counted(fact.count, 'window')} do not add up to what the platform says is their total.`,
+          ...outOfDateWords(fact),
+        ],
+        list: {
+          label: 'Windows',
+          items: [
+            ...fact.windows.map(({ start, end, because }) => `${start}/${end}: ${because}`),
+            ...(fact.count > fact.windows.length ? [`and ${fact.count - fact.windows.length} more`] : []),
+          ],
+        },
+      };
+    case 'check':
+      return {
+        title: `Check ${fact.check} ${fact.severity === 'critical' ? 'fails' : 'warns'}`,
+        sentences: [
+          fact.about,
+          fact.offenders === null
+            ? `It could not be asked: ${fact.error ?? 'its SQL is wrong'}`
+            : `${counted(fact.offenders, 'row')} found, none expected.`,
+        ],
+      };
+    case 'run':
+      return {
+        title: `${fact.command} ${fact.outcome === 'interrupted' ? 'was interrupted' : 'failed'}`,
+        sentences: [
+          ...(fact.error === null ? [] : [fact.error]),
+          `${fact.runNumber === 0 ? 'It' : `Run ${fact.runNumber}`}${fact.endedAt === null ? '' : ` ended at ${fact.endedAt}`}${fact.exitCode === null ? '' : ` with exit code ${fact.exitCode}`}.`,
+          ...outOfDateWords(fact),
+        ],
+      };
+    case 'books':
+      return booksWords(fact);
+    case 'closed_month':
+      return {
+        title: `${fact.month} moved by ${usd(fact.cost, true)} since it was closed`,
+        sentences: [
+          `${counted(fact.corrections, 'correction')} of ${fact.account}, delivered in ${fact.deliveredIn.join(', ')}. What was exported of the month as it was closed stays as it is.`,
+        ],
+        list: driverList('Moved most', fact.drivers, true),
+      };
+    case 'dimension':
+      return {
+        title: `New billing dimension ${fact.dimension}`,
+        sentences: [
+          `${fact.account} has costs of it since ${fact.firstHour}, ${usd(fact.cost)} so far. It is not on the platform's list: its unit is not known.`,
+        ],
+      };
+  }
+}
+
+/** What can still be trusted, before what is wrong. */
+function booksWords({ command, error, snapshot, completeThrough }: BooksFact): Words {
+  const until = `Nothing newer is loaded and no other alert is evaluated until the books are whole again.`;
+  return {
+    title: snapshot === null ? 'No number of the books can be used' : 'The books cannot be written: nothing is loaded',
+    sentences: [
+      snapshot === null
+        ? `Warehouse and published snapshot are both of no use. ${until}`
+        : `Published numbers stay right: ${usd(snapshot.cost)}, ${throughWords(completeThrough)}. ${until}`,
+      `${command} failed: ${error}`,
+    ],
+  };
+}
+
+function overWords(fact: AlertFact): Words {
+  switch (fact.kind) {
+    case 'budget':
+      if (fact.of === 'forecast') return forecastOverWords(fact);
+      return {
+        title: `budget ${fact.budget} is below ${fact.threshold} in ${fact.period} again`,
+        share: percentOf(fact.value, fact.amount),
+        sentences: [`${usd(fact.value)} of ${usd(fact.amount)} are spent.`],
+        fields: budgetFields(fact),
+      };
+    case 'anomaly':
+      return anomalyOverWords(fact);
+    case 'stale':
+      return { title: `the books of ${fact.account} are up to date again`, sentences: [] };
+    case 'clock':
+      return { title: `this machine's clock agrees with the platform of ${fact.account} again`, sentences: [] };
+    case 'unproven':
+      return {
+        title: `costs of ${fact.account} in ${monthWords(monthsOf(fact))} match the platform's totals again`,
+        sentences: [],
+      };
+    case 'check':
+      return { title: `check ${fact.check} passes again`, sentences: [fact.about] };
+    case 'run':
+      return { title: `${fact.command} ends well again`, sentences: [] };
+    case 'books':
+      return {
+        title: 'the books can be written again',
+        sentences: ['Costs are loaded and alerts are evaluated as before.'],
+      };
+    case 'closed_month':
+      return { title: `${fact.month} is again what it was closed with`, sentences: [] };
+    case 'dimension':
+      return { title: `billing dimension ${fact.dimension} is on the platform's list now`, sentences: [] };
+  }
+}
+
+/** Of a fact that an older version wrote the one month that it was about. */
+function monthsOf(fact: UnprovenFact): readonly string[] {
+  return fact.months ?? [(fact as { readonly month?: string }).month ?? ''];
+}
+
+/** Facts of older versions do not say it. */
+function outOfDateWords({ outOfDate = [] }: { readonly outOfDate?: OutOfDate }): string[] {
+  return outOfDate.map(
+    ({ account, completeThrough }) => `The books of ${account} are out of date: ${throughWords(completeThrough)}.`,
+  );
+}
+
+type BudgetWords = Omit<BudgetFact, 'state'>;
+type Forecast = NonNullable<BudgetFact['forecast']>;
+
+function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
+  const { step, observations, historyEnd, exceedsOn } = forecast;
+  return {
+    title: `Budget ${fact.budget} is forecast to reach ${fact.threshold} in ${fact.period}`,
+    share: percentOf(fact.value, fact.amount),
+    sentences: [
+      forecastSentence(forecast),
+      ...(exceedsOn === null ? [] : [`It exceeds ${usd(fact.limit)} ${aboutWhen(fact, forecast)}.`]),
+      `${usd(fact.value)} of ${usd(fact.amount)} are spent. The forecast is made of the ${counted(observations, `complete ${step}`)} ` +
+        `before ${historyEnd}.`,
+    ],
+    fields: [
+      { label: 'Forecast', value: usd(forecast.value) },
+      { label: `${forecast.level} % interval`, value: `${usd(forecast.low)} to ${usd(forecast.high)}` },
+      ...budgetFields(fact),
+    ],
+    list: driverList('Spent most', fact.drivers),
+  };
+}
+
+function forecastSentence({ value, low, high, level }: Forecast): string {
+  return `${usd(value)} are expected at its end: with ${level} % probability between ${usd(low)} and ${usd(high)}.`;
+}
+
+/** `on about the 23rd`; of hours, `at about 2026-10-23T17:00:00Z`. */
+function aboutWhen({ periodStart, periodEnd }: BudgetWords, { step, exceedsAt, exceedsOn }: Forecast): string {
+  if (step === 'hour' || exceedsOn === null) return `at about ${exceedsAt}`;
+  return aboutDay(exceedsOn, Date.parse(periodEnd) - Date.parse(periodStart));
+}
+
+function forecastOverWords(fact: BudgetWords): Words {
+  const { forecast } = fact;
+  const head = { share: percentOf(fact.value, fact.amount), fields: budgetFields(fact) };
+  const spent = `${usd(fact.value)} of ${usd(fact.amount)} are spent.`;
+  if (!forecast) {
+    return {
+      ...head,
+      title: `budget ${fact.budget} ended ${fact.period} below ${fact.threshold}, which it was forecast to reach`,
+      sentences: [spent],
+    };
+  }
+  return {
+    ...head,
+    title: `budget ${fact.budget} is no longer forecast to reach ${fact.threshold} in ${fact.period}`,
+    sentences: [forecastSentence(forecast), spent],
+  };
+}
+
+function budgetFields(fact: BudgetWords): Card['fields'] {
+  return [
+    { label: 'Spent', value: usd(fact.value) },
+    { label: 'Budget', value: usd(fact.amount) },
+    { label: 'Threshold', value: `${fact.threshold} (${usd(fact.limit)})` },
+    { label: 'Period', value: `${fact.periodStart}/${fact.periodEnd}` },
+  ];
+}
+
+function driverList(label: string, drivers: readonly Driver[], isSigned = false): Card['list'] {
+  if (drivers.length === 0) return undefined;
+  return { label, items: drivers.map((driver) => `${nameOf(driver)}: ${usd(driver.cost, isSigned)}`) };
+}
+
+function nameOf({ workspace, resourceType, resourceName }: Driver): string {
+  const name = `${resourceType ?? '(no type)'} ${resourceName ?? '(no name)'}`;
+  return workspace === null ? name : `${name} in ${workspace}`;
+}
+
+const barLength = 20;
+
+/** `████████████████░░░░ 82.4 %`; it is full only where all is used. */
+export function bar(share: number): string {
+  const filled = Math.max(0, Math.min(barLength, Math.floor((share / 100) * barLength)));
+  return `${'█'.repeat(filled)}${'░'.repeat(barLength - filled)} ${share.toFixed(1)} %`;
+}
+
+/** One line that says what a message is about. */
+export function subjectOf(message: OutgoingMessage): string {
+  const project = message.origin === undefined ? '' : `[${oneLine(message.origin.project, maxNameLength)}] `;
+  const prefix = `${message.isTest ? '[test] ' : ''}${project}`;
+  if (message.digest !== null) return `${prefix}${message.digest.title}`;
+  const [first] = message.entries;
+  if (first === undefined) return `${prefix}Costbook`;
+  if (message.entries.length === 1) {
+    const { icon, title } = cardOf(first);
+    return `${prefix}${icon} ${title}`;
+  }
+  const shownOver = message.entries.filter(({ transition }) => transition === 'resolved').length;
+  const held = message.entries.length - shownOver + (message.left?.anomalies ?? 0);
+  const over = shownOver + (message.left?.resolved ?? 0);
+  const parts = [...(held === 0 ? [] : [`${counted(held, 'alert')}`]), ...(over === 0 ? [] : [`${over} resolved`])];
+  return `${prefix}${cardOf(first).icon} ${parts.join(', ')}`;
+}
+
+/** What goes below every message. */
+export function footOf(message: OutgoingMessage): string {
+  return [
+    `Costbook ${message.at}`,
+    ...(message.origin === undefined ? [] : [originWords(message.origin)]),
+    `${throughWords(message.completeThrough)}, settled through ${message.settledThrough ?? 'nothing yet'}`,
+    `message ${message.id}`,
+    ...(message.mayBeRepeat ? ['may have been sent before'] : []),
+    ...(message.isTest ? ['a test: nothing happened'] : []),
+  ].join(' · ');
+}
+
+function originWords({ project, host }: Origin): string {
+  return `project ${oneLine(project, maxNameLength)} on ${oneLine(host, maxNameLength)}`;
+}
+
+/** Characters of a message in plain text: what nobody reads to its end, and no mail server refuses. */
+export const maxPlainText = 30_000;
+
+/**
+ * A message as plain text of bounded length, for mail and terminals: each line is made safe for its medium. What does
+ * not fit is counted.
+ */
+export function plainText(message: OutgoingMessage, safe: (line: string) => string = forTerminal): string {
+  const all = (
+    message.digest === null ? message.entries.map((entry) => plainCard(cardOf(entry))) : [message.digest.text]
+  ).map((part) =>
+    part
+      .split('\n')
+      .map((line) => safe(line))
+      .join('\n'),
+  );
+  let length = 0;
+  const shown = all.filter((part, index) => {
+    length += part.length + 2;
+    return index === 0 || length <= maxPlainText;
+  });
+  const head = message.entries.length > 1 ? [safe(subjectOf(message))] : [];
+  const more = moreWords(message, shown.length);
+  const parts = [...head, ...shown.map(cutToLines), ...(more === undefined ? [] : [more]), safe(footOf(message))];
+  return `${parts.join('\n\n')}\n`;
+}
+
+/** A text without the lines that are too many. */
+function cutToLines(text: string): string {
+  if (text.length <= maxPlainText) return text;
+  const end = text.lastIndexOf('\n', maxPlainText);
+  return `${text.slice(0, end === -1 ? maxPlainText : end)}\n…`;
+}
+
+function plainCard(card: Card): string {
+  return [
+    `${card.icon} ${card.title}`,
+    ...(card.share === undefined ? [] : [bar(card.share)]),
+    ...card.sentences,
+    ...(card.next === undefined ? [] : [card.next]),
+    ...card.warnings.map((warning) => `⚠ ${warning}`),
+    ...card.fields.map(({ label, value }) => `${label}: ${value}`),
+    ...(card.list === undefined ? [] : [`${card.list.label}:`, ...card.list.items.map((item) => `  - ${item}`)]),
+    card.notes.join(' · '),
+  ].join('\n');
+}

@@ -1,0 +1,66 @@
+import type { EmailSettings } from '../../config/index.ts';
+import { forMail } from '../../safe-text.ts';
+import { type OutgoingMessage, plainText, subjectOf } from '../message.ts';
+import type { SinkEffects, Tell } from './sink.ts';
+import { sendMail } from './smtp.ts';
+import { pinAddress, TargetFault } from './target.ts';
+
+/** What a subject may have of characters: what a list of mails shows. */
+const maxSubject = 150;
+
+/** Header and body of a message as mail: RFC 5322, UTF-8, its id the message's, so that a repeat is known as one. Pure. */
+export function mailOf(message: OutgoingMessage, from: string, to: readonly string[]): string {
+  const domain = from.slice(from.lastIndexOf('@') + 1);
+  const body = Buffer.from(plainText(message, forMail).replaceAll('\n', '\r\n')).toString('base64');
+  return [
+    `From: Costbook <${from}>`,
+    `To: ${to.join(',\r\n ')}`,
+    `Subject: ${encodedWords(forMail(subjectOf(message), maxSubject))}`,
+    `Date: ${new Date(message.at).toUTCString().replace('GMT', '+0000')}`,
+    `Message-ID: <${message.id}@${domain}>`,
+    'Auto-Submitted: auto-generated',
+    'MIME-Version: 1.0',
+    'Content-Type: text/plain; charset=utf-8',
+    'Content-Transfer-Encoding: base64',
+    '',
+    ...(body.match(/.{1,76}/g) ?? []),
+    '',
+  ].join('\r\n');
+}
+
+/** A text as encoded words of at most 75 characters each (RFC 2047): no letter of it can end the header. */
+function encodedWords(text: string): string {
+  const words: string[] = [];
+  let word = '';
+  for (const character of text) {
+    if (Buffer.byteLength(word + character) > 45) {
+      words.push(word);
+      word = '';
+    }
+    word += character;
+  }
+  words.push(word);
+  return words.map((part) => `=?utf-8?B?${Buffer.from(part).toString('base64')}?=`).join('\r\n ');
+}
+
+/** A mail server that takes mail for others. */
+export function openEmail(settings: EmailSettings, { signal }: SinkEffects): Tell {
+  const { host, port, tls, user, password, from, to, allowPrivateNetwork } = settings;
+  const credentials = user === undefined || password === undefined ? undefined : { user, password };
+  return async (message) => {
+    try {
+      const pinned = await pinAddress(host, allowPrivateNetwork);
+      if (tls === 'none' && !pinned.isPrivate) {
+        throw new TargetFault(`${host} is no private address, and only such may be sent to without TLS`);
+      }
+      return await sendMail(
+        { host, port, tls, credentials, from, to, data: mailOf(message, from, to) },
+        pinned,
+        signal,
+      );
+    } catch (error) {
+      if (!(error instanceof TargetFault)) throw error;
+      return { outcome: 'refused', because: error.message, isPassing: error.isPassing };
+    }
+  };
+}

@@ -1,0 +1,25 @@
+import type { SinkSettings } from '../../config/index.ts';
+import { openEmail } from './email.ts';
+import { openLog } from './log.ts';
+import type { SinkEffects, Tell } from './sink.ts';
+import { openSlack } from './slack.ts';
+import { openWebhook } from './webhook.ts';
+
+/** How a sink of each type is opened: adding one means one line here. */
+const openers: {
+  readonly [Type in SinkSettings['type']]: (
+    settings: Extract<SinkSettings, { type: Type }>,
+    effects: SinkEffects,
+  ) => Tell;
+} = {
+  slack: openSlack,
+  webhook: openWebhook,
+  email: openEmail,
+  log: (_, effects) => openLog(effects),
+};
+
+/** Opens a sink; nothing is sent yet. */
+export function openSink(settings: SinkSettings, effects: SinkEffects): Tell {
+  const open = openers[settings.type] as (settings: SinkSettings, effects: SinkEffects) => Tell;
+  return open(settings, effects);
+}

@@ -1,0 +1,42 @@
+import { connect as connectPlain, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import type { SinkSettings } from '../../config/index.ts';
+import { pinAddress, TargetFault } from './target.ts';
+import { timeLimited } from './time-limit.ts';
+
+const timeLimitMs = 10_000;
+
+/**
+ * Whether somebody listens where a sink's messages go, without sending any: name, address, port and, where the first
+ * byte is TLS, the certificate. Undefined where all is well, else why not, without any secret. Throws the signal's reason.
+ */
+export async function sinkFault(settings: SinkSettings, signal: AbortSignal): Promise<string | undefined> {
+  if (settings.type === 'log') return undefined;
+  const isMail = settings.type === 'email';
+  const target = isMail ? undefined : new URL(settings.url);
+  const host = isMail ? settings.host : (target?.hostname ?? '');
+  const isTls = isMail ? settings.tls === 'implicit' : target?.protocol === 'https:';
+  const port = isMail ? settings.port : Number(target?.port || (isTls ? 443 : 80));
+  const limit = timeLimited(signal, timeLimitMs);
+  let socket: Socket | undefined;
+  try {
+    const { address } = await pinAddress(host, settings.allowPrivateNetwork);
+    await new Promise<void>((resolve, reject) => {
+      limit.signal.throwIfAborted();
+      limit.signal.addEventListener('abort', () => reject(limit.signal.reason), { once: true });
+      socket = isTls
+        ? connectTls({ host: address, port, servername: host.replace(/^\[|\]$/g, '') }, resolve)
+        : connectPlain({ host: address, port }, resolve);
+      socket.on('error', reject);
+    });
+    return undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof TargetFault) return error.message;
+    if (limit.signal.aborted) return `${host}:${port} did not answer within ${timeLimitMs / 1000} s`;
+    return `${host}:${port} could not be reached (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`;
+  } finally {
+    limit.over();
+    socket?.destroy();
+  }
+}

@@ -1,0 +1,92 @@
+import { createHmac } from 'node:crypto';
+import { signatureKey, type WebhookSettings } from '../../config/index.ts';
+import { shorten } from '../../safe-text.ts';
+import type { Digest } from '../digest.ts';
+import { type OutgoingMessage, plainText, subjectOf } from '../message.ts';
+import type { AlertEntry } from '../transitions.ts';
+import { post } from './post.ts';
+import type { SinkEffects, Tell } from './sink.ts';
+
+/** Of the schema in docs/webhook-message.schema.json. */
+const version = 1;
+
+/** Bytes of a body: common servers take 100 kB. */
+export const maxWebhookBytes = 100_000;
+/** Bytes of one alert: a fact with names of thousands of characters must not push the others out. */
+const maxAlertBytes = 8_000;
+
+/** What a webhook is sent, as docs/webhook-message.schema.json has it, in at most `maxWebhookBytes`. Pure. */
+export function webhookBody(message: OutgoingMessage): string {
+  const { id, kind, at, mayBeRepeat, isTest, completeThrough, settledThrough, digest, left, origin } = message;
+  const head = {
+    ...{ version, id, kind, at, project: origin?.project ?? null, host: origin?.host ?? null, mayBeRepeat, isTest },
+    ...{ completeThrough, settledThrough, subject: subjectOf(message), text: plainText(message) },
+  };
+  // What counts is left to have place for its largest numbers.
+  let free = maxWebhookBytes - bytesOf({ ...head, alerts: [], digest: null, left: null }) - 200;
+  const alerts = within(message.entries.map(smallEntry), free);
+  free -= bytesOf(alerts);
+  const shownDigest = digest === null ? null : digestWithin(digest, free);
+  const leftAlerts = message.entries.length - alerts.length;
+  const leftBudgets = (digest?.budgets.length ?? 0) - (shownDigest?.budgets.length ?? 0);
+  const isAll = left === undefined && leftAlerts === 0 && leftBudgets === 0;
+  const counts = { anomalies: 0, impact: '0', resolved: 0, ...left, alerts: leftAlerts, budgets: leftBudgets };
+  return JSON.stringify({ ...head, alerts, digest: shownDigest, left: isAll ? null : counts });
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+/** As many items from the beginning as have place. */
+function within<T>(items: readonly T[], bytes: number): T[] {
+  let free = bytes;
+  const end = items.findIndex((item) => {
+    free -= bytesOf(item) + 1;
+    return free < 0;
+  });
+  return end === -1 ? [...items] : items.slice(0, end);
+}
+
+/** An alert; of one that is too large all texts but its key are cut. */
+function smallEntry(entry: AlertEntry): AlertEntry {
+  return bytesOf(entry) <= maxAlertBytes ? entry : { ...withShortTexts(entry), key: shorten(entry.key, maxKey) };
+}
+
+/** The digest without its own text, which the message has, where that is too large; and with as many budgets as fit. */
+function digestWithin(digest: Digest, bytes: number): Digest {
+  const small = bytesOf(digest) <= bytes ? digest : { ...withShortTexts({ ...digest, budgets: [] }), text: '' };
+  const free = bytes - bytesOf({ ...small, budgets: [] });
+  const budgets = small === digest ? digest.budgets : within(digest.budgets.map(withShortTexts), free);
+  return { ...small, budgets };
+}
+
+const maxKey = 2000;
+const shortText = 200;
+const shortList = 10;
+
+function withShortTexts<T>(value: T): T {
+  if (typeof value === 'string') return shorten(value, shortText) as T;
+  if (Array.isArray(value)) return value.slice(0, shortList).map(withShortTexts) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withShortTexts(item)])) as T;
+}
+
+/**
+ * The headers by which a receiver knows that a message is ours and new: HMAC-SHA256 over id, seconds since 1970 and body
+ * with points between them, as the Standard Webhooks specification has it.
+ */
+export function signatureHeaders(secret: string, id: string, seconds: number, body: string): Record<string, string> {
+  const signature = createHmac('sha256', signatureKey(secret)).update(`${id}.${seconds}.${body}`).digest('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': String(seconds), 'webhook-signature': `v1,${signature}` };
+}
+
+/** A webhook: JSON by POST, signed. */
+export function openWebhook(settings: WebhookSettings, { signal }: SinkEffects): Tell {
+  return (message) => {
+    const body = webhookBody(message);
+    // Real time: a receiver refuses what was signed long ago.
+    const headers = signatureHeaders(settings.secret, message.id, Math.floor(Date.now() / 1000), body);
+    return post({ ...settings, headers, body, signal });
+  };
+}

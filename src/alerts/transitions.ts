@@ -1,0 +1,485 @@
+import type { AnomalyFact } from '../anomalies/index.ts';
+import type { BudgetFact, Driver } from '../budgets/index.ts';
+import { exitCodes } from '../errors.ts';
+import type { Severity } from '../severity.ts';
+import { formatInstant, type Instant } from '../time.ts';
+import type { EndedAlert, Evaluation, KnownAlert, RaisedAlert } from '../warehouse/index.ts';
+import { largestDifference, monthsTouched } from './unproven.ts';
+
+/** What every fact about the data tells. */
+interface DataFactHead {
+  /** `stale/acc_main`: the same however often, and by whomever, it is evaluated. */
+  readonly key: string;
+  /** Null where it is about several accounts, or about none. */
+  readonly account: string | null;
+  readonly severity: Severity;
+  /** Names of the sinks that are told; none where nobody else is named than everybody. */
+  readonly notify: readonly string[];
+  /** withdrawn: nobody asks for it any more, which is told to nobody. */
+  readonly state: 'raised' | 'resolved' | 'withdrawn';
+  /** Through when the books are complete: of the account, or of all. */
+  readonly completeThrough: string | null;
+  /** A raised fact with another revision than was told is told again. */
+  readonly revision?: string | undefined;
+}
+
+/** The books of an account are complete through too long ago. */
+export interface StaleFact extends DataFactHead {
+  readonly kind: 'stale';
+  readonly freshnessHours: number;
+}
+
+/** This machine's clock was ahead of the platform's when the account was read last. */
+export interface ClockFact extends DataFactHead {
+  readonly kind: 'clock';
+  readonly aheadSeconds: number;
+  readonly platformAt: string;
+  readonly localAt: string;
+}
+
+/** Hours of an account differ from the platform's own totals: what it says of them contradicts itself. */
+export interface UnprovenFact extends DataFactHead {
+  readonly kind: 'unproven';
+  /** Months that such windows touch, newest first. */
+  readonly months: readonly string[];
+  /** The largest difference in cost, USD, decimal text; null where only usage differs. Facts of older versions have none. */
+  readonly difference?: string | null;
+  /** How many windows. */
+  readonly count: number;
+  /** The newest of them. */
+  readonly windows: readonly { readonly start: string; readonly end: string; readonly because: string }[];
+  readonly outOfDate: OutOfDate;
+}
+
+/** Accounts whose books are out of date for the same reason, with through when they are complete. */
+export type OutOfDate = readonly { readonly account: string; readonly completeThrough: string | null }[];
+
+/** A check returned what should not be in the books. */
+export interface CheckFact extends DataFactHead {
+  readonly kind: 'check';
+  readonly check: string;
+  readonly about: string;
+  /** Null where its SQL is wrong. */
+  readonly offenders: number | null;
+  readonly error: string | null;
+}
+
+/** The last run of a command failed. */
+export interface RunFact extends DataFactHead {
+  readonly kind: 'run';
+  readonly command: string;
+  readonly runNumber: number;
+  readonly outcome: string;
+  readonly exitCode: number | null;
+  readonly error: string | null;
+  readonly endedAt: string | null;
+  /** Only of an ingest. */
+  readonly outOfDate: OutOfDate;
+}
+
+/** The warehouse cannot be written: it is missing, damaged or not permitted. Nothing is loaded until somebody acts. */
+export interface BooksFact extends DataFactHead {
+  readonly kind: 'books';
+  readonly command: string;
+  readonly exitCode: number;
+  readonly error: string;
+  readonly foundAt: string;
+  /** Whether "costbook repair" mends it. */
+  readonly isForRepair: boolean;
+  /** What the published snapshot holds: rows, USD as decimal text; null where it cannot be read as a whole. */
+  readonly snapshot: { readonly rows: number; readonly cost: string; readonly publishedAt: string } | null;
+}
+
+/** The platform tells something else of a closed month than when it was closed. */
+export interface ClosedMonthFact extends DataFactHead {
+  readonly kind: 'closed_month';
+  readonly month: string;
+  /** USD, decimal text: more than was closed, less where negative. */
+  readonly cost: string;
+  readonly corrections: number;
+  readonly deliveredIn: readonly string[];
+  readonly drivers: readonly Driver[];
+}
+
+/** Costs of a billing dimension that is not on the platform's own list. */
+export interface DimensionFact extends DataFactHead {
+  readonly kind: 'dimension';
+  readonly dimension: string;
+  readonly firstHour: string;
+  /** USD so far, decimal text. */
+  readonly cost: string;
+}
+
+/** A threshold of a budget. */
+export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
+  readonly state: BudgetFact['state'] | 'withdrawn';
+  readonly revision?: string | undefined;
+};
+
+export type DataFact =
+  | StaleFact
+  | ClockFact
+  | UnprovenFact
+  | CheckFact
+  | RunFact
+  | BooksFact
+  | ClosedMonthFact
+  | DimensionFact;
+export type AlertFact = DataFact | BudgetAlertFact | AnomalyFact;
+export type AlertKind = AlertFact['kind'];
+
+/** One thing that happened to an alert and that its sinks are told. */
+export interface AlertEntry {
+  readonly key: string;
+  readonly occurrence: number;
+  /**
+   * reminded: it was acknowledged until now, and still holds. open: it was raised earlier, before this sink was to be
+   * notified.
+   */
+  readonly transition: 'raised' | 'reminded' | 'open' | 'resolved';
+  readonly fact: AlertFact;
+  /** When it was raised; only of what was open before. */
+  readonly since?: string | undefined;
+}
+
+/** What an evaluation comes to: what changes in the ledger, and what is told to whom. */
+export interface Transitions {
+  readonly raised: readonly RaisedAlert[];
+  readonly ended: readonly EndedAlert[];
+  readonly told: Evaluation['told'];
+  readonly acknowledged: readonly string[];
+  readonly entries: readonly { readonly entry: AlertEntry; readonly sinks: readonly string[] }[];
+}
+
+/** Alerts of a budget's period that is over for so long lapse: nothing changes in it any more that would be told. */
+const lapseDays = 62;
+const dayMs = 86_400_000;
+
+/**
+ * What becomes of alerts by facts. Each sink is notified of each crossing once: of a fact that is open already again only
+ * where its revision differs, and of one that was resolved when it is raised again. A sink that came later gets what is
+ * open. Where there is no fact for an open alert nothing is known, and it stays open. `everybody` are the sinks of facts
+ * that name none. Pure.
+ */
+export function transitionsOf(
+  known: readonly KnownAlert[],
+  facts: readonly AlertFact[],
+  { now, everybody }: { readonly now: Instant; readonly everybody: readonly string[] },
+): Transitions {
+  const raised: RaisedAlert[] = [];
+  const ended: EndedAlert[] = [];
+  const told = new Map<string, Evaluation['told'][number]>();
+  const entries: { entry: AlertEntry; sinks: readonly string[] }[] = [];
+  const byKey = new Map(known.map((alert) => [alert.key, alert]));
+  const factsByKey = new Map(facts.map((fact) => [fact.key, fact]));
+  const acknowledged = known.flatMap(({ key, acknowledgedUntil }) =>
+    acknowledgedUntil !== undefined && acknowledgedUntil <= now ? [key] : [],
+  );
+
+  function sinksOf({ notify }: AlertFact): string[] {
+    return [...new Set(notify.length > 0 ? notify : everybody)];
+  }
+  function raise(fact: AlertFact, before: KnownAlert | undefined): void {
+    const isSilent = before?.acknowledgedUntil !== undefined && before.acknowledgedUntil > now;
+    const occurrence = (before?.occurrence ?? 0) + 1;
+    const { key, kind, account, severity } = fact;
+    const sinks = sinksOf(fact);
+    raised.push({ key, occurrence, kind, account, severity, fact: JSON.stringify(fact), sinks, isTold: !isSilent });
+    if (!isSilent) entries.push({ entry: { key, occurrence, transition: 'raised', fact }, sinks });
+  }
+  function end(alert: KnownAlert, ending: EndedAlert['ending'], fact: AlertFact): void {
+    ended.push({ key: alert.key, occurrence: alert.occurrence, ending, fact: JSON.stringify(fact) });
+  }
+
+  /** Notifies the sinks that an open alert did not have yet; nobody while it is acknowledged. */
+  function share({ key, occurrence, sinks, acknowledgedUntil, raisedAt }: KnownAlert, fact: AlertFact): void {
+    const added = sinksOf(fact).filter((sink) => !sinks.includes(sink));
+    if (added.length === 0 || (acknowledgedUntil !== undefined && acknowledgedUntil > now)) return;
+    told.set(key, { key, occurrence, sinks: [...sinks, ...added] });
+    const since = formatInstant(raisedAt);
+    entries.push({ entry: { key, occurrence, transition: 'open', fact, since }, sinks: added });
+  }
+
+  for (const fact of factsByKey.values()) {
+    const before = byKey.get(fact.key);
+    const open = before?.isOpen === true ? before : undefined;
+    if (fact.state === 'raised') {
+      if (open === undefined) {
+        raise(fact, before);
+        continue;
+      }
+      if (fact.revision !== parseFact(open.fact).revision) {
+        // While it is acknowledged it stays as it was reported, so that its end is reported as well.
+        if (open.acknowledgedUntil !== undefined && open.acknowledgedUntil > now) continue;
+        end(open, 'superseded', fact);
+        raise(fact, open);
+        continue;
+      }
+      if (acknowledged.includes(open.key) || (!open.isTold && open.acknowledgedUntil === undefined)) {
+        const { key, occurrence, sinks, isTold } = open;
+        if (!isTold) told.set(key, { key, occurrence, sinks });
+        entries.push({ entry: { key, occurrence, transition: isTold ? 'reminded' : 'raised', fact }, sinks });
+      }
+      share(open, fact);
+    } else if (open !== undefined) {
+      end(open, fact.state, fact);
+      // Nobody is told the end of what nobody was told the beginning of.
+      if (fact.state === 'resolved' && open.isTold) {
+        const { key, occurrence, sinks } = open;
+        entries.push({ entry: { key, occurrence, transition: 'resolved', fact }, sinks });
+      }
+    }
+  }
+  for (const alert of known) {
+    if (!alert.isOpen || ended.some(({ key }) => key === alert.key)) continue;
+    const fact = factsByKey.get(alert.key) ?? parseFact(alert.fact);
+    if (fact.kind === 'budget' && Date.parse(fact.periodEnd) + lapseDays * dayMs < now) end(alert, 'lapsed', fact);
+    else if (!factsByKey.has(alert.key)) share(alert, fact);
+  }
+  return { raised, ended, told: [...told.values()], acknowledged, entries };
+}
+
+/** A fact as the ledger keeps it. */
+export function parseFact(json: string): AlertFact {
+  return JSON.parse(json) as AlertFact;
+}
+
+type LastRun = Pick<RunFact, 'command' | 'runNumber' | 'outcome' | 'exitCode' | 'error' | 'endedAt'>;
+
+/** What is known of the data, for facts about it. Instants are text, USD decimal text. */
+export interface DataState {
+  readonly accounts: readonly {
+    readonly account: string;
+    /** Of an account that the configuration no longer names nothing new is expected. */
+    readonly isConfigured: boolean;
+    readonly completeThrough: string | null;
+    readonly isTooOld: boolean;
+    /** Null where this machine's clock was not ahead of the platform's. */
+    readonly clock: Pick<ClockFact, 'aheadSeconds' | 'platformAt' | 'localAt'> | null;
+    /** Newest first. */
+    readonly unproven: readonly { readonly start: string; readonly end: string; readonly because: string }[];
+  }[];
+  readonly freshnessHours: number;
+  /** Through when all accounts are complete. */
+  readonly completeThrough: string | null;
+  readonly checks: readonly {
+    readonly name: string;
+    readonly about: string;
+    readonly severity: 'fail' | 'warn';
+    readonly offenders: number | null;
+    readonly error: string | null;
+  }[];
+  /** The last run that is over, of each command that is watched. */
+  readonly runs: readonly LastRun[];
+  readonly closedMonths: readonly (Pick<
+    ClosedMonthFact,
+    'month' | 'cost' | 'corrections' | 'deliveredIn' | 'drivers'
+  > & {
+    readonly account: string;
+  })[];
+  readonly dimensions: readonly (Pick<DimensionFact, 'dimension' | 'firstHour' | 'cost'> & {
+    readonly account: string;
+  })[];
+}
+
+/** How many windows an alert shows; all are counted. */
+const windowsShown = 3;
+
+/** How severe an alert of each kind is, where somebody wants it otherwise. */
+export type Severities = Readonly<Partial<Record<DataFact['kind'], Severity>>>;
+
+/**
+ * The facts about the data that hold, and for every open alert about the data that does not hold any more the fact that
+ * says so. One cause is one fact: what only follows from another one is left out, unless it is open already. Pure.
+ */
+export function dataFacts(state: DataState, known: readonly KnownAlert[], severities: Severities = {}): DataFact[] {
+  const openFacts = new Map(known.flatMap((alert) => (alert.isOpen ? [[alert.key, parseFact(alert.fact)]] : [])));
+  const held = heldFacts(state, openFacts)
+    .filter((fact) => openFacts.has(fact.key) || !isConsequence(fact, state))
+    .map((fact) => ({ ...fact, severity: severities[fact.kind] ?? fact.severity }));
+  const keys = new Set(held.map(({ key }) => key));
+  const over = [...openFacts].flatMap(([key, fact]): DataFact[] =>
+    keys.has(key) || fact.kind === 'budget' || fact.kind === 'anomaly' ? [] : [overFact(fact, state)],
+  );
+  return [...held, ...over];
+}
+
+/**
+ * Whether another fact has the cause: old books after an ingest that failed, an ingest that failed for hours that differ
+ * from the platform's totals, and another command that refuses to go on because of either.
+ */
+function isConsequence(fact: DataFact, state: DataState): boolean {
+  const ingest = state.runs.find(({ command, outcome }) => command === 'ingest' && outcome !== 'done');
+  if (fact.kind === 'stale') return ingest !== undefined;
+  if (fact.kind !== 'run' || fact.exitCode !== exitCodes.unproven) return false;
+  const windows = state.accounts.flatMap(({ unproven }) => unproven);
+  if (fact.command !== 'ingest') return ingest !== undefined || windows.length > 0;
+  return windows.some(({ because }) => fact.error?.includes(because));
+}
+
+function heldFacts(state: DataState, open: ReadonlyMap<string, AlertFact>): DataFact[] {
+  return [
+    ...state.accounts.flatMap((account) => accountFacts(account, state.freshnessHours, open)),
+    ...state.checks.flatMap((check) => checkFact(check, state.completeThrough) ?? []),
+    ...state.runs.flatMap((run) => runFact(run, state, open) ?? []),
+    ...state.closedMonths.map((moved) => closedMonthFact(moved, throughOf(state, moved.account))),
+    ...state.dimensions.map((dimension) => dimensionFact(dimension, throughOf(state, dimension.account))),
+  ];
+}
+
+/** A fact that held and does not any more; withdrawn where nobody looks for it now. */
+function overFact(fact: DataFact, state: DataState): DataFact {
+  const account = state.accounts.find((candidate) => candidate.account === fact.account);
+  function isLookedFor(): boolean {
+    if (fact.kind === 'stale') return account?.isConfigured === true;
+    if (fact.kind === 'check') return state.checks.some(({ name }) => name === fact.check);
+    // Books of an older version have one of each month, in the place of which there is one of the account now.
+    if (fact.kind === 'unproven' && (account?.unproven.length ?? 0) > 0) return false;
+    return fact.account === null || account !== undefined;
+  }
+  const completeThrough = fact.account === null ? state.completeThrough : throughOf(state, fact.account);
+  return { ...fact, state: isLookedFor() ? 'resolved' : 'withdrawn', completeThrough };
+}
+
+function throughOf(state: DataState, account: string): string | null {
+  return state.accounts.find((candidate) => candidate.account === account)?.completeThrough ?? null;
+}
+
+function keyOf(...parts: readonly string[]): string {
+  return parts.map((part) => encodeURIComponent(part)).join('/');
+}
+
+function accountFacts(
+  { account, isConfigured, isTooOld, clock, completeThrough, unproven }: DataState['accounts'][number],
+  freshnessHours: number,
+  open: ReadonlyMap<string, AlertFact>,
+): DataFact[] {
+  const head = { account, notify: [], state: 'raised' as const, completeThrough };
+  const unprovenKey = keyOf('unproven', account);
+  return [
+    ...(isConfigured && isTooOld
+      ? [
+          {
+            ...head,
+            key: keyOf('stale', account),
+            kind: 'stale' as const,
+            severity: 'critical' as const,
+            freshnessHours,
+          },
+        ]
+      : []),
+    ...(clock === null
+      ? []
+      : [{ ...head, key: keyOf('clock', account), kind: 'clock' as const, severity: 'warning' as const, ...clock }]),
+    ...(unproven.length === 0
+      ? []
+      : [
+          {
+            ...head,
+            key: unprovenKey,
+            kind: 'unproven' as const,
+            severity: 'critical' as const,
+            months: monthsTouched(unproven),
+            difference: largestDifference(unproven.map(({ because }) => because)) ?? null,
+            count: unproven.length,
+            windows: unproven.slice(0, windowsShown),
+            ...outOfDateOf(isConfigured && isTooOld ? [{ account, completeThrough }] : [], open.get(unprovenKey)),
+          },
+        ]),
+  ];
+}
+
+function checkFact(check: DataState['checks'][number], completeThrough: string | null): CheckFact | undefined {
+  const { name, about, offenders, error } = check;
+  if (offenders === 0 && error === null) return undefined;
+  return {
+    key: keyOf('check', name),
+    kind: 'check',
+    account: null,
+    severity: check.severity === 'fail' || error !== null ? 'critical' : 'warning',
+    notify: [],
+    state: 'raised',
+    completeThrough,
+    check: name,
+    about,
+    offenders,
+    error,
+  };
+}
+
+function runFact(run: LastRun, state: DataState, open: ReadonlyMap<string, AlertFact>): RunFact | undefined {
+  if (run.outcome === 'done') return undefined;
+  const key = keyOf('run', run.command);
+  const outOfDate =
+    run.command === 'ingest' ? state.accounts.filter(({ isConfigured, isTooOld }) => isConfigured && isTooOld) : [];
+  return {
+    key,
+    kind: 'run',
+    account: null,
+    severity: 'critical',
+    notify: [],
+    state: 'raised',
+    completeThrough: state.completeThrough,
+    ...outOfDateOf(outOfDate, open.get(key)),
+    ...run,
+  };
+}
+
+/** That the books are out of date now is news once; that they are up to date while the cause stays is none. */
+function outOfDateOf(accounts: OutOfDate, open: AlertFact | undefined): Pick<RunFact, 'outOfDate' | 'revision'> {
+  return {
+    revision: accounts.length > 0 ? 'out of date' : open?.revision,
+    outOfDate: accounts.map(({ account, completeThrough }) => ({ account, completeThrough })),
+  };
+}
+
+function closedMonthFact(
+  { account, ...moved }: DataState['closedMonths'][number],
+  completeThrough: string | null,
+): ClosedMonthFact {
+  return {
+    key: keyOf('closed_month', account, moved.month),
+    kind: 'closed_month',
+    account,
+    severity: 'warning',
+    notify: [],
+    state: 'raised',
+    completeThrough,
+    revision: moved.cost,
+    ...moved,
+  };
+}
+
+function dimensionFact(
+  { account, ...dimension }: DataState['dimensions'][number],
+  completeThrough: string | null,
+): DimensionFact {
+  return {
+    key: keyOf('dimension', account, dimension.dimension),
+    kind: 'dimension',
+    account,
+    severity: 'info',
+    notify: [],
+    state: 'raised',
+    completeThrough,
+    ...dimension,
+  };
+}
+
+/**
+ * Facts of budgets with those of open alerts that no budget asks for any more: the budget, or its threshold, was changed
+ * or removed. Pure.
+ */
+export function withWithdrawn(
+  facts: readonly BudgetAlertFact[],
+  known: readonly KnownAlert[],
+  isAsked: (fact: BudgetAlertFact) => boolean,
+): BudgetAlertFact[] {
+  const withdrawn = known.flatMap((alert): BudgetAlertFact[] => {
+    const fact = alert.isOpen ? parseFact(alert.fact) : undefined;
+    if (fact?.kind !== 'budget' || isAsked(fact)) return [];
+    return [{ ...fact, state: 'withdrawn' }];
+  });
+  const gone = new Set(withdrawn.map(({ key }) => key));
+  return [...facts.filter(({ key }) => !gone.has(key)), ...withdrawn];
+}

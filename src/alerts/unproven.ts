@@ -1,0 +1,57 @@
+import { roundDecimal } from '../decimals.ts';
+import { usd } from '../money.ts';
+import { addCalendarMonths, formatMonth, type Instant, parseInstant } from '../time.ts';
+
+interface Stretch {
+  readonly start: string;
+  readonly end: string;
+}
+
+/** The months that windows touch, newest first: `2026-10`. A window of a year touches twelve. */
+export function monthsTouched(windows: readonly Stretch[]): string[] {
+  const months = new Set<Instant>();
+  for (const { start, end } of windows) {
+    const until = parseInstant(end, 'end', 0);
+    for (let month = parseInstant(start.slice(0, 7), 'start', 0); month < until; month = addCalendarMonths(month, 1)) {
+      months.add(month);
+    }
+  }
+  return [...months].sort((a, b) => b - a).map(formatMonth);
+}
+
+/** Months in words, oldest first, with neighbours as a range: `2025-01 to 2025-12, 2026-10`. */
+export function monthWords(months: readonly string[]): string {
+  const ranges: { first: string; last: string }[] = [];
+  for (const month of months.toSorted()) {
+    const range = ranges.at(-1);
+    if (range !== undefined && formatMonth(addCalendarMonths(parseInstant(range.last, 'month', 0), 1)) === month) {
+      range.last = month;
+    } else ranges.push({ first: month, last: month });
+  }
+  return ranges.map(({ first, last }) => (first === last ? first : `${first} to ${last}`)).join(', ');
+}
+
+const costDifference = /\(cost(?: in USD)?\)[^;]*?, difference (-?\d+(?:\.\d+)?)/g;
+
+/**
+ * The largest difference in cost that reasons of unproven windows name: USD, decimal text without its sign. Undefined
+ * where they name none: only usage differs, or the answer contradicts itself otherwise.
+ */
+export function largestDifference(reasons: readonly string[]): string | undefined {
+  const found = reasons.flatMap((reason) =>
+    [...reason.matchAll(costDifference)].map(([, amount = '0']) => amount.replace('-', '')),
+  );
+  return found.toSorted((a, b) => Number(b) - Number(a))[0];
+}
+
+/** `differ by 0.25 USD from the platform's totals in 2025-01 to 2025-12`: the amount and the months first. */
+export function differWords(reasons: readonly string[], months: readonly string[]): string {
+  return differenceWords(largestDifference(reasons), reasons.length, months);
+}
+
+/** As `differWords`, of an amount that is known; of several windows it is the largest. */
+export function differenceWords(difference: string | undefined, windows: number, months: readonly string[]): string {
+  const amount =
+    difference === undefined ? '' : `by ${windows > 1 ? 'up to ' : ''}${usd(roundDecimal(difference, 12))} `;
+  return `differ ${amount}from the platform's totals in ${monthWords(months)}`;
+}

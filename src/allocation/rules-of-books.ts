@@ -1,0 +1,395 @@
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { nearTwins } from '../did-you-mean.ts';
+import { usdDecimals } from '../money.ts';
+import type { Connection } from '../warehouse/index.ts';
+import { type Condition, type Definition, defaultRule, type Rule } from './definition.ts';
+
+/** What a rule catches of the costs in the books; amounts are decimal text in USD, before anything is split. */
+export interface RuleCatch {
+  readonly rule: string;
+  /** How it splits what it catches: cost, evenly, weights or usage; null where that has one owner. */
+  readonly splitBy: string | null;
+  readonly cost: string;
+  /** Of all cost, as decimal text; null where there is none. */
+  readonly share: string | null;
+  readonly resources: number;
+  /** First and last hour that it catches; null where it catches nothing. */
+  readonly firstHour: string | null;
+  readonly lastHour: string | null;
+}
+
+/** An owner that costs end up with. */
+export interface OwnerCost {
+  /** A JSON object with the dimensions of the rules in their order. */
+  readonly owner: string;
+  /** USD as decimal text. */
+  readonly cost: string;
+}
+
+/** Values of one dimension of owners that are probably one: the one that costs most, and the others. */
+export interface OwnerTwins {
+  readonly dimension: string;
+  readonly value: string;
+  readonly cost: string;
+  readonly twins: readonly { readonly value: string; readonly cost: string }[];
+}
+
+/** What allocation rules do to the costs in the books. */
+export interface AllocationTest {
+  /** In the order of the rules; the last is what stays for the default. */
+  readonly rules: readonly RuleCatch[];
+  readonly cost: string;
+  /** The same after allocation: equal, or there is a bug. */
+  readonly allocatedCost: string;
+  /** Of it, what ends up without any owner. */
+  readonly unallocatedCost: string;
+  /** Whose costs they are then, the most expensive first. */
+  readonly owners: readonly OwnerCost[];
+  readonly twins: readonly OwnerTwins[];
+  /** Months of shared cost that was split evenly, as no owner weighed anything, or that nobody shares. */
+  readonly splits: readonly { readonly rule: string; readonly months: number; readonly because: string }[];
+}
+
+/** Adds up what each rule in force catches in [from, to), null for all that is in the books. */
+export async function testAllocation(
+  connection: Connection,
+  period: { readonly from: string | null; readonly to: string | null },
+): Promise<AllocationTest> {
+  const rows = await connection.rows(
+    `with owners as materialized (select * from ledger.series_owners),
+    pieces as (
+      select
+        owners.rule_number, amounts.series_id,
+        sum(amounts.cost) as cost, min(amounts.bucket_start) as first_hour, max(amounts.bucket_start) as last_hour
+      from ledger.amounts as amounts
+      join owners on owners.series_id = amounts.series_id
+      where amounts.bucket_start >= owners.from_time and amounts.bucket_start < owners.to_time
+        and ($from is null or amounts.bucket_start >= cast($from as timestamp))
+        and ($to is null or amounts.bucket_start < cast($to as timestamp))
+      group by owners.rule_number, amounts.series_id
+    ),
+    caught as (
+      select
+        pieces.rule_number,
+        sum(pieces.cost) as cost,
+        count(distinct (series.account, series.workspace, series.resource_type, series.resource_name, series.resource_uuid))
+          as resources,
+        min(pieces.first_hour) as first_hour,
+        max(pieces.last_hour) as last_hour
+      from pieces
+      join ledger.series as series using (series_id)
+      group by pieces.rule_number
+    )
+    select
+      rules.rule,
+      rules.split.by as split_by,
+      cast(coalesce(caught.cost, 0) as decimal(38, 12)) as cost,
+      cast(coalesce(caught.cost, 0) / nullif(sum(caught.cost) over (), 0) as decimal(18, 6)) as share,
+      coalesce(caught.resources, 0) as resources,
+      strftime(caught.first_hour, '%Y-%m-%dT%H:%M:%SZ') as first_hour,
+      strftime(caught.last_hour, '%Y-%m-%dT%H:%M:%SZ') as last_hour
+    from ledger.allocation_rules as rules
+    left join caught using (rule_number)
+    order by rules.rule_number`,
+    period,
+  );
+  const [sums = {}] = await connection.rows(
+    `with owned as (
+      select owner, cast(sum(cost) as decimal(38, 12)) as cost
+      from costs_allocated
+      where ($from is null or bucket_start >= cast($from as timestamp))
+        and ($to is null or bucket_start < cast($to as timestamp))
+      group by owner
+    )
+    select
+      (
+        select cast(coalesce(sum(cost), 0) as decimal(38, 12))
+        from ledger.amounts
+        where ($from is null or bucket_start >= cast($from as timestamp))
+          and ($to is null or bucket_start < cast($to as timestamp))
+      ) as cost,
+      cast(coalesce(sum(cost), 0) as decimal(38, 12)) as allocated_cost,
+      cast(coalesce(sum(cost) filter (not contains(owner, ':"')), 0) as decimal(38, 12)) as unallocated_cost,
+      to_json(list({'owner': owner, 'cost': cast(cost as varchar)} order by cost desc, owner)) as owners
+    from owned`,
+    period,
+  );
+  const owners = JSON.parse(String(sums['owners'] ?? '[]')) as OwnerCost[];
+  const splits = await connection.rows(
+    `with pools as (
+      select rule, account, date_trunc('month', bucket_start) as usage_month, bool_and(not contains(owner, ':"')) as is_lost
+      from costs_allocated
+      where is_shared
+        and ($from is null or bucket_start >= cast($from as timestamp))
+        and ($to is null or bucket_start < cast($to as timestamp))
+      group by rule, account, usage_month
+    ),
+    level as (
+      select distinct rule, account, usage_month from allocation_splits where is_evenly_instead
+    )
+    select
+      pools.rule,
+      count(*) as months,
+      case
+        when pools.is_lost then 'it stays without an owner: nobody owns anything in the month'
+        else 'it is split evenly: no owner weighs anything'
+      end as because
+    from pools
+    left join level on level.rule = pools.rule and level.account = pools.account and level.usage_month = pools.usage_month
+    where pools.is_lost or level.rule is not null
+    group by pools.rule, because
+    order by pools.rule, because`,
+    period,
+  );
+  return {
+    rules: rows.map((row) => ({
+      rule: String(row['rule']),
+      splitBy: textOrNull(row['split_by']),
+      cost: String(row['cost']),
+      share: textOrNull(row['share']),
+      resources: Number(row['resources']),
+      firstHour: textOrNull(row['first_hour']),
+      lastHour: textOrNull(row['last_hour']),
+    })),
+    cost: String(sums['cost']),
+    allocatedCost: String(sums['allocated_cost']),
+    unallocatedCost: String(sums['unallocated_cost']),
+    owners,
+    twins: twinsOf(owners),
+    splits: splits.map((row) => ({
+      rule: String(row['rule']),
+      months: Number(row['months']),
+      because: String(row['because']),
+    })),
+  };
+}
+
+/** Values of each dimension that are probably one value, written in two ways. */
+function twinsOf(owners: readonly OwnerCost[]): OwnerTwins[] {
+  const costs = new Map<string, Map<string, bigint>>();
+  for (const { owner, cost } of owners) {
+    for (const [dimension, value] of Object.entries(JSON.parse(owner) as Record<string, string | null>)) {
+      if (value === null) continue;
+      const known = costs.get(dimension) ?? new Map<string, bigint>();
+      known.set(value, (known.get(value) ?? 0n) + wholeOfDecimal(cost, usdDecimals));
+      costs.set(dimension, known);
+    }
+  }
+  return [...costs].flatMap(([dimension, values]) => {
+    const inOrder = [...values].sort(([, a], [, b]) => (a > b ? -1 : a < b ? 1 : 0)).map(([value]) => value);
+    const costOf = (value: string): string => decimalOfWhole(values.get(value) ?? 0n, usdDecimals);
+    const groups = new Map<string, string[]>();
+    const grouped = new Set<string>();
+    for (const [value, twin] of nearTwins(inOrder)) {
+      if (grouped.has(value) || grouped.has(twin)) continue;
+      groups.set(value, [...(groups.get(value) ?? []), twin]);
+      grouped.add(twin);
+    }
+    return [...groups].map(([value, twins]) => ({
+      dimension,
+      value,
+      cost: costOf(value),
+      twins: twins.map((twin) => ({ value: twin, cost: costOf(twin) })),
+    }));
+  });
+}
+
+/** Why a rule matched, or did not. */
+export interface RuleVerdict {
+  readonly rule: string;
+  readonly matched: boolean;
+  /** What was found; of a rule that did not match, and what it expected. */
+  readonly because: readonly string[];
+}
+
+/** Who owns costs of a resource, for some of its billing dimensions, from one instant to another. */
+export interface OwnedPiece {
+  readonly account: string;
+  readonly workspace: string | null;
+  readonly resourceType: string | null;
+  readonly resourceName: string | null;
+  readonly resourceUuid: string | null;
+  readonly billingDimensions: readonly (string | null)[];
+  /** Null where it is so since ever, or for ever. */
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly labels: string | null;
+  readonly rule: string;
+  readonly isShared: boolean;
+  readonly owner: string;
+  /** USD in the books, as decimal text for each billing dimension added up. */
+  readonly cost: string;
+  /** The rules up to the one that matched. */
+  readonly rules: readonly RuleVerdict[];
+}
+
+/** Pieces of a resource that are explained; a name that more have is not one resource. */
+const maxPieces = 200;
+
+/**
+ * Who owns the costs of resources of this name, uuid, display name or external id, and why, by time. Empty where the
+ * books have no such resource.
+ */
+export async function explainAllocation(
+  connection: Connection,
+  resource: string,
+  definition: Definition | undefined,
+): Promise<OwnedPiece[]> {
+  const pieces = await connection.rows(
+    `with wanted as (
+      select distinct series_id
+      from ledger.series_states
+      where resource_name = $resource or resource_uuid = $resource or display_name = $resource or external_id = $resource
+    )
+    select
+      states.series_id, states.account, states.workspace, states.resource_type, states.resource_name,
+      states.resource_uuid, states.billing_dimension, states.labels,
+      strftime(states.from_time, '%Y-%m-%dT%H:%M:%SZ') as state_from,
+      cast(owners.from_time as varchar) as from_key,
+      case when isfinite(owners.from_time) then strftime(owners.from_time, '%Y-%m-%dT%H:%M:%SZ') end as from_time,
+      case when isfinite(owners.to_time) then strftime(owners.to_time, '%Y-%m-%dT%H:%M:%SZ') end as to_time,
+      owners.rule_number, owners.rule, owners.is_split, owners.owner,
+      cast(coalesce((
+        select sum(cost)
+        from ledger.amounts as amounts
+        where amounts.series_id = states.series_id
+          and amounts.bucket_start >= owners.from_time and amounts.bucket_start < owners.to_time
+      ), 0) as decimal(38, 12)) as cost,
+      (
+        select json_group_object(facts.field, facts.value)
+        from ledger.allocation_facts as facts
+        where facts.series_id = states.series_id and facts.from_time = states.from_time
+      ) as facts,
+      (
+        select to_json(list([hits.rule_number, hits.condition_number]))
+        from ledger.allocation_hits as hits
+        where hits.series_id = states.series_id and hits.from_time = states.from_time
+      ) as hits
+    from wanted
+    join ledger.series_states as states using (series_id)
+    join ledger.series_owners as owners
+      on owners.series_id = states.series_id
+      and owners.from_time >= states.from_time and owners.from_time < states.to_time
+    -- What was before its first cost, before it was made for one, is nothing to explain.
+    where owners.to_time > coalesce(
+      (select min(bucket_start) from ledger.amounts as amounts where amounts.series_id = states.series_id),
+      cast('-infinity' as timestamp)
+    )
+    order by
+      states.account, states.workspace, states.resource_type, states.resource_name, states.resource_uuid,
+      owners.from_time, states.billing_dimension
+    limit ${maxPieces * 20}`,
+    { resource },
+  );
+  const merged = new Map<string, OwnedPiece & { billingDimensions: (string | null)[]; costs: string[] }>();
+  for (const row of pieces) {
+    const facts = JSON.parse(String(row['facts'] ?? '{}')) as Record<string, string | null>;
+    const hits = JSON.parse(String(row['hits'] ?? '[]')) as [number, number][];
+    const [from, to] = [textOrNull(row['from_time']), textOrNull(row['to_time'])];
+    const piece = {
+      account: String(row['account']),
+      workspace: textOrNull(row['workspace']),
+      resourceType: textOrNull(row['resource_type']),
+      resourceName: textOrNull(row['resource_name']),
+      resourceUuid: textOrNull(row['resource_uuid']),
+      ...{ from, to },
+      labels: textOrNull(row['labels']),
+      rule: String(row['rule']),
+      isShared: row['is_split'] === true,
+      owner: String(row['owner']),
+      rules: verdicts(definition, Number(row['rule_number']), { facts, hits, from, to }),
+    };
+    const key = JSON.stringify(piece);
+    const known = merged.get(key);
+    const dimension = textOrNull(row['billing_dimension']);
+    if (known === undefined) {
+      merged.set(key, {
+        ...piece,
+        billingDimensions: [dimension],
+        cost: String(row['cost']),
+        costs: [String(row['cost'])],
+      });
+    } else {
+      known.billingDimensions.push(dimension);
+      known.costs.push(String(row['cost']));
+    }
+  }
+  const [sums = {}] = await connection.rows(
+    `select to_json(list(cast(total as varchar) order by place)) as totals
+    from (
+      select place, (select cast(sum(cast(unnest as decimal(38, 12))) as decimal(38, 12)) from unnest(costs)) as total
+      from (
+        select
+          unnest(from_json($costs, '[["VARCHAR"]]')) as costs,
+          generate_subscripts(from_json($costs, '[["VARCHAR"]]'), 1) as place
+      )
+    )`,
+    { costs: JSON.stringify([...merged.values()].map(({ costs }) => costs)) },
+  );
+  const totals = JSON.parse(String(sums['totals'] ?? '[]')) as string[];
+  return [...merged.values()].map(({ costs: _, ...piece }, index) => ({ ...piece, cost: totals[index] ?? piece.cost }));
+}
+
+interface Found {
+  readonly facts: Readonly<Record<string, string | null>>;
+  readonly hits: readonly (readonly [number, number])[];
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+function verdicts(definition: Definition | undefined, matchedNumber: number, found: Found): RuleVerdict[] {
+  const rules = definition?.rules ?? [];
+  return rules.slice(0, matchedNumber).map((rule, index) => {
+    const matched = index + 1 === matchedNumber;
+    const met = new Set(found.hits.filter(([rule]) => rule === index + 1).map(([, condition]) => condition));
+    return { rule: rule.name, matched, because: reasons(rule, met, matched, found) };
+  });
+}
+
+function reasons(rule: Rule, met: ReadonlySet<number>, matched: boolean, { facts, from, to }: Found): string[] {
+  if (rule.name === defaultRule) return ['no rule matched'];
+  const numbers = [...new Set(rule.conditions.map(({ number }) => number))];
+  const words = numbers.flatMap((number) => {
+    const alternatives = rule.conditions.filter((condition) => condition.number === number);
+    const field = alternatives[0]?.field ?? '';
+    const isMet = met.has(number);
+    if (isMet !== matched) return [];
+    const value = facts[field] ?? null;
+    const is = value === null ? `has no ${named(field)}` : `${named(field)} is ${value}`;
+    return [isMet ? is : `${is}, expected ${expectedOf(alternatives)}`];
+  });
+  const isTooEarly = rule.from !== null && (from === null || from < rule.from);
+  const isTooLate = rule.until !== null && (to === null || to > rule.until);
+  if (!matched && (isTooEarly || isTooLate)) {
+    words.push(
+      `it is valid ${[rule.from && `from ${rule.from}`, rule.until && `until ${rule.until}`].filter(Boolean).join(' ')}`,
+    );
+  }
+  return words.length === 0 ? ['it asks for nothing'] : words;
+}
+
+function named(field: string): string {
+  return field.startsWith('label:') ? `label ${field.slice('label:'.length)}` : field;
+}
+
+/** Values shown of a long list. */
+const maxValuesShown = 5;
+
+function expectedOf(alternatives: readonly Condition[]): string {
+  const texts = alternatives.map(({ kind, value }) => {
+    if (kind === 'absent') return 'nothing';
+    return kind === 'like' ? (value === '%' ? 'any value' : asWritten(value ?? '')) : (value ?? '');
+  });
+  const more = texts.length > maxValuesShown ? [`${texts.length - maxValuesShown} more`] : [];
+  const shown = [...texts.slice(0, maxValuesShown), ...more];
+  return shown.length > 1 ? `${shown.slice(0, -1).join(', ')} or ${shown.at(-1)}` : (shown[0] ?? '');
+}
+
+/** A pattern for LIKE as it is written in the rules. */
+function asWritten(like: string): string {
+  return like.replace(/\\(.)|%/gs, (found, escaped: string | undefined) => escaped ?? (found === '%' ? '*' : found));
+}
+
+function textOrNull(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value);
+}

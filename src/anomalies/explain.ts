@@ -1,0 +1,139 @@
+import { formatInstant, hourMs } from '../time.ts';
+import { type Connection, readSql, type SqlRow } from '../warehouse/index.ts';
+import { dayName } from './days.ts';
+import type { Episode } from './detect.ts';
+import { type AnomalyDetail, usdText } from './fact.ts';
+import type { Scope } from './scope.ts';
+
+/** What explains an episode, and the exact cost of its first day. */
+export interface Explained extends Omit<AnomalyDetail, 'impacts' | 'notices'> {
+  /** USD, decimal text. */
+  readonly cost: string;
+}
+
+/** An episode, and what all of its days so far were expected to cost in USD. */
+export interface ToExplain {
+  readonly scope: Scope;
+  readonly episode: Episode;
+  readonly expectedSoFar: number;
+}
+
+/** An anomaly names so many resources at most. */
+const driverCount = 5;
+/** Where one of price and usage makes so much of a difference, it alone is what moved. */
+const alone = 0.75;
+
+/**
+ * Explains episodes by the books, in their order: who drives their days so far, whether price or usage moved, and in which
+ * hour of the first day they began.
+ */
+export async function explain(connection: Connection, asked: readonly ToExplain[]): Promise<Explained[]> {
+  if (asked.length === 0) return [];
+  const anomalies = JSON.stringify(
+    asked.map(({ scope, episode, expectedSoFar }, anomaly) => ({
+      anomaly,
+      account: scope.account,
+      workspace: scope.workspace,
+      resource_type: scope.resourceType,
+      billing_dimension: scope.billingDimension,
+      day: dayName(episode.firstDay),
+      last_day: dayName(episode.lastDay),
+      expected: expectedSoFar,
+    })),
+  );
+  const drivers = await connection.rows(await readSql('anomalies', 'drivers'), { anomalies, drivers: driverCount });
+  const hours = await connection.rows(await readSql('anomalies', 'hours'), { anomalies });
+  const driversOf = byAnomaly(drivers);
+  const hoursOf = byAnomaly(hours);
+  return asked.map(({ episode, expectedSoFar }, anomaly) =>
+    explained(episode, expectedSoFar, driversOf.get(anomaly) ?? [], hoursOf.get(anomaly) ?? []),
+  );
+}
+
+function byAnomaly(rows: readonly SqlRow[]): ReadonlyMap<number, SqlRow[]> {
+  const found = new Map<number, SqlRow[]>();
+  for (const row of rows) {
+    const anomaly = Number(row['anomaly']);
+    const own = found.get(anomaly);
+    if (own === undefined) found.set(anomaly, [row]);
+    else own.push(row);
+  }
+  return found;
+}
+
+function explained(
+  episode: Episode,
+  expectedSoFar: number,
+  rows: readonly SqlRow[],
+  hours: readonly SqlRow[],
+): Explained {
+  const whole = rows.find((row) => Number(row['place']) === 0);
+  const costSoFar = String(whole?.['cost'] ?? noCost);
+  const difference = Number(costSoFar) - expectedSoFar;
+  return {
+    cost: String(whole?.['first_cost'] ?? noCost),
+    costSoFar,
+    firstHour: firstHour(episode, hours),
+    ...effects(episode.kind, { cost: Number(costSoFar), expected: expectedSoFar }, whole),
+    drivers: rows
+      .filter((row) => Number(row['place']) > 0)
+      .map((row) => {
+        const expected = Number(row['expected']);
+        const part = difference === 0 ? 0 : (Number(row['cost']) - expected) / difference;
+        return {
+          resourceName: textOrNull(row['resource_name']),
+          resourceUuid: textOrNull(row['resource_uuid']),
+          cost: String(row['cost']),
+          expected: usdText(expected),
+          part: Math.round(part * 1000) / 10,
+        };
+      }),
+  };
+}
+
+/**
+ * The hour from which on a day's hours, added up, differ most from those that were expected: those before it were as
+ * usual. What is expected of a day is spread over its hours as in the weeks before.
+ */
+function firstHour({ firstDay, expected, isUp }: Episode, rows: readonly SqlRow[]): string | null {
+  const base = rows.reduce((sum, row) => sum + Number(row['base_cost']), 0);
+  let best = 0;
+  let bestSum = 0;
+  let sum = 0;
+  for (let hour = 23; hour >= 0; hour -= 1) {
+    const row = rows.find((candidate) => Number(candidate['hour']) === hour);
+    const usual = base > 0 ? (expected * Number(row?.['base_cost'] ?? 0)) / base : 0;
+    sum += (Number(row?.['cost'] ?? 0) - usual) * (isUp ? 1 : -1);
+    // The earliest of equals, but for hours that differ by nothing.
+    if (sum > bestSum + 1e-9) {
+      best = hour;
+      bestSum = sum;
+    }
+  }
+  return rows.length === 0 ? null : formatInstant(firstDay * 24 * hourMs + best * hourMs);
+}
+
+const noCost = '0.000000000000';
+
+/** How price and usage split the difference, as in the report price_volume. */
+function effects(
+  kind: Episode['kind'],
+  { cost, expected }: { readonly cost: number; readonly expected: number },
+  whole: SqlRow | undefined,
+): Pick<AnomalyDetail, 'moved' | 'priceEffect' | 'volumeEffect'> {
+  const [usage, baseCost, baseUsage] = ['usage', 'base_cost', 'base_usage'].map((name) => Number(whole?.[name] ?? 0));
+  const unknown = { moved: null, priceEffect: null, volumeEffect: null };
+  if (usage === undefined || baseCost === undefined || baseUsage === undefined || baseUsage <= 0 || baseCost <= 0)
+    return unknown;
+  const difference = cost - expected;
+  const oldPrice = kind === 'price' && usage > 0 ? expected / usage : baseCost / baseUsage;
+  const price = usage > 0 ? cost - oldPrice * usage : 0;
+  const volume = difference - price;
+  if (![price, volume].every(Number.isFinite) || difference === 0) return unknown;
+  const moved = price / difference >= alone ? 'price' : volume / difference >= alone ? 'usage' : 'both';
+  return { moved, priceEffect: usdText(price), volumeEffect: usdText(volume) };
+}
+
+function textOrNull(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value);
+}

@@ -1,0 +1,334 @@
+import { dayMs, formatInstant, type Instant } from '../time.ts';
+import {
+  type AnomalyEvaluation,
+  type AnomalyRow,
+  type Completeness,
+  type Connection,
+  completeness,
+  readSql,
+} from '../warehouse/index.ts';
+import type { DailyCosts } from './baseline.ts';
+import { dayName, dayNamed, dayNumber } from './days.ts';
+import { type Episode, quietDays } from './detect.ts';
+import { againDays, evaluateScope, type KeptEpisode, lateShare, readDays } from './evaluate.ts';
+import { type Explained, explain } from './explain.ts';
+import { type AnomalyDetail, usdText } from './fact.ts';
+import { noticesOf, severityAt } from './notices.ts';
+import type { AnomalyRules } from './rules.ts';
+import { type Scope, scopeKey, scopeOf } from './scope.ts';
+
+/** What is known of anomalies after an evaluation. */
+export interface AnomalyState extends Pick<AnomalyEvaluation, 'anomalies' | 'accounts'> {
+  /** All that are open, or were lately: those of `anomalies` and those of which nothing else is known than before. */
+  readonly present: readonly AnomalyRow[];
+}
+
+/**
+ * Looks at the days that became complete since the last evaluation, and at earlier ones whose numbers have changed; what
+ * is known of anomalies then, and what of it is new. Only reads. An account is looked at as far as it is complete.
+ */
+export async function evaluateAnomalies(connection: Connection, rules: AnomalyRules): Promise<AnomalyState> {
+  const evaluated = new Map(
+    (await connection.rows(await readSql('anomalies', 'evaluated'))).map((row) => [
+      String(row['account']),
+      dayNumber(Number(row['evaluated_through'])) - 1,
+    ]),
+  );
+  const accounts = (await completeness(connection)).flatMap((account) =>
+    lookedAt(account, evaluated.get(account.account)),
+  );
+  const oldest = Math.min(...accounts.map(({ lastDay }) => lastDay)) - readDays + 1;
+  const known = accounts.length === 0 ? [] : await readKnownAnomalies(connection, dayName(oldest - 30));
+  if (accounts.length === 0) return { anomalies: [], accounts: [], present: known };
+  const changed = await changedDays(connection, oldest);
+  const due = accounts.filter(
+    ({ account, lastDay, evaluatedDay }) =>
+      evaluatedDay === undefined ||
+      lastDay > evaluatedDay ||
+      [...changed].some(([key, from]) => (JSON.parse(key) as string[])[0] === account && from <= lastDay),
+  );
+  if (due.length === 0) return { anomalies: [], accounts: [], present: known };
+
+  // An account that fell behind long ago must not make the others read all that came since.
+  const from = Math.min(...due.map(({ lastDay }) => lastDay)) - readDays + 1;
+  const rowsOf = groupedBy(known, (row) => scopeKey(scopeOf({ ...row })));
+  const costs = withScopesWithoutCosts(await readDailyCosts(connection, due, from), due, known, from);
+  const late = await lateDays(connection, Math.min(...due.map(({ lastDay }) => lastDay)) - againDays + 1);
+  const [loads] = await connection.rows('select coalesce(max(load_number), 0) as load_number from ledger.loads');
+  const found: Found[] = [];
+  for (const { account, lastDay, evaluatedDay } of due) {
+    const own = costs.filter(({ scope }) => scope.account === account);
+    const isQuiet = quietDays(
+      own.map(({ series }) => series),
+      rules,
+    );
+    for (const { scope, series } of own) {
+      const key = scopeKey(scope);
+      const rows = rowsOf.get(key) ?? [];
+      const changedFrom = changed.get(key);
+      const episodes = evaluateScope({
+        ...{ series, known: rows.map(toEpisode), lastDay, evaluatedDay, changedFrom, isQuiet, rules },
+        isLate: (late.get(key) ?? []).some(
+          ({ day, moved }) => moved >= lateShare * (series.costs[day - series.firstDay] ?? 0),
+        ),
+        newKey: (episode) => anomalyKey(scope, episode),
+      });
+      for (const episode of episodes) {
+        const before = rows.find((row) => row.anomaly_key === episode.key);
+        const isMoved = changedFrom !== undefined && changedFrom <= episode.lastDay;
+        found.push({ scope, episode, before, isMoved, expectedSoFar: expectedSoFar(episode, series) });
+      }
+    }
+  }
+  // Explained is what somebody is notified of, and again when it has another day or its numbers have changed.
+  const toExplain = found.filter(
+    ({ episode, before, isMoved }) =>
+      episode.isTold &&
+      !episode.isRestated &&
+      (before?.is_told !== true || isMoved || before.last_day !== dayName(episode.lastDay)),
+  );
+  const explained = new Map(
+    (await explain(connection, toExplain)).map((explanation, place) => [toExplain[place]?.episode, explanation]),
+  );
+  const rows = found.map(({ scope, episode, before }) => ({
+    before,
+    row: toRow(scope, episode, { before, explanation: explained.get(episode), rules }),
+  }));
+  const anomalies = rows.flatMap(({ row, before }) => (JSON.stringify(before) === JSON.stringify(row) ? [] : [row]));
+  const keys = new Set(anomalies.map(({ anomaly_key }) => anomaly_key));
+  return {
+    anomalies,
+    accounts: due.map(({ account, lastDay }) => ({
+      account,
+      evaluatedThrough: (lastDay + 1) * dayMs,
+      loadNumber: Number(loads?.['load_number']),
+    })),
+    present: [...known.filter(({ anomaly_key }) => !keys.has(anomaly_key)), ...anomalies],
+  };
+}
+
+/** An episode of a scope, and what was known of it before. */
+interface Found {
+  readonly scope: Scope;
+  readonly episode: KeptEpisode;
+  readonly before: AnomalyRow | undefined;
+  /** Whether numbers of its days have changed. */
+  readonly isMoved: boolean;
+  readonly expectedSoFar: number;
+}
+
+/** USD that all days of an episode so far were expected to cost. */
+function expectedSoFar({ firstDay, lastDay, impacts }: Episode, series: DailyCosts): number {
+  const costs = series.costs.slice(Math.max(0, firstDay - series.firstDay), Math.max(0, lastDay - series.firstDay + 1));
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+  return sum(costs) - sum(impacts);
+}
+
+interface LookedAt {
+  readonly account: string;
+  readonly historyStart: Instant;
+  readonly lastDay: number;
+  readonly evaluatedDay: number | undefined;
+}
+
+function lookedAt(
+  { account, historyStart, completeThrough }: Completeness,
+  evaluatedDay: number | undefined,
+): LookedAt[] {
+  if (historyStart === undefined || completeThrough === undefined) return [];
+  const lastDay = dayNumber(completeThrough) - 1;
+  // Books that are complete through less than before are not looked at again until they are where they were.
+  if (lastDay < dayNumber(historyStart) || (evaluatedDay !== undefined && lastDay < evaluatedDay)) return [];
+  return [{ account, historyStart, lastDay, evaluatedDay }];
+}
+
+/** The first day of each scope whose numbers have changed since its account was evaluated. */
+async function changedDays(connection: Connection, oldest: number): Promise<Map<string, number>> {
+  const rows = await connection.rows(await readSql('anomalies', 'changed'), { from: formatInstant(oldest * dayMs) });
+  return new Map(rows.map((row) => [scopeKey(scopeOf(row)), Number(row['first_day'])]));
+}
+
+/** By how much days of each scope became more after they had been loaded. */
+async function lateDays(connection: Connection, from: number): Promise<Map<string, { day: number; moved: number }[]>> {
+  const days = new Map<string, { day: number; moved: number }[]>();
+  const rows = await connection.rows(await readSql('anomalies', 'late'), { from: formatInstant(from * dayMs) });
+  for (const row of rows) {
+    const key = scopeKey(scopeOf(row));
+    const day = { day: Number(row['usage_day']), moved: Number(row['moved']) };
+    days.set(key, [...(days.get(key) ?? []), day]);
+  }
+  return days;
+}
+
+/** Every scope of these accounts with its days from `oldest` on, or from where its account's books begin. */
+async function readDailyCosts(
+  connection: Connection,
+  accounts: readonly LookedAt[],
+  oldest: number,
+): Promise<{ scope: Scope; series: DailyCosts }[]> {
+  const lastDay = Math.max(...accounts.map((account) => account.lastDay));
+  const rows = await connection.rows(await readSql('anomalies', 'daily'), {
+    from: formatInstant(oldest * dayMs),
+    to: formatInstant((lastDay + 1) * dayMs),
+    accounts: JSON.stringify(accounts.map(({ account }) => account)),
+  });
+  return rows.map((row) => {
+    const scope = scopeOf(row);
+    const books = accounts.find(({ account }) => account === scope.account);
+    return { scope, series: seriesOf(row, books === undefined ? oldest : firstDayOf(books, oldest), lastDay) };
+  });
+}
+
+/**
+ * With the scopes of known anomalies of which no cost at all is left: restated away, or gone for longer than is read. Each
+ * of their days costs nothing.
+ */
+function withScopesWithoutCosts(
+  costs: readonly { readonly scope: Scope; readonly series: DailyCosts }[],
+  accounts: readonly LookedAt[],
+  known: readonly AnomalyRow[],
+  oldest: number,
+): { scope: Scope; series: DailyCosts }[] {
+  const seen = new Set(costs.map(({ scope }) => scopeKey(scope)));
+  const without = known.flatMap((row) => {
+    const scope = scopeOf({ ...row });
+    const books = accounts.find(({ account }) => account === scope.account);
+    if (books === undefined || seen.has(scopeKey(scope))) return [];
+    seen.add(scopeKey(scope));
+    const firstDay = firstDayOf(books, oldest);
+    return [{ scope, series: seriesOf({ days: '[]', costs: '[]', usages: '[]' }, firstDay, books.lastDay) }];
+  });
+  return [...costs, ...without];
+}
+
+function firstDayOf(books: LookedAt, oldest: number): number {
+  return Math.max(oldest, Math.ceil(books.historyStart / dayMs));
+}
+
+function groupedBy<T>(values: readonly T[], keyOf: (value: T) => string): ReadonlyMap<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const value of values) {
+    const own = groups.get(keyOf(value));
+    if (own === undefined) groups.set(keyOf(value), [value]);
+    else own.push(value);
+  }
+  return groups;
+}
+
+function seriesOf(row: Readonly<Record<string, unknown>>, firstDay: number, lastDay: number): DailyCosts {
+  const [days, dayCosts, dayUsages] = ['days', 'costs', 'usages'].map(
+    (name) => JSON.parse(String(row[name])) as number[],
+  );
+  const costs = new Array<number>(Math.max(0, lastDay - firstDay + 1)).fill(0);
+  const usages = [...costs];
+  for (const [place, day] of (days ?? []).entries()) {
+    if (day < firstDay) continue;
+    costs[day - firstDay] = dayCosts?.[place] ?? 0;
+    usages[day - firstDay] = dayUsages?.[place] ?? 0;
+  }
+  return { firstDay, costs, usages };
+}
+
+/** `anomaly/acc_main/research/sandbox/sandbox_compute_runtime_gbs/2026-10-03`, with `/price` of a price. */
+export function anomalyKey(
+  { account, workspace, resourceType, billingDimension }: Scope,
+  { firstDay, kind }: Episode,
+): string {
+  const names = [account, workspace, resourceType, billingDimension].map((name) =>
+    name === null ? '@none' : encodeURIComponent(name),
+  );
+  return ['anomaly', ...names, dayName(firstDay), ...(kind === 'price' ? ['price'] : [])].join('/');
+}
+
+/** Anomalies as they are known now: those that are open, and those that ended on a day or later. */
+export async function readKnownAnomalies(connection: Connection, from: string): Promise<AnomalyRow[]> {
+  const rows = await connection.rows(await readSql('anomalies', 'known'), { from });
+  return rows.map(
+    (row) =>
+      ({
+        ...row,
+        price_ratio: row['price_ratio'] === null ? null : Number(row['price_ratio']),
+      }) as unknown as AnomalyRow,
+  );
+}
+
+function toEpisode(row: AnomalyRow): KeptEpisode {
+  const { impacts } = JSON.parse(row.detail) as AnomalyDetail;
+  return {
+    key: row.anomaly_key,
+    isTold: row.is_told,
+    isRestated: row.state === 'restated',
+    kind: row.kind as Episode['kind'],
+    isUp: row.is_up,
+    firstDay: dayNamed(row.first_day),
+    seenDay: dayNamed(row.seen_day),
+    lastDay: dayNamed(row.last_day),
+    toldDay: row.told_day === null ? undefined : dayNamed(row.told_day),
+    state: row.state === 'restated' ? 'over' : row.state,
+    endedDay: row.ended_day === null ? undefined : dayNamed(row.ended_day),
+    cost: Number(row.cost),
+    expected: Number(row.expected),
+    low: Number(row.expected_low),
+    high: Number(row.expected_high),
+    impacts,
+    ratio: row.price_ratio ?? undefined,
+  };
+}
+
+function toRow(
+  scope: Scope,
+  episode: KeptEpisode,
+  {
+    before,
+    explanation,
+    rules,
+  }: { before: AnomalyRow | undefined; explanation: Explained | undefined; rules: AnomalyRules },
+): AnomalyRow {
+  const unexplained = {
+    costSoFar: null,
+    firstHour: null,
+    moved: null,
+    priceEffect: null,
+    volumeEffect: null,
+    drivers: [],
+  };
+  const known = before === undefined ? unexplained : (JSON.parse(before.detail) as AnomalyDetail);
+  const { cost, ...explained } = explanation ?? { cost: undefined, ...known };
+  const impacts = episode.impacts.map((impact) => Number(impact.toFixed(6)));
+  const notices = episode.isTold ? noticesOf(episode, rules) : [];
+  const detail: AnomalyDetail = {
+    impacts,
+    notices: notices.map((notice) => ({ ...notice, day: dayName(notice.day), impact: usdText(notice.impact) })),
+    costSoFar: explained.costSoFar ?? null,
+    firstHour: explained.firstHour,
+    moved: explained.moved,
+    priceEffect: explained.priceEffect,
+    volumeEffect: explained.volumeEffect,
+    drivers: explained.drivers,
+  };
+  const day = (number: number | undefined) => (number === undefined ? null : dayName(number));
+  return {
+    anomaly_key: episode.key,
+    account: scope.account,
+    workspace: scope.workspace,
+    resource_type: scope.resourceType,
+    billing_dimension: scope.billingDimension,
+    kind: episode.kind,
+    is_up: episode.isUp,
+    first_day: dayName(episode.firstDay),
+    seen_day: dayName(episode.seenDay),
+    last_day: dayName(episode.lastDay),
+    told_day: day(episode.toldDay),
+    state: episode.isRestated ? 'restated' : episode.state,
+    ended_day: day(episode.endedDay),
+    cost: cost ?? (before !== undefined && Number(before.cost) === episode.cost ? before.cost : usdText(episode.cost)),
+    expected: usdText(episode.expected),
+    expected_low: usdText(episode.low),
+    expected_high: usdText(episode.high),
+    impact: usdText(impacts.reduce((sum, impact) => sum + impact, 0)),
+    price_ratio: episode.ratio ?? null,
+    severity: notices.at(-1)?.severity ?? before?.severity ?? severityAt(episode, episode.seenDay, rules),
+    is_told: episode.isTold,
+    detail: JSON.stringify(detail),
+  };
+}

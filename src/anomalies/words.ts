@@ -1,0 +1,296 @@
+import { counted } from '../counted.ts';
+import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
+import { cents, usd } from '../money.ts';
+import { dayNamed } from './days.ts';
+import type { AnomalyDriver, AnomalyFact } from './fact.ts';
+
+/** The text of an anomaly, as cards of alerts have it. */
+export interface AnomalyWords {
+  readonly title: string;
+  readonly sentences: readonly string[];
+  readonly fields: readonly { readonly label: string; readonly value: string }[];
+  readonly list: { readonly label: string; readonly items: readonly string[] } | undefined;
+}
+
+const decimals = 12;
+const driversShown = 3;
+/** A resource with so many percent of the difference is the one to look at. */
+const mainPart = 50;
+
+/** An anomaly in plain words: what it has cost, what it will cost, what drives it, and what to do next. Pure. */
+export function anomalyWords(fact: AnomalyFact): AnomalyWords {
+  return {
+    title: titleOf(fact),
+    sentences: [
+      ...noticeWords(fact),
+      ...monthEndWords(fact),
+      drivenWords(fact),
+      ...(fact.isOver ? ['It is over.'] : []),
+      nextWords(fact),
+      ...silenceWords(fact),
+    ],
+    fields: fieldsOf(fact),
+    list: fact.drivers.length === 0 ? undefined : { label: 'Driven by', items: driverItems(fact.drivers) },
+  };
+}
+
+/** The end of an anomaly in plain words. Pure. */
+export function anomalyOverWords(fact: AnomalyFact): AnomalyWords {
+  const subject = subjectOf(fact);
+  const amount = `${amountOf(fact.impact)} ${fact.isUp ? 'more' : 'less'} than usual`;
+  const days = spanOf(fact);
+  const head = { fields: [], list: undefined };
+  if (fact.isRestated) {
+    return {
+      ...head,
+      title: `${subject} cost what is usual after all`,
+      sentences: [`The platform corrected its numbers: ${days} had nothing unusual.`],
+    };
+  }
+  if (fact.isUsual === true) {
+    return {
+      ...head,
+      title: `${subject} has cost ${amount} ${days}: Costbook takes that as usual from now on`,
+      sentences: [
+        `${usd(fact.impact, true)} in all${rateWords(fact)}. Costbook reports it again only if it changes.`,
+        nextWords(fact),
+      ],
+    };
+  }
+  const verb = fact.anomaly === 'drop' ? 'has costs again' : 'costs what is usual again';
+  const total = `${usd(fact.impact, true)} in all, ${days}${rateWords(fact)}.`;
+  return { ...head, title: `${subject} ${verb}, after ${amount}`, sentences: [total] };
+}
+
+function titleOf(fact: AnomalyFact): string {
+  const { anomaly, isUp, impact, firstDay, lastDay } = fact;
+  const subject = subjectOf(fact);
+  const amount = amountOf(impact);
+  const days = spanOf(fact);
+  const isOneDay = firstDay === lastDay;
+  const has = isOneDay || fact.isOver ? '' : 'has ';
+  switch (anomaly) {
+    case 'new':
+      return isOneDay
+        ? `${subject} is new: ${amount} ${days}`
+        : `${subject} is new and ${has}cost ${amount} ${days}${rateWords(fact)}`;
+    case 'drop':
+      return isCredit(fact)
+        ? `${subject} was credited ${amountOf(fact.cost)} more than it cost ${dayWords(firstDay, lastDay)}`
+        : `${subject} has cost nothing since ${dayWords(firstDay, lastDay)}, usually ${amountOf(fact.expected)} a day`;
+    case 'price': {
+      const percent = shareOf(minus(fact.cost, fact.expected), fact.expected);
+      return `The price of ${subject} ${isUp ? 'rose' : 'fell'} by ${percent} %: ${amount} ${isUp ? 'more' : 'less'} ${days}${rateWords(fact)}`;
+    }
+    case 'spike':
+    case 'step':
+    case 'dip':
+      return `${subject} ${has}cost ${amount} ${isUp ? 'more' : 'less'} than usual ${days}${rateWords(fact)}`;
+  }
+}
+
+/** The resource that drives it, or what is billed where no single one does. */
+function subjectOf(fact: AnomalyFact): string {
+  const billed = fact.billingDimension ?? 'no billing dimension';
+  if (fact.anomaly === 'price') return billed;
+  const main = mainDriver(fact);
+  return main === undefined ? `${billed} of ${placeOf(fact)}` : nameOf(main);
+}
+
+function mainDriver({ drivers }: AnomalyFact): AnomalyDriver | undefined {
+  return drivers.find(({ part }) => part >= mainPart);
+}
+
+function nameOf({ resourceName }: AnomalyDriver): string {
+  return resourceName ?? 'a resource without a name';
+}
+
+function placeOf({ workspace, resourceType }: AnomalyFact): string {
+  return `${resourceType ?? 'no resource type'} in ${workspace ?? 'no workspace'}`;
+}
+
+/** `on 20 Oct`, `since 15 Nov`, and of what is over `from 15 Nov to 17 Nov`. */
+function spanOf({ firstDay, lastDay, isOver }: AnomalyFact): string {
+  const first = dayWords(firstDay, lastDay);
+  if (firstDay === lastDay) return `on ${first}`;
+  if (!isOver) return `since ${first}`;
+  const isOneMonth = firstDay.slice(0, 7) === lastDay.slice(0, 7);
+  return `from ${isOneMonth ? Number(firstDay.slice(8)) : first} to ${dayWords(lastDay, lastDay)}`;
+}
+
+/** ` (about 92 USD a day)`; nothing where it has one day. */
+function rateWords({ dailyImpact }: AnomalyFact): string {
+  return dailyImpact === null || dailyImpact === undefined ? '' : ` (about ${roughly(dailyImpact)} a day)`;
+}
+
+/** What is new since the notice before. */
+function noticeWords({ notice, lastNotice, firstDay, lastDay }: AnomalyFact): string[] {
+  const before =
+    lastNotice === null || lastNotice === undefined
+      ? ''
+      : `: it was ${amountOf(lastNotice.impact)} through ${dayWords(lastNotice.day, lastDay)}, when last reported`;
+  const days = dayNamed(lastDay) - dayNamed(firstDay) + 1;
+  switch (notice) {
+    case 'worse':
+      return [`It got worse${before}.`];
+    case 'continues':
+      return [`It goes on, for ${days} days now${before}.`];
+    case 'reminder':
+      return [`It still goes on, after ${days} days${before}.`];
+    case 'first':
+    case undefined:
+      return [];
+  }
+}
+
+/** What it comes to if it goes on. */
+function monthEndWords(fact: AnomalyFact): string[] {
+  const { monthEnd } = fact;
+  if (monthEnd === null || monthEnd === undefined) return paceWords(fact);
+  return [`If it goes on, it comes to about ${roughly(monthEnd.impact)} by the end of ${monthName(monthEnd.month)}.`];
+}
+
+/** So many hours of a first day say little by their amount: a whole day costs many times as much. */
+const fewHours = 8;
+
+function paceWords({ anomaly, isUp, isOver, firstDay, lastDay, firstHour, impact }: AnomalyFact): string[] {
+  if (!isUp || isOver || anomaly === 'price' || firstDay !== lastDay || firstHour === null) return [];
+  const hours = 24 - Number(firstHour.slice(11, 13));
+  if (hours > fewHours) return [];
+  const daily = decimalOfWhole((wholeOfDecimal(impact, decimals) * 24n) / BigInt(hours), decimals);
+  return [`It began in the last ${counted(hours, 'hour')} of the day: if it goes on, about ${roughly(daily)} a day.`];
+}
+
+/** Whether price or usage moved, of what and where, and since which hour. */
+function drivenWords(fact: AnomalyFact): string {
+  const { moved, priceEffect, volumeEffect, anomaly, isUp, firstHour, resourceType } = fact;
+  const main = mainDriver(fact);
+  const of =
+    main === undefined
+      ? placeOf(fact)
+      : `${resourceType ?? 'the resource'} ${nameOf(main)} in ${placeOfWorkspace(fact)}`;
+  const billed = `${fact.billingDimension ?? 'no billing dimension'} of ${of}`;
+  const since =
+    firstHour === null
+      ? ''
+      : `, since about ${dayWords(firstHour.slice(0, 10), fact.lastDay)}, ${firstHour.slice(11, 16)} UTC`;
+  const direction = isUp ? 'up' : 'down';
+  if (moved === null || priceEffect === null || volumeEffect === null || anomaly === 'drop' || anomaly === 'new') {
+    return `Billed: ${billed}${since}.`;
+  }
+  if (moved === 'price') return `The price of a unit went ${direction}, not the usage: ${billed}${since}.`;
+  if (moved === 'usage') return `The usage went ${direction}, not the price: ${billed}${since}.`;
+  return `Price and usage moved (${usd(priceEffect, true)} and ${usd(volumeEffect, true)}): ${billed}${since}.`;
+}
+
+function placeOfWorkspace({ workspace }: AnomalyFact): string {
+  return workspace ?? 'no workspace';
+}
+
+function nextWords(fact: AnomalyFact): string {
+  const { anomaly, isUp, billingDimension } = fact;
+  if (anomaly === 'price') {
+    return 'Compare the price with your contract: "costbook report price_volume" lists it by resource.';
+  }
+  const main = mainDriver(fact);
+  if (main === undefined) return 'No single resource drives it: look for what those below have in common.';
+  const name = nameOf(main);
+  if (isCredit(fact)) return `Check what the credit of ${name} is for.`;
+  if (!isUp) return `Check whether ${name} was meant to ${anomaly === 'drop' ? 'stop' : 'cost less'}.`;
+  if (billingDimension?.includes('_storage_') === true) return `Check what ${name} stores.`;
+  if (anomaly === 'new') return `Check who runs ${name}, and whether it is meant to run.`;
+  return `Check what ${name} runs, and its schedule.`;
+}
+
+/** Who reads of it again may know of it already. */
+function silenceWords({ notice, isOver }: AnomalyFact): string[] {
+  if (isOver || notice === undefined || notice === 'first') return [];
+  return ['If it is meant to be, "costbook alerts ack" with the key below stops these messages.'];
+}
+
+function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
+  const { firstDay, lastDay, cost, costSoFar, impact, dailyImpact, account } = fact;
+  const days = firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`;
+  const total = costSoFar ?? cost;
+  const usual = fact.anomaly === 'new' ? 'nothing' : exactly(costSoFar ? minus(total, impact) : fact.expected);
+  return [
+    { label: 'Cost', value: `${usd(total)}, ${days}` },
+    { label: 'Usual', value: `${usual}${firstDay === lastDay ? ` (${rangeWords(fact)})` : ''}` },
+    { label: 'Difference', value: `${usd(impact, true)}${dailyImpact ? `, about ${roughly(dailyImpact)} a day` : ''}` },
+    { label: 'Where', value: `${placeOf(fact)}, account ${account}` },
+  ];
+}
+
+function rangeWords({ expectedLow, expectedHigh, anomaly }: AnomalyFact): string {
+  if (anomaly === 'new') return 'nothing before';
+  return isNothing(expectedLow) ? `up to ${usd(expectedHigh)}` : `${usd(expectedLow)} to ${usd(expectedHigh)}`;
+}
+
+function driverItems(drivers: readonly AnomalyDriver[]): string[] {
+  return drivers
+    .filter(({ part }) => Math.abs(part) >= 1)
+    .slice(0, driversShown)
+    .map(({ resourceName, cost, expected, part }) => {
+      const usual = isNothing(expected) ? 'nothing expected' : `${usd(expected)} expected`;
+      return `${resourceName ?? '(no name)'}: ${usd(cost)}, ${usual} (${part.toFixed(0)} %)`;
+    });
+}
+
+/** Whether more was taken back on the first day than it cost. */
+function isCredit({ cost }: Pick<AnomalyFact, 'cost'>): boolean {
+  return wholeOfDecimal(cost, decimals) < 0n;
+}
+
+const months = [
+  ...['January', 'February', 'March', 'April', 'May', 'June'],
+  ...['July', 'August', 'September', 'October', 'November', 'December'],
+];
+
+function monthName(date: string): string {
+  return months[Number(date.slice(5, 7)) - 1] ?? date;
+}
+
+/** `15 Nov`; with its year where that is not the one of the last day. */
+function dayWords(day: string, lastDay: string): string {
+  const year = day.slice(0, 4) === lastDay.slice(0, 4) ? '' : ` ${day.slice(0, 4)}`;
+  return `${Number(day.slice(8, 10))} ${monthName(day).slice(0, 3)}${year}`;
+}
+
+/** An estimate to the cent: what is below a cent is none. */
+function exactly(text: string): string {
+  return `${cents(wholeOfDecimal(text, decimals))} USD`;
+}
+
+/** An amount without its sign: `12.19 USD`, and from 100 USD on `458 USD`. */
+function amountOf(text: string): string {
+  return rough(text, 100n);
+}
+
+/** An estimate without its sign: `92 USD`, and below 10 USD `4.06 USD`. */
+function roughly(text: string): string {
+  return rough(text, 10n);
+}
+
+const unit = 10n ** BigInt(decimals);
+const grouped = new Intl.NumberFormat('en-US');
+
+/** Whole USD from `least` on, cents below. */
+function rough(text: string, least: bigint): string {
+  const signed = wholeOfDecimal(text, decimals);
+  const whole = signed < 0n ? -signed : signed;
+  return whole < least * unit ? usd(decimalOfWhole(whole, decimals)) : `${grouped.format(rounded(whole, unit))} USD`;
+}
+
+function shareOf(difference: string, expected: string): string {
+  const whole = wholeOfDecimal(expected, decimals);
+  const percent = whole <= 0n ? 0n : rounded(wholeOfDecimal(difference, decimals) * 100n, whole);
+  return String(percent < 0n ? -percent : percent);
+}
+
+function minus(one: string, other: string): string {
+  return decimalOfWhole(wholeOfDecimal(one, decimals) - wholeOfDecimal(other, decimals), decimals);
+}
+
+function isNothing(text: string): boolean {
+  return wholeOfDecimal(text, decimals) === 0n;
+}

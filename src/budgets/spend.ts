@@ -1,0 +1,417 @@
+import { rounded, wholeOfDecimal } from '../decimals.ts';
+import { nearest } from '../did-you-mean.ts';
+import { usdDecimals } from '../money.ts';
+import { type CalendarPeriod, formatInstant, hourMs, hoursIn, type Instant, type Window } from '../time.ts';
+import { type Completeness, type Connection, completeness, readSql, type SqlRow } from '../warehouse/index.ts';
+import { reachedAt, readKnown } from './coverage-known.ts';
+import type { Budget, BudgetScope } from './file.ts';
+import { type BudgetFact, type Driver, evaluateBudgets, type Spend, watchedPeriods } from './thresholds.ts';
+
+/** How fast money is being spent on a budget, and of which hours that was computed. */
+export interface BurnRate extends Window {
+  /** Trillionths of a USD in 24 hours, rounded. */
+  readonly perDay: bigint;
+}
+
+/** A spend with what is computed beside it for the present period. */
+export interface SpendNow extends Spend {
+  /** Undefined where no hour is complete in every account. */
+  readonly burnRate: BurnRate | undefined;
+  /** What of `spent` lies in hours that are not complete yet: there may be more of them; undefined where nothing is known. */
+  readonly spentSince: bigint | undefined;
+}
+
+/** What is known of the accounts besides the books. */
+export interface SpendsAsked {
+  readonly now: Instant;
+  /** Books whose complete-through lies further back are missing something. */
+  readonly freshnessHours: number;
+  /** Accounts of the configuration, where it names any: of others nothing more is expected. */
+  readonly configured: readonly string[];
+}
+
+/** A burn rate is of so many complete hours, whole weeks in which every weekday counts the same. */
+const burnHours = 7 * 24;
+
+/** So many resources stand beside a spend. */
+const driverCount = 3;
+
+/**
+ * What was spent on budgets in the given periods of each, in their order. Where a scope asks for what these books do not
+ * have (owners without an allocation, labels without an inventory) it is not known, and `lacking` says why.
+ */
+export async function readSpends(
+  connection: Connection,
+  asked: readonly { readonly budget: Budget; readonly period: CalendarPeriod }[],
+  { now, freshnessHours, configured }: SpendsAsked,
+): Promise<SpendNow[]> {
+  const accounts = await completeness(connection);
+  const unanswerable = await unanswerableOf(connection, [...new Set(asked.map(({ budget }) => budget))]);
+  const unread = asked.some(({ budget }) => budget.scope.label !== undefined) ? await unreadListings(connection) : [];
+  const lines = asked.map(({ budget, period }) => {
+    const ours = accounts.filter(({ account }) => budget.scope.account?.includes(account) ?? true);
+    const expected = expectedOf(budget, accounts, configured);
+    const completeThrough = earliest(expected);
+    const dueThrough = Math.min(period.end, now - freshnessHours * hourMs);
+    const named = budget.scope.account?.filter((account) => !ours.some((row) => row.account === account)) ?? [];
+    return {
+      budget,
+      period,
+      accounts: ours.map(({ account }) => account),
+      completeThrough,
+      burning: burningHours(expected, completeThrough),
+      isAnswerable: !unanswerable.has(budget),
+      lacking: [
+        ...(unanswerable.get(budget) ?? []),
+        ...(accounts.length === 0 ? ['no account is in the books'] : []),
+        ...named.map((account) => `account ${account} is not in the books`),
+        ...expected.flatMap((account) => lackingOf(account, period, dueThrough)),
+        ...unread.filter((listing) => isAskedOf(budget, listing)).map(({ sentence }) => sentence),
+      ],
+    };
+  });
+  const stretches = lines.flatMap(({ budget, period, completeThrough, burning, isAnswerable }, line) => {
+    if (!isAnswerable) return [];
+    const since = Math.max(period.start, completeThrough ?? period.start);
+    return [
+      { line, of: 'period', budget, start: period.start, end: period.end },
+      ...(since < period.end ? [{ line, of: 'since', budget, start: since, end: period.end }] : []),
+      ...(burning === undefined ? [] : [{ line, of: 'burning', budget, ...burning }]),
+    ];
+  });
+  const costs = await costsOf(connection, stretches);
+  const covered = await coveredHours(
+    connection,
+    lines.map(({ period }) => period),
+  );
+  return lines.map(({ budget, period, accounts: ours, completeThrough, burning, isAnswerable, lacking }, line) => {
+    const costOf = (of: string) => costs[stretches.findIndex((stretch) => stretch.line === line && stretch.of === of)];
+    const hasHours = covered.some((row) => row.stretch === line && row.hours > 0 && ours.includes(row.account));
+    const isKnown = isAnswerable && hasHours;
+    const { total: spent = 0n, drivers = [] } = costOf('period') ?? {};
+    const { total: burnt = 0n } = costOf('burning') ?? {};
+    return {
+      budget: budget.name,
+      period,
+      spent: isKnown ? spent : undefined,
+      spentSince: isKnown ? (costOf('since')?.total ?? 0n) : undefined,
+      completeThrough,
+      lacking,
+      drivers: isKnown ? drivers : [],
+      burnRate:
+        burning === undefined || !isAnswerable
+          ? undefined
+          : { ...burning, perDay: rounded(burnt * 24n, BigInt(hoursIn(burning))) },
+    };
+  });
+}
+
+/** What an evaluation asks for: of what, and which periods besides those that may still change. */
+export interface WatchAsked extends SpendsAsked {
+  /** By budget, the names of periods of which something was told and is not resolved yet. */
+  readonly open?: ReadonlyMap<string, readonly string[]>;
+}
+
+/**
+ * What is spent on every budget in its watched periods, as the books are (see `watchedPeriods`). Those whose `spent` is
+ * undefined make no fact; whoever raises alerts tells them as missing, with what is `lacking`.
+ */
+export async function watchedSpends(
+  connection: Connection,
+  budgets: readonly Budget[],
+  { open, ...asked }: WatchAsked,
+): Promise<SpendNow[]> {
+  const accounts = await completeness(connection);
+  const evaluated = await evaluatedThrough(connection);
+  const periods = budgets.flatMap((budget) => {
+    const expected = expectedOf(budget, accounts, asked.configured);
+    const settled = expected.flatMap(({ settledThrough }) => settledThrough ?? []);
+    const fresh = expected.flatMap(({ account }) => evaluated.get(account) ?? []);
+    const changingFrom = settled.length === 0 ? undefined : Math.min(...settled, ...fresh);
+    const watched = watchedPeriods(budget, asked.now, changingFrom, open?.get(budget.name));
+    return watched.map((period) => ({ budget, period }));
+  });
+  return readSpends(connection, periods, asked);
+}
+
+/** Through when each account was complete at the last evaluation: hours after that came since. */
+async function evaluatedThrough(connection: Connection): Promise<ReadonlyMap<string, Instant>> {
+  const [row] = await connection.rows(await readSql('budgets', 'last_evaluated'));
+  const at = row?.['evaluated_at'];
+  const through = new Map<string, Instant>();
+  if (at === null || at === undefined) return through;
+  const { pieces, states } = await readKnown(connection, () => true);
+  for (const account of new Set(states.map((state) => state.account))) {
+    const own = (known: { readonly account: string }) => known.account === account;
+    const reached = reachedAt({ pieces: pieces.filter(own), states: states.filter(own) }, Number(at));
+    if (reached !== undefined) through.set(account, reached);
+  }
+  return through;
+}
+
+/**
+ * The facts of every budget in its watched periods: what an alert is made of. A fact of a key that is not among them says
+ * nothing: neither that it holds nor that it is over. It is `evaluateBudgets` of `watchedSpends`.
+ */
+export async function budgetFacts(
+  connection: Connection,
+  budgets: readonly Budget[],
+  asked: WatchAsked,
+): Promise<BudgetFact[]> {
+  return evaluateBudgets(budgets, await watchedSpends(connection, budgets, asked));
+}
+
+/** The accounts that a budget is of and of which more is expected; where that is none, those that it is of. */
+export function expectedOf(
+  { scope }: Budget,
+  accounts: readonly Completeness[],
+  configured: readonly string[],
+): readonly Completeness[] {
+  const ours = accounts.filter(({ account }) => scope.account?.includes(account) ?? true);
+  const expected = ours.filter(({ account }) => configured.length === 0 || configured.includes(account));
+  return expected.length > 0 ? expected : ours;
+}
+
+/** Through when the books are complete in every one of these accounts. */
+export function earliest(accounts: readonly Completeness[]): Instant | undefined {
+  const known = accounts.flatMap(({ completeThrough }) => completeThrough ?? []);
+  return known.length === 0 || known.length < accounts.length ? undefined : Math.min(...known);
+}
+
+/** The last complete hours, a week of them where the books have so many. */
+function burningHours(accounts: readonly Completeness[], completeThrough: Instant | undefined): Window | undefined {
+  const starts = accounts.flatMap(({ historyStart }) => historyStart ?? []);
+  if (completeThrough === undefined || starts.length < accounts.length) return undefined;
+  const start = Math.max(completeThrough - burnHours * hourMs, ...starts);
+  return start < completeThrough ? { start, end: completeThrough } : undefined;
+}
+
+function lackingOf({ account, historyStart, completeThrough }: Completeness, period: Window, due: Instant): string[] {
+  if (completeThrough === undefined) return [`${account} is complete through nothing yet`];
+  const lacking: string[] = [];
+  if (historyStart === undefined || historyStart > period.start) {
+    lacking.push(
+      `the books of ${account} begin ${historyStart === undefined ? 'nobody knows when' : formatInstant(historyStart)}`,
+    );
+  }
+  if (completeThrough < due) lacking.push(`${account} is complete through ${formatInstant(completeThrough)} only`);
+  return lacking;
+}
+
+/** A listing of resources of which labels may be missing. */
+interface UnreadListing {
+  readonly account: string;
+  readonly resourceType: string;
+  readonly sentence: string;
+}
+
+async function unreadListings(connection: Connection): Promise<readonly UnreadListing[]> {
+  return (await connection.rows(await readSql('budgets', 'labels_lacking'))).map((row) => {
+    const { account, resource_type: type, outcome } = row;
+    const readAt = formatInstant(Number(row['read_at']));
+    const sentence = `labels may be missing: the listing of ${type} of ${account} was ${outcome} at ${readAt}`;
+    return { account: String(account), resourceType: String(type), sentence };
+  });
+}
+
+function isAskedOf({ scope }: Budget, { account, resourceType }: UnreadListing): boolean {
+  if (scope.label === undefined) return false;
+  return (scope.account?.includes(account) ?? true) && (scope.resource_type?.includes(resourceType) ?? true);
+}
+
+/** A stretch of whole hours in which a budget's costs are added up. */
+export interface Stretch extends Window {
+  readonly budget: Budget;
+}
+
+/** What was spent in a stretch, in trillionths of a USD, and by which resources most of it. */
+export interface Cost {
+  readonly total: bigint;
+  readonly drivers: readonly Driver[];
+}
+
+/** What was spent in each stretch; undefined where no row fits. */
+export async function costsOf(connection: Connection, stretches: readonly Stretch[]): Promise<(Cost | undefined)[]> {
+  const costs: (Cost | undefined)[] = stretches.map(() => undefined);
+  const numbered = stretches.map((stretch, index) => ({ ...stretch, index, file: fileFor(stretch.budget) }));
+  for (const file of new Set(numbered.map((stretch) => stretch.file))) {
+    const own = numbered.filter((stretch) => stretch.file === file);
+    const budgets = [...new Set(own.map(({ budget }) => budget))];
+    const rows = await connection.rows(await readSql('budgets', file), {
+      scopes: JSON.stringify(budgets.map((budget, number) => ({ budget: number, ...scopeForSql(budget.scope) }))),
+      stretches: JSON.stringify(
+        own.map(({ index, budget, start, end }) => ({
+          stretch: index,
+          budget: budgets.indexOf(budget),
+          start: formatInstant(start),
+          end: formatInstant(end),
+        })),
+      ),
+      from: formatInstant(Math.min(...own.map(({ start }) => start))),
+      to: formatInstant(Math.max(...own.map(({ end }) => end))),
+      drivers: driverCount,
+    });
+    for (const row of rows) {
+      const stretch = Number(row['stretch']);
+      // Credits are no reason why so much is spent.
+      const isDriver = wholeOfDecimal(String(row['cost']), usdDecimals) > 0n;
+      const drivers = [...(costs[stretch]?.drivers ?? []), ...(isDriver ? [toDriver(row)] : [])];
+      costs[stretch] = { total: wholeOfDecimal(String(row['total']), usdDecimals), drivers };
+    }
+  }
+  return costs;
+}
+
+function toDriver(row: SqlRow): Driver {
+  const text = (name: string) => (row[name] === null || row[name] === undefined ? null : String(row[name]));
+  return {
+    account: String(row['account']),
+    workspace: text('workspace'),
+    resourceType: text('resource_type'),
+    resourceName: text('resource_name'),
+    cost: String(row['cost']),
+  };
+}
+
+async function coveredHours(
+  connection: Connection,
+  windows: readonly Window[],
+): Promise<readonly { readonly stretch: number; readonly account: string; readonly hours: number }[]> {
+  const stretches = windows.map(({ start, end }, index) => ({
+    stretch: index,
+    start: formatInstant(start),
+    end: formatInstant(end),
+  }));
+  const rows = await connection.rows(await readSql('budgets', 'covered_hours'), {
+    stretches: JSON.stringify(stretches),
+  });
+  return rows.map((row) => ({
+    stretch: Number(row['stretch']),
+    account: String(row['account']),
+    hours: Number(row['hours']),
+  }));
+}
+
+function fileFor({ scope }: Budget): 'spends' | 'spends_by_label' | 'spends_by_owner' {
+  return scope.owner ? 'spends_by_owner' : scope.label ? 'spends_by_label' : 'spends';
+}
+
+/** A scope as the SQL files read it; what it does not name is null. */
+export function scopeForSql({ owner, label, ...scope }: BudgetScope): Record<string, unknown> {
+  return {
+    account: scope.account,
+    workspace: scope.workspace,
+    resource_type: scope.resource_type,
+    resource_name: scope.resource_name?.map(likePattern),
+    billing_dimension: scope.billing_dimension,
+    owner: owner && entriesForSql(owner),
+    label: label && entriesForSql(label),
+  };
+}
+
+function entriesForSql(entries: Readonly<Record<string, readonly string[]>>): readonly Record<string, unknown>[] {
+  return Object.entries(entries).map(([key, values]) => ({ pointer: jsonPointer(key), values }));
+}
+
+/** A pattern of ours as SQL's LIKE has it, with \ before what it would take for its own. */
+function likePattern(pattern: string): string {
+  return pattern.replace(/[\\%_]/g, '\\$&').replaceAll('*', '%');
+}
+
+function jsonPointer(key: string): string {
+  return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+/** The keys of a scope whose values have names of their own, and where the books have those. */
+const entryGroups = {
+  label: {
+    file: 'labels_known',
+    words: 'scope.label needs an inventory of resources with labels, and these books have none',
+    whatToDo: 'run "costbook ingest" with a token that may list resources',
+  },
+  owner: {
+    file: 'owners_known',
+    words: 'scope.owner needs an allocation, and in these books no cost has an owner',
+    whatToDo: 'write jobs/allocation.yaml and run "costbook allocation apply"',
+  },
+} as const;
+type EntryGroup = keyof typeof entryGroups;
+
+/** The values that the books have of each label, or of each dimension of owners. */
+async function knownEntries(
+  connection: Connection,
+  group: EntryGroup,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const known = new Map<string, string[]>();
+  for (const { entry_key: key, entry_value: value } of await connection.rows(
+    await readSql('budgets', entryGroups[group].file),
+  )) {
+    const values = known.get(String(key)) ?? [];
+    if (value !== null && value !== undefined) values.push(String(value));
+    known.set(String(key), values);
+  }
+  return known;
+}
+
+/** Why it cannot be known what is spent on budgets: an answer of no cost would look like one. A sentence each. */
+export async function unanswerableOf(
+  connection: Connection,
+  budgets: readonly Budget[],
+): Promise<ReadonlyMap<Budget, readonly string[]>> {
+  const reasons = new Map<Budget, string[]>();
+  for (const group of ['label', 'owner'] as const) {
+    const own = budgets.filter(({ scope }) => scope[group] !== undefined);
+    if (own.length === 0) continue;
+    const known = await knownEntries(connection, group);
+    const { words, whatToDo } = entryGroups[group];
+    const isEmpty = [...known.values()].every((values) => values.length === 0);
+    for (const budget of own) {
+      const unknown = Object.keys(budget.scope[group] ?? {}).filter((key) => !known.has(key));
+      if (isEmpty) reasons.set(budget, [`${words}; ${whatToDo}`]);
+      else if (group === 'owner' && unknown.length > 0) {
+        const named = unknown.map((key) => JSON.stringify(key)).join(', ');
+        reasons.set(budget, [
+          `the allocation has no dimension ${named}, expected one of ${[...known.keys()].join(', ')}`,
+        ]);
+      }
+    }
+  }
+  return reasons;
+}
+
+/** What a scope names and no cost in the books has, a sentence each with what was probably meant. */
+export async function namesNotFound(connection: Connection, budgets: readonly Budget[]): Promise<string[]> {
+  const named = budgets.flatMap(({ name, scope }) =>
+    (['account', 'workspace', 'resource_type', 'resource_name', 'billing_dimension'] as const).flatMap((key) =>
+      (scope[key] ?? []).map((value) => ({ budget: name, key, value })),
+    ),
+  );
+  // Only names of resources may hold a star, so the others are patterns of themselves.
+  const asked = named.map(({ key, value }) => ({ key, value, pattern: likePattern(value) }));
+  const rows = await connection.rows(await readSql('budgets', 'values_not_found'), { asked: JSON.stringify(asked) });
+  const sentences = named.flatMap(({ budget, key, value }) => {
+    const row = rows.find((found) => found['scope_key'] === key && found['scope_value'] === value);
+    if (row === undefined) return [];
+    const known = Array.isArray(row['known_values']) ? row['known_values'].map(String) : [];
+    return [notFound(budget, key, value, known)];
+  });
+  for (const group of ['label', 'owner'] as const) {
+    if (!budgets.some(({ scope }) => scope[group] !== undefined)) continue;
+    const known = await knownEntries(connection, group);
+    for (const { name, scope } of budgets) {
+      for (const [key, values] of Object.entries(scope[group] ?? {})) {
+        const there = known.get(key) ?? [];
+        for (const value of values) {
+          if (!there.includes(value)) sentences.push(notFound(name, `${group} ${key}`, value, there));
+        }
+      }
+    }
+  }
+  return sentences;
+}
+
+function notFound(budget: string, key: string, value: string, known: readonly string[]): string {
+  const guess = nearest(value, known);
+  const hint = guess === undefined ? '' : `; did you mean ${JSON.stringify(guess)}?`;
+  return `budget ${budget}: nothing in the books has the ${key} ${JSON.stringify(value)}${hint}`;
+}

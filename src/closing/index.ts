@@ -1,0 +1,1 @@
+export { type BilledMonth, closeObstacles, nothingBilled, readBilledMonth } from './close.ts';

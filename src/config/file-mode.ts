@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+import { UsageError } from '../errors.ts';
+import { expand } from './references.ts';
+import { gatherProblems, type Parse, parseYaml, quoted, readYamlFile } from './yaml.ts';
+
+/** Only the user who runs Costbook reads and writes its files. */
+const defaultMode = 0o600;
+
+/** A file mode such as 0640: the owner reads and writes, the group and others read, read and write, or neither. */
+export const parseFileMode: Parse<number> = (value) => {
+  const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  if (/^0?6[046][046]$/.test(text)) return Number.parseInt(text, 8);
+  throw new UsageError(`found ${quoted(text)}, expected a file mode such as 0600, 0640 or 0644`);
+};
+
+/** The umask under which new files have this mode, and new folders as well, with x wherever there is r. */
+export function umaskOf(mode: number): number {
+  return 0o777 & ~(mode | ((mode & 0o444) >> 2));
+}
+
+/**
+ * The mode of new files by COSTBOOK_FILE_MODE, or fileMode in costbook.yaml. What cannot be read gives the strictest
+ * mode; the command that reads the configuration says what is wrong with it.
+ */
+export function readFileMode(dir: string, env: Readonly<Record<string, string | undefined>>): number {
+  try {
+    if (env['COSTBOOK_FILE_MODE']) return parseFileMode(env['COSTBOOK_FILE_MODE']);
+    const file = join(dir, 'costbook.yaml');
+    const text = readYamlFile(file);
+    if (text === undefined || !text.includes('fileMode')) return defaultMode;
+    const { value } = parseYaml(text, file, gatherProblems()).root;
+    if (typeof value !== 'object' || value?.kind !== 'mapping') return defaultMode;
+    const given = value.entries.find(({ key }) => key.value === 'fileMode')?.value.value;
+    return parseFileMode(typeof given === 'string' ? expand(given, env).text : given);
+  } catch {
+    return defaultMode;
+  }
+}

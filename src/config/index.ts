@@ -1,0 +1,40 @@
+export {
+  type AccountConfig,
+  type Config,
+  type LocalAccount,
+  type LocalConfig,
+  loadConfig,
+  parseConfig,
+} from './config.ts';
+export { umaskOf } from './file-mode.ts';
+export { type Environment, expand } from './references.ts';
+export { readToken, type TokenSource } from './secrets.ts';
+export {
+  type EmailSettings,
+  isStandardSecret,
+  parseTargetUrl,
+  type SinkSettings,
+  type SlackSettings,
+  secretsOf,
+  signatureKey,
+  urlSecrets,
+  type WebhookSettings,
+} from './sink-settings.ts';
+export {
+  entriesOf,
+  type Given,
+  gatherProblems,
+  integerParser,
+  itemsOf,
+  keysOf,
+  type MappingRule,
+  oneOf,
+  type Parse,
+  type Place,
+  type Problems,
+  parseText,
+  parseYaml,
+  quoted,
+  readValue,
+  readYamlFile,
+} from './yaml.ts';

@@ -1,0 +1,339 @@
+import { isIP } from 'node:net';
+import { UsageError } from '../errors.ts';
+import {
+  entriesOf,
+  type Given,
+  integerParser,
+  itemsOf,
+  keysOf,
+  oneOf,
+  type Parse,
+  type Problems,
+  parseText,
+  quoted,
+  readValue,
+} from './yaml.ts';
+
+/** Where alerts are told, as costbook.yaml says it. */
+export type SinkSettings = SlackSettings | WebhookSettings | EmailSettings | LogSettings;
+
+interface Target {
+  /** Whether it may lie in a private network, or on this machine, and be reached without TLS there. */
+  readonly allowPrivateNetwork: boolean;
+}
+
+export interface SlackSettings extends Target {
+  readonly type: 'slack';
+  /** Of an incoming webhook; it is a secret. */
+  readonly url: string;
+}
+
+export interface WebhookSettings extends Target {
+  readonly type: 'webhook';
+  /** May hold a secret. */
+  readonly url: string;
+  /** Of the signature: `whsec_` and the base64 of its key, or the key itself. */
+  readonly secret: string;
+}
+
+export interface EmailSettings extends Target {
+  readonly type: 'email';
+  readonly host: string;
+  readonly port: number;
+  /** starttls: after a greeting in the clear. implicit: from the first byte. none: never. */
+  readonly tls: 'starttls' | 'implicit' | 'none';
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+  readonly from: string;
+  readonly to: readonly string[];
+}
+
+export interface LogSettings {
+  readonly type: 'log';
+}
+
+/** A sink by its name. */
+export interface Sink {
+  readonly name: string;
+  /** Undefined where a variable that it refers to is not set, which only commands that tell nothing do without. */
+  readonly settings: SinkSettings | undefined;
+}
+
+/** What a sink holds that no word may show. */
+export function secretsOf(settings: SinkSettings): readonly string[] {
+  if (settings.type === 'slack') return urlSecrets(settings.url);
+  if (settings.type === 'webhook') return [settings.secret, ...urlSecrets(settings.url)];
+  return settings.type === 'email' && settings.password !== undefined ? [settings.password] : [];
+}
+
+const secretPrefix = 'whsec_';
+
+/** Whether libraries for Standard Webhooks verify signatures by this secret as it is written: they decode base64. */
+export function isStandardSecret(secret: string): boolean {
+  return secret.startsWith(secretPrefix);
+}
+
+/** The bytes that sign: after `whsec_` they are base64, otherwise they are the text itself. */
+export function signatureKey(secret: string): Buffer {
+  return isStandardSecret(secret) ? Buffer.from(secret.slice(secretPrefix.length), 'base64') : Buffer.from(secret);
+}
+
+/** An address, and what of it comes after the host: either opens the door. */
+export function urlSecrets(url: string): string[] {
+  const { pathname, search } = new URL(url);
+  return [url, ...[`${pathname}${search}`, pathname].filter((path) => path.length > 8)];
+}
+
+/** Keys under which secrets stand. */
+export const secretKeys = ['url', 'secret', 'password'] as const;
+
+/** Reads a value in which `${NAME}` may stand, if it is there. */
+export type ReadText = <T>(given: Given | undefined, parse: Parse<T>) => T | undefined;
+
+/** Gives a sink's settings; undefined where one that it needs is missing or wrong, which is reported. */
+type Reader = (keys: ReadonlyMap<string, Given>, read: ReadText) => Omit<SinkSettings, 'type'> | undefined;
+
+interface SinkType {
+  readonly keys: readonly string[];
+  readonly required: readonly string[];
+  readonly read: Reader;
+}
+
+/** Every type of sink, its keys, and how they are read: a new one has a line here. */
+const types: Readonly<Record<SinkSettings['type'], SinkType>> = {
+  slack: {
+    keys: ['url', 'allowPrivateNetwork'],
+    required: ['url'],
+    read(keys, read) {
+      const { url, allowPrivateNetwork } = readTarget(keys, read);
+      return url === undefined ? undefined : { url, allowPrivateNetwork };
+    },
+  },
+  webhook: {
+    keys: ['url', 'secret', 'allowPrivateNetwork'],
+    required: ['url', 'secret'],
+    read(keys, read) {
+      const { url, allowPrivateNetwork } = readTarget(keys, read);
+      const secret = read(keys.get('secret'), parseSecret);
+      return url === undefined || secret === undefined ? undefined : { url, secret, allowPrivateNetwork };
+    },
+  },
+  email: {
+    keys: ['host', 'port', 'tls', 'user', 'password', 'from', 'to', 'allowPrivateNetwork'],
+    required: ['host', 'from', 'to'],
+    read(keys, read) {
+      const host = read(keys.get('host'), parseHost);
+      const from = read(keys.get('from'), parseAddress);
+      const to = readAddresses(keys.get('to'), read);
+      const user = read(keys.get('user'), parseLine);
+      const password = read(keys.get('password'), parseLine);
+      const tls = read(keys.get('tls'), choiceParser(['starttls', 'implicit', 'none'] as const)) ?? 'starttls';
+      const port = read(keys.get('port'), integerParser(1, 65_535)) ?? (tls === 'implicit' ? 465 : 587);
+      const allowPrivateNetwork = read(keys.get('allowPrivateNetwork'), parseSwitch) ?? false;
+      if (host === undefined || from === undefined || to === undefined) return undefined;
+      // Where one of the two is given and cannot be read yet, nothing is told without it.
+      if (keys.has('user') !== (user !== undefined) || keys.has('password') !== (password !== undefined))
+        return undefined;
+      return { host, port, tls, user, password, from, to, allowPrivateNetwork };
+    },
+  },
+  log: { keys: [], required: [], read: () => ({}) },
+};
+
+/** The keys of each type of sink, and those that it needs: what the schema of costbook.yaml is made of. */
+export const sinkKeys: Readonly<Record<SinkSettings['type'], Pick<SinkType, 'keys' | 'required'>>> = types;
+
+const typeNames = Object.keys(types) as SinkSettings['type'][];
+const expected = 'sinks by name, such as finops: { type: slack, url: "$' + '{SLACK_WEBHOOK_URL}" }';
+
+/**
+ * Reads the sinks of a configuration; every mistake is reported. A sink whose variables are not set is there without
+ * settings where `read` reports none of that.
+ */
+export function readSinks(given: Given, read: ReadText, problems: Problems): readonly Sink[] {
+  const sinks: Sink[] = [];
+  for (const [name, entry] of entriesOf(given, expected, problems) ?? []) {
+    if (!/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,99}$/u.test(name)) {
+      problems.report(entry, `found the name ${quoted(name)}, expected letters, digits and . _ - without spaces`);
+    }
+    sinks.push({ name, settings: readSink(entry, read, problems) });
+  }
+  return sinks;
+}
+
+function readSink(entry: Given, read: ReadText, problems: Problems): SinkSettings | undefined {
+  const everyKey = [...new Set(Object.values(types).flatMap(({ keys }) => keys))];
+  // A first look for the type alone: which keys are right follows from it.
+  const { value } = entry;
+  const typeGiven =
+    typeof value === 'object' && value?.kind === 'mapping'
+      ? value.entries.find(({ key }) => key.value === 'type')?.value
+      : undefined;
+  const type = readValue(typeGiven, choiceParser(typeNames), problems);
+  const rule = {
+    keys: ['type', ...(type === undefined ? everyKey : types[type].keys)],
+    expected: 'a sink such as { type: log }',
+  };
+  const keys = keysOf(entry, rule, problems);
+  if (keys === undefined) return undefined;
+  if (typeGiven === undefined) problems.report(entry, `found no type, expected type: ${oneOf(typeNames)}; write it`);
+  if (type === undefined) return undefined;
+  const lacking = types[type].required.filter((key) => !keys.has(key));
+  for (const key of lacking) problems.report(entry, `found no ${key}, which a ${type} sink needs; write it`);
+  if (type === 'email') {
+    const half = keys.has('user') !== keys.has('password');
+    if (half) problems.report(entry, 'found only one of user and password, expected both or none; write the other one');
+  }
+  const settings = types[type].read(keys, read);
+  const target = keys.get('url');
+  if (settings !== undefined && target !== undefined && 'url' in settings && 'allowPrivateNetwork' in settings) {
+    const isPlain = String(settings.url).startsWith('http:');
+    if (isPlain && settings.allowPrivateNetwork !== true) {
+      problems.report(
+        target,
+        'found http, over which everybody on the way reads it, expected https; allowPrivateNetwork: true permits http to private addresses',
+      );
+    }
+  }
+  return settings === undefined ? undefined : ({ type, ...settings } as SinkSettings);
+}
+
+function readTarget(keys: ReadonlyMap<string, Given>, read: ReadText): Partial<Pick<SlackSettings, 'url'>> & Target {
+  const url = read(keys.get('url'), parseTargetUrl);
+  const allowPrivateNetwork = read(keys.get('allowPrivateNetwork'), parseSwitch) ?? false;
+  return { ...(url === undefined ? {} : { url }), allowPrivateNetwork };
+}
+
+/** Never shown: what is wrong with it may be the secret in it. */
+export const parseTargetUrl: Parse<string> = (value) => {
+  const text = parseText(value, 4096);
+  const url = /^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined)
+    throw new UsageError('found no http or https address, expected one such as https://hooks.example.com/…');
+  if (url.username !== '' || url.password !== '')
+    throw new UsageError('found credentials in the address, expected none');
+  if (url.hash !== '') throw new UsageError('found a fragment (#) in the address, expected none; remove it');
+  return url.href;
+};
+
+const parseSecret: Parse<string> = (value) => {
+  const text = parseText(value, 1024);
+  if (text.length < 16) throw new UsageError('found fewer than 16 characters, expected a secret that nobody can guess');
+  const isBase64 = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text);
+  if (isStandardSecret(text) && (!isBase64 || signatureKey(text).length < 24)) {
+    throw new UsageError(
+      `found whsec_ without the base64 of at least 24 bytes after it, expected what "openssl rand -base64 32" prints after whsec_`,
+    );
+  }
+  return text;
+};
+
+/** A text that stays on its line wherever it is put. */
+const parseLine: Parse<string> = (value) => {
+  const text = parseText(value, 1024);
+  if (/[\p{Cc}]/u.test(text)) throw new UsageError('found a control character, expected none; remove it');
+  return text;
+};
+
+const parseHost: Parse<string> = (value) => {
+  const text = parseText(value, 253);
+  if (/^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(text) || isIP(text) !== 0) return text;
+  throw new UsageError(
+    `found ${quoted(text)}, expected the name of a host such as smtp.example.com, without scheme and port`,
+  );
+};
+
+/** Without display name, quotes or spaces: what SMTP takes as it is. */
+const parseAddress: Parse<string> = (value) => {
+  const text = parseText(value, 254);
+  if (/^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(text)) return text;
+  throw new UsageError(`found ${quoted(text)}, expected an address such as finops@example.com`);
+};
+
+function readAddresses(given: Given | undefined, read: ReadText): readonly string[] | undefined {
+  if (given === undefined) return undefined;
+  if (typeof given.value !== 'object' || given.value?.kind !== 'list') {
+    const only = read(given, parseAddress);
+    return only === undefined ? undefined : [only];
+  }
+  const addresses = given.value.items.flatMap((item) => read(item, parseAddress) ?? []);
+  if (given.value.items.length === 0) read(given, () => refuseEmpty());
+  return addresses.length === given.value.items.length && addresses.length > 0 ? addresses : undefined;
+}
+
+function refuseEmpty(): never {
+  throw new UsageError('found an empty list, expected addresses such as [finops@example.com]');
+}
+
+const parseSwitch: Parse<boolean> = (value) => {
+  if (typeof value === 'boolean') return value;
+  throw new UsageError('found something else, expected true or false');
+};
+
+function choiceParser<T extends string>(choices: readonly T[]): Parse<T> {
+  return (value) => {
+    const text = parseText(value, 100);
+    const chosen = choices.find((choice) => choice === text);
+    if (chosen === undefined) throw new UsageError(`found ${quoted(text)}, expected ${oneOf(choices)}`);
+    return chosen;
+  };
+}
+
+/** Names of sinks: a list, or one text with commas between them as it comes from the environment. */
+export function readSinkNames(
+  given: Given | undefined,
+  sinks: readonly Sink[],
+  problems: Problems,
+): readonly string[] | undefined {
+  if (given === undefined) return undefined;
+  const known = sinks.map(({ name }) => name);
+  const items: readonly Given[] =
+    typeof given.value === 'string'
+      ? given.value.split(',').map((name) => ({ ...given, value: name.trim() }))
+      : itemsOf(given, 'a list of sinks such as [finops]', problems);
+  return items.flatMap((item) => {
+    const name = readValue(item, (value) => parseText(value, 100), problems);
+    if (name === undefined) return [];
+    if (known.includes(name)) return [name];
+    const which = known.length === 0 ? 'there is none: write it below sinks' : `expected ${oneOf(known)}`;
+    problems.report(item, `found ${quoted(name)}, which is no sink; ${which}`);
+    return [];
+  });
+}
+
+/** Kinds of alerts about the data; a budget's threshold has a severity of its own, and an anomaly one by its size. */
+export const severityKinds = [
+  'stale',
+  'clock',
+  'unproven',
+  'check',
+  'run',
+  'books',
+  'closed_month',
+  'dimension',
+] as const;
+export const alertSeverities = ['info', 'warning', 'critical'] as const;
+export type AlertSeverities = Readonly<
+  Partial<Record<(typeof severityKinds)[number], (typeof alertSeverities)[number]>>
+>;
+
+/** How severe alerts are by kind: a mapping, or `unproven=warning,run=info` as it comes from the environment. */
+export function readSeverities(given: Given | undefined, problems: Problems): AlertSeverities {
+  if (given === undefined) return {};
+  const pairs: readonly (readonly [string, Given])[] =
+    typeof given.value === 'string'
+      ? given.value.split(',').map((pair) => {
+          const [kind = '', severity = ''] = pair.split('=').map((part) => part.trim());
+          return [kind, { ...given, value: severity }];
+        })
+      : [...(entriesOf(given, 'severities by kind, such as unproven: warning', problems) ?? [])];
+  const read = pairs.flatMap(([name, severity]) => {
+    const kind = severityKinds.find((known) => known === name);
+    if (kind === undefined) {
+      problems.report(severity, `found the kind ${quoted(name)}, expected ${oneOf(severityKinds)}`);
+    }
+    const value = readValue(severity, choiceParser(alertSeverities), problems);
+    return kind === undefined || value === undefined ? [] : [[kind, value] as const];
+  });
+  return Object.fromEntries(read);
+}

@@ -1,0 +1,437 @@
+import { readFileSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
+import {
+  type Document,
+  type ErrorCode,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  Parser,
+  parseDocument,
+} from 'yaml';
+import { nearest } from '../did-you-mean.ts';
+import { UsageError } from '../errors.ts';
+import { redactor } from './secrets.ts';
+
+// How a file of ours is read: `readYamlFile` and `parseYaml` give data that knows where each piece of it stands;
+// `keysOf`, `itemsOf` and `readValue` say what may stand there, and report what else they find; `throwIfAny` tells all.
+
+const maxFileBytes = 1024 * 1024;
+/** Our files are lists of flat entries; deeper nesting is a mistake, and at some hundred levels the parser's stack ends. */
+const maxNesting = 32;
+const maxAliasCount = 100;
+/** What a person still scrolls through; the rest is counted. */
+const maxProblems = 500;
+const maxLineLength = 1000;
+
+/** Where something stands, as a problem with it is told. */
+export interface Place {
+  /** `file:line:column`, a file, or an environment variable. */
+  readonly where: string;
+  /** The key whose value it is, if it is one's. */
+  readonly key?: string | undefined;
+  /** Undefined outside the file, which is told after everything in it. */
+  readonly position?: { readonly line: number; readonly col: number } | undefined;
+}
+
+/** A value as it was written: untrusted until it has been read. */
+export interface Given extends Place {
+  readonly value: YamlValue;
+  /** A single value's own letters, without quotes: 0x1F, not 31. */
+  readonly source?: string | undefined;
+  /** Why an alias could not be followed; `keysOf` and `itemsOf` report it. */
+  readonly fault?: string | undefined;
+}
+
+/** Undefined stands for an alias that could not be followed; all others are followed already. */
+export type YamlValue = string | number | boolean | null | undefined | YamlList | YamlMapping;
+
+interface YamlList {
+  readonly kind: 'list';
+  readonly items: readonly Given[];
+}
+
+interface YamlMapping {
+  readonly kind: 'mapping';
+  /** As written: with unknown, repeated and nameless keys. */
+  readonly entries: readonly { readonly key: Given; readonly value: Given }[];
+}
+
+/** Gathers what is wrong, so that all of it is told at once. */
+export interface Problems {
+  report(place: Place, text: string): void;
+  /** From now on no problem shows this text, also none reported before. */
+  keepSecret(secret: string): void;
+  /** Throws one UsageError that lists every problem, one a line, by position; does nothing where there is none. */
+  throwIfAny(): void;
+}
+
+export function gatherProblems(): Problems {
+  const found: { readonly place: Place; readonly text: string }[] = [];
+  const { keep, redact } = redactor();
+  return {
+    report(place, text) {
+      found.push({ place, text });
+    },
+    keepSecret: keep,
+    throwIfAny() {
+      if (found.length === 0) return;
+      const sorted = found.toSorted((a, b) => comparePlaces(a.place, b.place));
+      // A value that serves several entries is read, and refused, several times.
+      const lines = new Set(
+        sorted.map(({ place: { where, key }, text }) => [where, ...(key ? [key] : []), text].join(': ')),
+      );
+      const shown = [...lines].slice(0, maxProblems).map((line) => {
+        const clean = redact(line);
+        return clean.length > maxLineLength ? `${clean.slice(0, maxLineLength)}…` : clean;
+      });
+      if (lines.size > shown.length) shown.push(`and ${lines.size - shown.length} more problems`);
+      throw new UsageError(shown.join('\n'));
+    },
+  };
+}
+
+function comparePlaces({ position: a }: Place, { position: b }: Place): number {
+  if (!a || !b) return Number(!a) - Number(!b);
+  return a.line - b.line || a.col - b.col;
+}
+
+/** The place of what is missing in a file: told after everything that stands there. */
+export function endOf(file: string): Place {
+  return { where: file, position: { line: Number.POSITIVE_INFINITY, col: 0 } };
+}
+
+/**
+ * The text of a file `*.yaml`, or undefined where there is none. Throws UsageError where it cannot be read, is no UTF-8
+ * or over 1 MiB, and where one stands there under the other usual ending, `.yml`: it would be passed over in silence.
+ */
+export function readYamlFile(file: string): string | undefined {
+  try {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (!found) {
+      const other = file.replace(/\.yaml$/, '.yml');
+      if (!statSync(other, { throwIfNoEntry: false })) return undefined;
+      throw new UsageError(`${other}: found this file, expected the name ${basename(file)}; rename it`);
+    }
+    if (!found.isFile()) throw new UsageError(`${file}: found no file of text, expected YAML; move it away`);
+    if (found.size > maxFileBytes) throw new UsageError(`${file}: ${tooLarge(found.size)}`);
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    const fault = code.startsWith('ERR_ENCODING')
+      ? 'found bytes that are no UTF-8, expected UTF-8; save it in that encoding'
+      : `cannot be read (${code}); let the user who runs costbook read it`;
+    throw new UsageError(`${file}: ${fault}`, { cause: error });
+  }
+}
+
+function tooLarge(bytes: number): string {
+  return `found ${bytes} bytes, expected at most 1 MiB; keep only the configuration in it`;
+}
+
+/**
+ * What a text says. Pure; whatever the text is, it costs time and memory in proportion to its length.
+ * Where `isSound` is false the reasons are reported, and `root` is what could be made out of the text all the same:
+ * good for finding the secrets in it, not for use.
+ */
+export function parseYaml(text: string, file: string, problems: Problems): { root: Given; isSound: boolean } {
+  const at = placeFinder(text, file);
+  const unread = { root: { ...at(0), value: null }, isSound: false };
+  const bytes = Buffer.byteLength(text);
+  if (bytes > maxFileBytes) {
+    problems.report(endOf(file), tooLarge(bytes));
+    return unread;
+  }
+  const tooDeep = tooDeepAt(text);
+  if (tooDeep !== undefined) {
+    problems.report(at(tooDeep), `found more than ${maxNesting} levels of nesting, expected fewer; flatten it`);
+    return unread;
+  }
+  // keysOf finds duplicate keys: the parser's own check compares every key with every other one.
+  const document = parseDocument(text, { uniqueKeys: false, prettyErrors: false, logLevel: 'error' });
+  const { root, aliases } = toData(document, at);
+  const faults = [...document.errors, ...document.warnings];
+  reportFaults(faults, text, at, problems);
+  const excess = aliases[maxAliasCount];
+  if (faults.length === 0 && excess) {
+    problems.report(excess, `found ${aliases.length} aliases, expected at most ${maxAliasCount}; write the values out`);
+  }
+  return { root, isSound: faults.length === 0 && !excess };
+}
+
+type PlaceFinder = (offset: number) => { where: string; position: { line: number; col: number } };
+
+function placeFinder(text: string, file: string): PlaceFinder {
+  const lines = new LineCounter();
+  lines.addNewLine(0);
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines.addNewLine(at + 1);
+  return (offset) => {
+    const position = lines.linePos(offset);
+    return { where: `${file}:${position.line}:${position.col}`, position };
+  };
+}
+
+/**
+ * Where the text nests too deep, or undefined. Measured on the parser's own stack, because what comes after it
+ * recurses, and V8 ends the process when a pattern is compiled at the very end of its stack.
+ */
+function tooDeepAt(text: string): number | undefined {
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const _ of parser.next(lexeme));
+    if (parser.stack.length > maxNesting) return parser.offset;
+  }
+  return undefined;
+}
+
+/** What is wrong, by the parser's code: its own messages hold pieces of the file, which may be pieces of a token. */
+const yamlFaults: Readonly<Record<ErrorCode, string>> = {
+  ALIAS_PROPS: 'found an alias with an anchor or a tag, expected it alone',
+  BAD_ALIAS: 'found an anchor or alias that is no name, expected letters and digits',
+  BAD_COLLECTION_TYPE: 'found a tag that does not fit what follows it; remove the tag',
+  BAD_DIRECTIVE: 'found a line with % that is no YAML directive; remove it',
+  BAD_DQ_ESCAPE: 'found an escape that YAML does not know between double quotes; use single quotes',
+  BAD_INDENT: 'found an indentation that does not fit the lines above; align it with its siblings',
+  BAD_PROP_ORDER: 'found an anchor or tag in the wrong place; put it before the value',
+  BAD_SCALAR_START: 'found a character with which an unquoted value cannot begin; put the value in quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'found a second colon in one line, expected one key and its value; put the value in quotes',
+  BLOCK_IN_FLOW: 'found a block inside [ ] or { }, expected values separated by commas',
+  DUPLICATE_KEY: 'found a key twice; keep one',
+  IMPOSSIBLE: 'found something that is no YAML; rewrite the line',
+  KEY_OVER_1024_CHARS: 'found a key of more than 1024 characters; shorten it',
+  MISSING_CHAR: 'found no closing quote, bracket, comma or colon, expected one here or in a line above; add it',
+  MULTILINE_IMPLICIT_KEY: 'found a line without a colon, expected key: value',
+  MULTIPLE_ANCHORS: 'found two anchors on one value; keep one',
+  MULTIPLE_DOCS: 'found a second document (---), expected one; remove it',
+  MULTIPLE_TAGS: 'found two tags on one value; keep one',
+  NON_STRING_KEY: 'found a key that is no text; put it in quotes',
+  RESOURCE_EXHAUSTION: 'found too many levels of nesting; flatten it',
+  TAB_AS_INDENT: 'found a tab as indentation, expected spaces; replace it',
+  TAG_RESOLVE_FAILED: 'found a tag (!) that costbook does not know; remove it, or put the value in quotes',
+  UNEXPECTED_TOKEN: 'found something that YAML does not allow here; put the value in quotes or correct the line',
+};
+
+function reportFaults(faults: Document['warnings'], text: string, at: PlaceFinder, problems: Problems): void {
+  const seen = new Set<number>();
+  for (const { code, pos } of faults) {
+    const place = at(pos[0]);
+    const { line, col } = place.position;
+    if (seen.has(line)) continue; // what follows in the same line follows from the first
+    seen.add(line);
+    // Not the whole line, which may be the whole file.
+    const [around = ''] = text.slice(pos[0] - Math.min(col - 1, 200), pos[0] + 200).split('\n', 1);
+    const hint = around.includes('${') ? ` (a reference \${NAME} inside [ ] or { } needs quotes)` : '';
+    problems.report(place, `YAML: ${yamlFaults[code]}${hint}`);
+  }
+}
+
+/** The document as data, and where its aliases stand. Only aliases of single values are followed: others can unfold. */
+function toData(document: Document, at: PlaceFinder): { root: Given; aliases: readonly Place[] } {
+  const anchors = new Map<string, Given>();
+  const aliases: Place[] = [];
+
+  function toGiven(node: unknown, parent: Place): Given {
+    const { where, position } = isNode(node) && node.range ? at(node.range[0]) : parent;
+    const place: Place = { where, position, key: parent.key };
+    if (isAlias(node)) {
+      aliases.push({ where, position });
+      return { ...place, ...follow(anchors.get(node.source)) };
+    }
+    const items: Given[] = [];
+    const entries: { key: Given; value: Given }[] = [];
+    let given: Given = { ...place, value: null };
+    if (isSeq(node)) given = { ...place, value: { kind: 'list', items } };
+    if (isMap(node)) given = { ...place, value: { kind: 'mapping', entries } };
+    if (isScalar(node)) given = { ...place, value: toSingle(node.value), source: node.source };
+    // Before what is in it, which may hold an alias of the whole.
+    if (isNode(node) && node.anchor) anchors.set(node.anchor, given);
+    if (isSeq(node)) for (const item of node.items) items.push(toGiven(item, place));
+    if (isMap(node)) for (const pair of node.items) entries.push(toEntry(pair, { ...place, key: undefined }));
+    return given;
+  }
+
+  function toEntry(pair: { key: unknown; value: unknown }, parent: Place): { key: Given; value: Given } {
+    const key = toGiven(pair.key, parent);
+    const { where, position } = key;
+    const value = toGiven(pair.value, { where, position, key: typeof key.value === 'string' ? key.value : undefined });
+    return { key, value: value.value === null ? { ...value, where, position } : value };
+  }
+
+  return { root: toGiven(document.contents, at(0)), aliases };
+}
+
+function toSingle(value: unknown): YamlValue {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
+}
+
+function follow(target: Given | undefined): Pick<Given, 'value' | 'source' | 'fault'> {
+  if (target && (target.value === null || typeof target.value !== 'object')) {
+    return { value: target.value, source: target.source };
+  }
+  const found = target ? kindOf(target.value) : 'an anchor that does not stand above it';
+  const fault = `found an alias of ${found}, expected a value or an alias of a single one; write it out`;
+  return { value: undefined, fault };
+}
+
+/** What a mapping may hold, and what is said where something else stands: `an entry such as - id: …`. */
+export interface MappingRule {
+  readonly keys: readonly string[];
+  readonly expected: string;
+  /** Keys that are known, but in other places. */
+  readonly elsewhere?: readonly { readonly keys: readonly string[]; readonly place: string }[];
+}
+
+/** The known keys of a mapping; unknown, repeated and nameless ones are reported. Undefined where it is no mapping. */
+export function keysOf(given: Given, rule: MappingRule, problems: Problems): ReadonlyMap<string, Given> | undefined {
+  const { value: mapping } = given;
+  if (typeof mapping !== 'object' || mapping?.kind !== 'mapping') {
+    reportKind(given, rule.expected, problems);
+    return undefined;
+  }
+  const keys = new Map<string, Given>();
+  const lines = new Map<string, number | undefined>();
+  for (const { key, value } of mapping.entries) {
+    const name = key.value;
+    if (typeof name !== 'string') {
+      problems.report(key, `found ${kindOf(name)} as a key, expected one of ${oneOf(rule.keys)}`);
+    } else if (!rule.keys.includes(name)) {
+      problems.report(key, `unknown key ${quoted(name)}; ${unknownKeyHint(name, rule)}`);
+    } else if (lines.has(name)) {
+      problems.report({ ...key, key: name }, `found a second time, first on line ${lines.get(name)}; keep one`);
+    } else {
+      keys.set(name, value);
+      lines.set(name, key.position?.line);
+      if (value.fault !== undefined) problems.report(value, value.fault);
+    }
+  }
+  return keys;
+}
+
+/**
+ * The entries of a mapping whose keys are names of the user's own, such as periods or labels. A number as a key is the
+ * text that was written. Keys that are no text or there twice are reported. Undefined where it is no mapping.
+ */
+export function entriesOf(given: Given, expected: string, problems: Problems): ReadonlyMap<string, Given> | undefined {
+  const { value: mapping } = given;
+  if (typeof mapping !== 'object' || mapping?.kind !== 'mapping') {
+    reportKind(given, expected, problems);
+    return undefined;
+  }
+  const entries = new Map<string, Given>();
+  for (const { key, value } of mapping.entries) {
+    const name = typeof key.value === 'number' ? (key.source ?? String(key.value)) : key.value;
+    if (typeof name !== 'string' || name === '') {
+      problems.report(key, `found ${kindOf(key.value)} as a key, expected ${expected}; put it in quotes`);
+    } else if (entries.has(name)) {
+      problems.report({ ...key, key: name }, 'found a second time; keep one');
+    } else {
+      entries.set(name, { ...value, key: name });
+      if (value.fault !== undefined) problems.report(value, value.fault);
+    }
+  }
+  return entries;
+}
+
+function unknownKeyHint(name: string, { keys, elsewhere }: MappingRule): string {
+  const home = elsewhere?.find((other) => other.keys.includes(name));
+  if (home) return `it belongs to ${home.place}; move it there`;
+  const guess = nearest(name, keys);
+  return guess ? `did you mean ${guess}? rename or remove it` : `expected one of ${oneOf(keys)}`;
+}
+
+/** The items of a list, none where it is none. That is reported, as is an empty one and what cannot be followed. */
+export function itemsOf(given: Given, expected: string, problems: Problems): readonly Given[] {
+  const { value: list } = given;
+  if (typeof list !== 'object' || list?.kind !== 'list') {
+    reportKind(given, expected, problems);
+    return [];
+  }
+  if (list.items.length === 0) problems.report(given, `found an empty list, expected ${expected}`);
+  for (const item of list.items) if (item.fault !== undefined) problems.report(item, item.fault);
+  return list.items;
+}
+
+function reportKind(given: Given, expected: string, problems: Problems): void {
+  if (given.value !== undefined) problems.report(given, `found ${kindOf(given.value)}, expected ${expected}`);
+}
+
+/** Every text and number under a key of this name, however deep, as it is written and as it is read. */
+export function* textsUnder(name: string, { value, source }: Given, isUnder = false): Generator<string> {
+  if (value === null || typeof value !== 'object') {
+    if (isUnder && (typeof value === 'string' || typeof value === 'number')) yield* [source ?? '', String(value)];
+  } else if (value.kind === 'list') {
+    for (const item of value.items) yield* textsUnder(name, item, isUnder);
+  } else {
+    for (const entry of value.entries) {
+      yield* textsUnder(name, entry.key, isUnder);
+      yield* textsUnder(name, entry.value, isUnder || entry.key.value === name);
+    }
+  }
+}
+
+/** Reads an untrusted value; throws UsageError saying what was found and what was expected. */
+export type Parse<T> = (value: YamlValue) => T;
+
+/** Reads what was given, if it was; a mistake is reported and gives undefined. */
+export function readValue<T>(given: Given | undefined, parse: Parse<T>, problems: Problems): T | undefined {
+  if (given?.value === undefined) return undefined;
+  try {
+    return parse(given.value);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    problems.report(given, error.message);
+    return undefined;
+  }
+}
+
+/** A text that is not empty. */
+export function parseText(value: YamlValue, maxLength = Number.POSITIVE_INFINITY): string {
+  if (typeof value !== 'string') {
+    const whatToDo = typeof value === 'number' || typeof value === 'boolean' ? 'put it in quotes' : 'write one';
+    throw new UsageError(`found ${kindOf(value)}, expected a text; ${whatToDo}`);
+  }
+  if (value === '') throw new UsageError('found an empty text, expected a value; write one or remove the key');
+  if (value.length > maxLength) {
+    throw new UsageError(`found ${value.length} characters, expected at most ${maxLength}; shorten it`);
+  }
+  return value;
+}
+
+/** A whole number within bounds, both inclusive; from the environment or a reference it comes as text. */
+export function integerParser(min: number, max = Number.MAX_SAFE_INTEGER): Parse<number> {
+  const range = max === Number.MAX_SAFE_INTEGER ? `a whole number from ${min}` : `a whole number from ${min} to ${max}`;
+  return (value) => {
+    const number = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value;
+    if (typeof number === 'number' && Number.isSafeInteger(number) && number >= min && number <= max) return number;
+    const found = typeof value === 'string' ? quoted(value) : typeof value === 'number' ? value : kindOf(value);
+    throw new UsageError(`found ${found}, expected ${range}`);
+  };
+}
+
+/** What something is, without saying what it holds. */
+function kindOf(value: YamlValue): string {
+  if (value === undefined) return 'an alias';
+  if (value === null) return 'nothing';
+  if (typeof value === 'boolean') return String(value);
+  if (typeof value === 'object') return `a ${value.kind}`;
+  return typeof value === 'string' ? 'a text' : 'a number';
+}
+
+/** A text as it may stand in one line of a message. */
+export function quoted(text: string): string {
+  return JSON.stringify(text).replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
+}
+
+/** `a, b or c`, cut where it is long. */
+export function oneOf(names: readonly string[]): string {
+  const shown = names.length > 20 ? [...names.slice(0, 20), `${names.length - 20} more`] : names;
+  return shown.length > 1 ? `${shown.slice(0, -1).join(', ')} or ${shown.at(-1)}` : (shown[0] ?? '');
+}

@@ -1,0 +1,167 @@
+import { UsageError } from '../errors.ts';
+import { rangesOfTurn, type Turn, turnOf } from './change-point.ts';
+import { tryModels } from './choice.ts';
+import { marginsFor } from './margins.ts';
+import { pastOf, type Transform } from './models.ts';
+import { type Range, rangesAround } from './ranges.ts';
+import { type Backtest, backtestOf } from './scores.ts';
+import { type Prepared, prepare } from './series.ts';
+import { type Step, stepsAfter, usualSeasons } from './step.ts';
+
+/** The values of one series at a regular step, without holes in time: a value that is not known is null. */
+export interface History {
+  /** UTC instant of the first value's bucket: `2026-10-01T00:00:00Z`. */
+  readonly start: string;
+  readonly step: Step;
+  readonly values: readonly (number | null)[];
+}
+
+export interface ForecastOptions {
+  /** Lengths of the seasons in steps; by default 7 for days, 24 and 168 for hours. */
+  readonly seasons?: readonly number[];
+  /** The share of outcomes that the intervals should hold; 0.8 by default. */
+  readonly level?: number;
+  /** True (the default) where the series cannot be below zero. */
+  readonly nonNegative?: boolean;
+}
+
+export interface SeriesForecast {
+  readonly kind: 'forecast';
+  /** The name of the model, for people and for the books: `level-4`, `mstl-ets`, `stopped`, …; `level-4+2` with two others. */
+  readonly model: string;
+  readonly transform: Transform;
+  /** The seasons that the model follows, in steps. */
+  readonly seasons: readonly number[];
+  /** What a person should know of how it came about; empty where there is nothing. */
+  readonly notes: readonly string[];
+  /** One for each step of the horizon. */
+  readonly points: readonly Range[];
+  /**
+   * The sum of the first k points, for k from 1 to the horizon. The intervals are those of the sum, calibrated on sums:
+   * not sums of bounds.
+   */
+  readonly cumulative: readonly Range[];
+  readonly backtest: Backtest;
+  /** Where the history begins that the model was fitted to, a UTC instant. */
+  readonly from: string;
+  /** Where the history ends and the forecast begins, a UTC instant. */
+  readonly through: string;
+}
+
+export interface NoForecast {
+  readonly kind: 'none';
+  /** Why there is none, in plain words. */
+  readonly reason: string;
+}
+
+export type Forecast = SeriesForecast | NoForecast;
+
+/** Seasons that must be known before anything is said of what comes. */
+const leastSeasons = 3;
+/** Steps that must be known where there is no season. */
+const leastSteps = 12;
+
+/**
+ * Forecasts the next `horizon` steps of a series from its own past: the model is chosen by rolling backtest, and the
+ * intervals are calibrated on what that way of choosing erred there. The same history gives the same bytes; values
+ * need no unit, and all that comes out has theirs. Throws UsageError where the horizon or an option makes no sense.
+ */
+export async function forecastSeries(
+  history: History,
+  horizon: number,
+  options: ForecastOptions = {},
+): Promise<Forecast> {
+  const { level = 0.8, nonNegative = true } = options;
+  const asked = options.seasons ?? usualSeasons(history.step);
+  checkAsked(horizon, level, asked);
+  const known = [...new Set(asked)].sort((a, b) => a - b);
+  const series = prepare(history.values, known[0] ?? 1);
+  const { length } = history.values;
+  const instantAt = (index: number) => stepsAfter(history.start, history.step, index);
+  if (series.known > 0 && isStill(series, known[0])) {
+    const since = length - series.zerosAtEnd;
+    const note = series.zerosAtEnd < series.known ? `stopped: zero since ${instantAt(since)}` : 'always zero';
+    return still(horizon, note, instantAt(since), instantAt(length));
+  }
+  const reason = reasonForNone(series, known[0], horizon);
+  if (reason !== undefined) return { kind: 'none', reason };
+
+  const seasons = known.filter((season) => series.values.length >= 2 * season);
+  const floor = nonNegative ? 0 : Number.NEGATIVE_INFINITY;
+  const past = pastOf(series.values, series.values.length, seasons, nonNegative);
+  const tried = await tryModels(series, past, horizon, seasons, floor);
+  const { chosen } = tried;
+  const margins = marginsFor({ back: 0, past, chosen }, tried, horizon, level);
+  const turn = nonNegative ? turnOf(tried, past, horizon, level) : undefined;
+  const notes = [
+    ...(series.values.length < 2 * horizon ? ['little history for so long a horizon: the intervals are wide'] : []),
+    ...(turn === undefined ? [] : [noteOf(turn)]),
+  ];
+  return {
+    kind: 'forecast',
+    model: chosen.model.name,
+    transform: chosen.model.transform,
+    seasons,
+    notes,
+    ...(turn === undefined
+      ? rangesAround(chosen.path, margins, floor, series.scale)
+      : rangesOfTurn(turn, margins, { scale: series.scale, level })),
+    backtest: backtestOf(tried, series, horizon, level, seasons.at(-1) ?? 1, floor),
+    from: instantAt(length - past.values.length),
+    through: instantAt(length),
+  };
+}
+
+function noteOf({ steps, factor }: Turn): string {
+  const last = steps === 1 ? 'the last step is' : `the last ${steps} steps are`;
+  const times = factor >= 0.1 && factor < 100 ? factor.toFixed(1) : factor.toPrecision(2);
+  return `${last} ${times} times what was expected: the interval holds both that it stays so and that it is over`;
+}
+
+function checkAsked(horizon: number, level: number, seasons: readonly number[]): void {
+  const problems = [
+    ...(Number.isSafeInteger(horizon) && horizon > 0 ? [] : [`horizon: ${horizon} is no whole number of at least 1`]),
+    ...(level > 0 && level < 1 ? [] : [`level: ${level} does not lie between 0 and 1`]),
+    ...seasons
+      .filter((season) => !(Number.isSafeInteger(season) && season > 1))
+      .map((season) => `seasons: ${season} is no whole number of at least 2`),
+  ];
+  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+}
+
+/** Whether it is zero for so long that it will not be otherwise: longer than twice any pause that it ever made. */
+function isStill(series: Prepared, season: number | undefined): boolean {
+  const least = season !== undefined && season >= 24 ? 2 * season : (season ?? 7);
+  return series.zerosAtEnd >= Math.max(least, 2 * series.longestPause + 1);
+}
+
+function still(horizon: number, note: string, from: string, through: string): SeriesForecast {
+  const zeros = Array.from({ length: horizon }, () => ({ mean: 0, lower: 0, upper: 0 }));
+  return {
+    kind: 'forecast',
+    model: 'stopped',
+    transform: 'none',
+    seasons: [],
+    notes: [note],
+    points: zeros,
+    cumulative: zeros,
+    backtest: { folds: 0, mase: null, smape: null, coverage: null, sumCoverage: null },
+    from,
+    through,
+  };
+}
+
+function reasonForNone(series: Prepared, season: number | undefined, horizon: number): string | undefined {
+  const { known, values } = series;
+  if (known === 0) return 'no value is known';
+  const needed = season === undefined ? leastSteps : leastSeasons * season;
+  const since = series.skipped > 0 ? ' since it began' : '';
+  if (known < needed) return `too little history: ${known} steps are known${since}, and it takes ${needed}`;
+  if (2 * known < values.length) {
+    return `too many gaps: ${values.length - known} of ${values.length} steps are not known`;
+  }
+  if (horizon > 2 * values.length) {
+    return `too little history: ${values.length} steps${since} are too few to look ${horizon} ahead; at most ${2 * values.length}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,2 @@
+export { expositionText, withSamples } from './exposition.ts';
+export { answersMetric, type EndedRun, readMetrics, type UnpublishedRun, unpublishedRunMetrics } from './metrics.ts';

@@ -1,0 +1,26 @@
+import { decimalOfWhole, rounded, wholeOfDecimal } from './decimals.ts';
+
+/** Decimals of USD in the books: of a cost, a sum and the amount of a budget. */
+export const usdDecimals = 12;
+
+/** A sum of the books to the cent: `4512.30 USD`. A share of a cent is no 0.00. */
+export function usd(text: string, isSigned = false): string {
+  const whole = wholeOfDecimal(text, usdDecimals);
+  const rough = cents(whole);
+  const shown = whole !== 0n && Number(rough) === 0 ? decimalOfWhole(whole, usdDecimals).replace(/0+$/, '') : rough;
+  return `${isSigned && whole > 0n ? '+' : ''}${shown} USD`;
+}
+
+/** USD to the cent, of trillionths: `4512.30`. */
+export function cents(usd: bigint): string {
+  return decimalOfWhole(rounded(usd, 10_000_000_000n), 2);
+}
+
+/** What a sum is of another one, in percent to a tenth; 100 only where it is reached. */
+export function percentOf(value: string, whole: string): number {
+  const divisor = wholeOfDecimal(whole, usdDecimals);
+  if (divisor === 0n) return 0;
+  const part = wholeOfDecimal(value, usdDecimals);
+  const share = Number(rounded(part * 1000n, divisor)) / 10;
+  return part < divisor ? Math.min(share, 99.9) : share;
+}

@@ -1,0 +1,170 @@
+import { UsageError } from '../errors.ts';
+import { formatInstant, type Instant } from '../time.ts';
+import { type Books, type Connection, lastSeen, openBooks, type SqlParameters } from '../warehouse/index.ts';
+import { admitReport, blamingReport, orderedQuery, type Report, selectOf } from './catalogue.ts';
+import { quoted } from './columns.ts';
+import { completenessOf } from './completeness.ts';
+import { figuresOfQuery } from './figures.ts';
+import { type Manifest, sha256OfText } from './manifest.ts';
+import { boundParameters, type GivenParameter, readParameters, settleParameters } from './parameters.ts';
+import { inputsOf } from './publish-report.ts';
+import { shape } from './shape.ts';
+import { type BooksAnswer, columnOf } from './verify.ts';
+
+/** The books, to be asked again what manifests say that they answered, each as of its own instant. */
+export interface Witness {
+  askAgain(manifest: Manifest): Promise<BooksAnswer>;
+  close(): void;
+}
+
+/**
+ * Opens the snapshot below the project folder to ask again what was exported. Where nothing was published there it has
+ * nothing to say. The signal ends what is asked.
+ */
+export async function openWitness(
+  dir: string,
+  reports: readonly Report[],
+  { reader, signal }: { reader: string; signal: AbortSignal },
+): Promise<Witness> {
+  let end: Instant | undefined;
+  let because: string | undefined;
+  try {
+    const present = await openBooks(dir, { lockedDown: true, reader, signal });
+    try {
+      end = await lastSeen(present.connection);
+    } finally {
+      present.close();
+    }
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    because = error.message;
+  }
+  // Most exports of a night are of one instant.
+  let open: { readonly asOf: string; readonly books: Books; readonly files: readonly string[] } | undefined;
+  async function booksAsOf(asOf: string, files: readonly string[]): Promise<Connection> {
+    if (open?.asOf !== asOf || files.some((file) => !open?.files.includes(file))) {
+      open?.books.close();
+      open = undefined;
+      const books = await openBooks(dir, { lockedDown: false, asOf: Date.parse(asOf), reader, signal });
+      open = { asOf, books, files };
+      // Reports may be the user's SQL.
+      await books.lockDown({ files });
+    }
+    return open.books.connection;
+  }
+
+  return {
+    async askAgain(manifest) {
+      if (because !== undefined) return notCompared(because);
+      if (end === undefined || end < Date.parse(manifest.asOf)) {
+        const found = end === undefined ? 'nothing was ever seen' : formatInstant(end);
+        return { notCompared: undefined, facts: [{ what: 'books end', found, expected: manifest.asOf }] };
+      }
+      const report = reports.find(({ name }) => name === manifest.report);
+      if (report === undefined) return notCompared(`there is no report ${manifest.report} any more`);
+      if (report.problem !== undefined) return notCompared(report.problem);
+      if (sha256OfText(report.file.text) !== manifest.sqlSha256) {
+        return notCompared(`the SQL of ${manifest.report} is another since`);
+      }
+      const bound = await bindAgain(report, manifest, dir);
+      if (typeof bound === 'string') return notCompared(bound);
+      const connection = await booksAsOf(manifest.asOf, filesOfParameters(report, bound));
+      return {
+        notCompared: undefined,
+        facts: [
+          ...(await completenessFacts(connection, manifest)),
+          ...(await blamingReport(report, () =>
+            manifest.basis === undefined
+              ? answerFacts(connection, report, manifest, bound)
+              : partitionFacts(connection, report, manifest),
+          )),
+        ],
+      };
+    },
+    close: () => open?.books.close(),
+  };
+}
+
+/** The files that the SQL is bound to. */
+function filesOfParameters(report: Report, bound: SqlParameters): string[] {
+  const names = report.parameters.filter(({ type }) => type === 'file').map(({ name }) => name);
+  return names.flatMap((name) => (typeof bound[name] === 'string' ? [String(bound[name])] : []));
+}
+
+function notCompared(because: string): BooksAnswer {
+  return { notCompared: because, facts: [] };
+}
+
+type Facts = BooksAnswer['facts'];
+
+function differing(what: string, found: string | number | null, expected: string | number | null): Facts {
+  if (found === expected) return [];
+  return [{ what, found: String(found ?? 'none'), expected: `${expected ?? 'none'}, by the books` }];
+}
+
+async function completenessFacts(connection: Connection, manifest: Manifest): Promise<Facts> {
+  const state = await completenessOf(connection);
+  return [
+    ...differing('complete through', manifest.completeThrough, state.completeThrough),
+    ...differing('settled through', manifest.settledThrough, state.settledThrough),
+  ];
+}
+
+async function answerFacts(
+  connection: Connection,
+  report: Report,
+  manifest: Manifest,
+  bound: SqlParameters,
+): Promise<Facts> {
+  const { report: shaped, parameters } = await shape(connection, report, bound);
+  const { rows, cost } = await figuresOfQuery(connection, orderedQuery(shaped), parameters, columnOf(manifest));
+  return [...differing('rows', manifest.rows, rows), ...differing('cost', manifest.cost, cost)];
+}
+
+async function partitionFacts(connection: Connection, report: Report, manifest: Manifest): Promise<Facts> {
+  await admitReport(connection, report);
+  const { name = 'cost', decimals = 0 } = columnOf(manifest) ?? {};
+  const rows = await connection.rows(
+    `select account, month, count(*) as rows, cast(sum(cast(${quoted(name)} as decimal(38, ${decimals}))) as varchar) as cost
+    from (${selectOf(report)}\n) as report
+    group by account, month`,
+  );
+  const answered = new Map(rows.map((row) => [JSON.stringify([row['account'], row['month']]), row]));
+  const facts = manifest.files.flatMap(({ partition, rows: held, cost }) => {
+    const key = JSON.stringify([partition?.account, partition?.month]);
+    const row = answered.get(key);
+    answered.delete(key);
+    const where = `of account ${partition?.account}, ${partition?.month}`;
+    return [
+      ...differing(`rows ${where}`, held, Number(row?.['rows'] ?? 0)),
+      ...differing(`cost ${where}`, cost, (row?.['cost'] as string | undefined) ?? null),
+    ];
+  });
+  const missing = [...answered.values()].flatMap((row) =>
+    differing(`rows of account ${row['account']}, ${row['month']}`, 0, Number(row['rows'])),
+  );
+  return [...facts, ...missing];
+}
+
+/**
+ * What the SQL was bound to, read again from what was said of it; a sentence where that cannot be done, or where a file
+ * that it read is another one now.
+ */
+async function bindAgain(report: Report, manifest: Manifest, dir: string): Promise<SqlParameters | string> {
+  const given = Object.entries(manifest.parameters).map(([name, said]): GivenParameter => {
+    const isText = report.parameters.some((parameter) => parameter.name === name && parameter.type === 'text');
+    return { name, text: said === null ? (isText ? '*' : 'none') : String(said), what: `the parameter ${name}` };
+  });
+  const problems: string[] = [];
+  const problem = (text: string): number => problems.push(text);
+  const read = await readParameters(report, given, { now: Date.parse(manifest.asOf), dir, folders: ['/'], problem });
+  if (problems.length > 0) return problems.join('; ');
+  // Every value is told; none has to be looked up in the books.
+  const values = settleParameters(read, nothingKnown);
+  const { inputs = {} } = await inputsOf(values);
+  const changed = Object.keys(inputs).filter((name) => inputs[name] !== manifest.inputs?.[name]);
+  if (changed.length > 0) return `the file of the parameter ${changed.join(', ')} is another since`;
+  return boundParameters(values);
+}
+
+const nothingKnown = { asOf: null, completeFrom: null, completeThrough: null, settledThrough: null, closedAt: null };

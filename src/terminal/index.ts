@@ -1,0 +1,1 @@
+export { cutToWidth, piecesOfWidth, textWidth } from './text-width.ts';

@@ -1,0 +1,93 @@
+import { type CostbookError, UsageError } from '../errors.ts';
+import type { Connection, SqlColumn } from './connection.ts';
+import { readSqlFolder, type SqlFile } from './sql-files.ts';
+import { sqlProblem } from './sql-problem.ts';
+import { type JsonValue, toCellText, toJsonValue } from './values.ts';
+
+/** A check: one SELECT over the books that returns what should not be. */
+export interface Check {
+  readonly file: SqlFile;
+  readonly name: string;
+  readonly about: string;
+  /** `fail` stops a job, `warn` is told and no more. */
+  readonly severity: 'fail' | 'warn';
+  /** What keeps it from being run, with file and line; undefined where nothing does. */
+  readonly problem?: string;
+}
+
+/** What a check found. */
+export interface CheckResult {
+  readonly check: Check;
+  /** How many rows it returned; undefined where its SQL is wrong. */
+  readonly offenders: number | undefined;
+  readonly columns: readonly SqlColumn[];
+  /** The first of them, for a person and for a machine. */
+  readonly cells: readonly (readonly (string | undefined)[])[];
+  readonly rows: readonly Readonly<Record<string, JsonValue>>[];
+  /** What is wrong with its SQL, with file and line. */
+  readonly error: CostbookError | undefined;
+}
+
+/** Rows of a check that are shown; all of them are counted. */
+export const maxOffendersShown = 10;
+
+/** Reads the checks, a project's own `sql/checks` over the built-in ones. What is wrong with one is in its `problem`. */
+export async function readChecks(overlay: string): Promise<Check[]> {
+  const files = await readSqlFolder('checks', overlay);
+  return files.map((file): Check => {
+    const problems = [...(file.problems ?? [])];
+    const severity = file.header['severity'];
+    if (severity !== 'fail' && severity !== 'warn') {
+      const found = severity === undefined ? 'the header has no "--! severity:" line' : `the severity is "${severity}"`;
+      problems.push(`${file.path}:1:1: ${found}; expected fail or warn`);
+    }
+    return {
+      file,
+      name: file.name,
+      about: file.header['about'] ?? '',
+      severity: severity === 'warn' ? 'warn' : 'fail',
+      ...(problems.length === 0 ? {} : { problem: problems.join('\n') }),
+    };
+  });
+}
+
+/** Runs a check and counts what it returns, without holding it. Wrong SQL is in the result; MachineError is thrown. */
+export async function runCheck(connection: Connection, check: Check): Promise<CheckResult> {
+  const cells: (string | undefined)[][] = [];
+  const rows: Record<string, JsonValue>[] = [];
+  let columns: readonly SqlColumn[] = [];
+  let offenders = 0;
+  if (check.problem !== undefined) {
+    return { check, offenders: undefined, columns, cells, rows, error: new UsageError(check.problem) };
+  }
+  try {
+    const result = await connection.query(check.file.text);
+    columns = result.columns;
+    for await (const piece of result.pieces) {
+      offenders += piece.length;
+      for (const row of piece.slice(0, maxOffendersShown - rows.length)) {
+        cells.push(row.map(toCellText));
+        rows.push(Object.fromEntries(columns.map(({ name }, index) => [name, toJsonValue(row[index] ?? null)])));
+      }
+    }
+    return { check, offenders, columns, cells, rows, error: undefined };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return { check, offenders: undefined, columns, cells: [], rows: [], error: sqlProblem(check.file, error, 0) };
+  }
+}
+
+/** Has DuckDB read a check, or a report in its place, without running it. Wrong SQL is in the result. */
+export async function bindCheck(connection: Connection, check: Check): Promise<CheckResult> {
+  const nothing = { check, columns: [], cells: [], rows: [] };
+  try {
+    if (check.problem !== undefined) throw new UsageError(check.problem);
+    await connection.admit(check.file.text, { withParameters: true }).catch((error) => {
+      throw error instanceof UsageError ? sqlProblem(check.file, error, 0) : error;
+    });
+    return { ...nothing, offenders: 0, error: undefined };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return { ...nothing, offenders: undefined, error };
+  }
+}
