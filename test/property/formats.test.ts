@@ -4,7 +4,8 @@ import { tableFromIPC } from 'apache-arrow';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exportFormats, writeAnswer } from '../../src/reports/export.ts';
-import { type Connection, openDatabase } from '../../src/warehouse/connection.ts';
+import type { Connection } from '../../src/warehouse/connection.ts';
+import { openDatabase } from '../../src/warehouse/database.ts';
 import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readChecks, runCheck } from '../../src/warehouse/checks.ts';
-import { type Connection, openDatabase } from '../../src/warehouse/connection.ts';
+import type { Connection } from '../../src/warehouse/connection.ts';
+import { openDatabase } from '../../src/warehouse/database.ts';
 import { type ListedResource, openInventoryStage } from '../../src/warehouse/inventory.ts';
 import { eventWriter, type Recorder } from '../../src/warehouse/journal.ts';
 import { migrate } from '../../src/warehouse/migrate.ts';

@@ -11,20 +11,20 @@ const homes: Readonly<Record<string, RegExp>> = {
   undici: /^src\/platform\//,
   '@duckdb/node-api': /^src\/warehouse\//,
   '@duckdb/node-bindings': /^src\/warehouse\//,
-  'p-limit': /^src\/ingest(\.ts$|\/)/,
+  'p-limit': /^src\/ingest\//,
   'date-fns': /^src\/time\.ts$/,
   '@date-fns/utc': /^src\/time\.ts$/,
   commander: /^src\/cli\.ts$/,
-  yaml: /^src\/(yaml|config)\.ts$/,
-  'fastest-levenshtein': /^src\/(did-you-mean|config)\.ts$/,
+  yaml: /^src\/config\/(yaml|config)\.ts$/,
+  'fastest-levenshtein': /^src\/(did-you-mean|config\/config)\.ts$/,
   zod: /^src\/platform\//,
   'apache-arrow': /^src\/reports\/formats\/arrow\.ts$/,
   'csv-stringify': /^src\/reports\/formats\/csv\.ts$/,
-  '@bsull/augurs': /^src\/reports\/forecast\/augurs\.ts$/,
-  'node-cron': /^src\/schedule\.ts$/,
-  'csv-parse': /^src\/reports\/forecast\/read-series\.ts$/,
-  'string-width': /^src\/text-width\.ts$/,
-  nodemailer: /^src\/reports\/sinks\/smtp\.ts$/,
+  '@bsull/augurs': /^src\/forecast\/augurs\.ts$/,
+  'node-cron': /^src\/jobs\/schedule\.ts$/,
+  'csv-parse': /^src\/forecast\/read-series\.ts$/,
+  'string-width': /^src\/terminal\/text-width\.ts$/,
+  nodemailer: /^src\/alerts\/sinks\/smtp\.ts$/,
 };
 
 interface Import {
@@ -111,24 +111,69 @@ describe('the package', () => {
   });
 });
 
-describe('folders', () => {
-  test.each([
-    ['src/fetch', 'src/warehouse'],
-    ['src/fetch', 'src/reports'],
-    ['src/warehouse', 'src/fetch'],
-    ['src/reports', 'src/fetch'],
-    ['src/platform', 'src/fetch'],
-    ['src/platform', 'src/warehouse'],
-    ['src/warehouse', 'src/reports'],
-  ])('%s imports nothing of %s', (one, other) => {
-    expect(imports.filter(({ from, of }) => from.startsWith(`${one}/`) && of.startsWith(`${other}/`))).toEqual([]);
+/**
+ * What each room of src may import, besides the files at the top of src, which are the ground floor. CONTRIBUTING.md says
+ * what each room is for.
+ */
+const rooms: Readonly<Record<string, readonly string[]>> = {
+  terminal: [],
+  platform: [],
+  forecast: [],
+  emulator: ['platform'],
+  fetch: ['platform'],
+  config: ['platform'],
+  warehouse: ['platform'],
+  closing: ['warehouse'],
+  allocation: ['config', 'warehouse'],
+  jobs: ['config', 'warehouse'],
+  budgets: ['config', 'forecast', 'warehouse'],
+  metrics: ['budgets', 'warehouse'],
+  anomalies: ['budgets', 'config', 'warehouse'],
+  reports: ['anomalies', 'terminal', 'warehouse'],
+  query: ['reports', 'warehouse'],
+  alerts: ['anomalies', 'budgets', 'config', 'reports', 'warehouse'],
+  ingest: ['config', 'fetch', 'platform', 'warehouse'],
+};
+
+describe('rooms', () => {
+  test('every room has its rule, and commands may import all of them', () => {
+    const found = new Set(sources.flatMap((path) => folderOf(path)?.slice('src/'.length) ?? []));
+    expect([...found].sort()).toEqual([...Object.keys(rooms), 'commands'].sort());
+    const contributing = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
+    expect([...found].filter((room) => !contributing.includes(`| \`src/${room}\` |`))).toEqual([]);
+  });
+
+  test.each(Object.entries(rooms))('%s imports its allowed rooms and the ground floor only', (room, allowed) => {
+    const others = imports
+      .filter(({ from, isOurs }) => isOurs && from.startsWith(`src/${room}/`))
+      .map(({ of }) => folderOf(of)?.slice('src/'.length))
+      .filter((other) => other !== undefined && other !== room && !allowed.includes(other));
+    expect([...new Set(others)]).toEqual([]);
+  });
+
+  test('the ground floor imports no room; the entry point stands above all', () => {
+    const upwards = imports.filter(
+      ({ from, of, isOurs }) =>
+        isOurs && folderOf(from) === undefined && from !== 'src/cli.ts' && folderOf(of) !== undefined,
+    );
+    expect(upwards).toEqual([]);
+  });
+
+  test('no room holds more than a fifth of the code', () => {
+    const linesOf = (paths: readonly string[]) =>
+      paths.reduce((sum, path) => sum + readFileSync(join(root, path), 'utf8').split('\n').length, 0);
+    const limit = linesOf(sources) / 5;
+    const tooLarge = [...Object.keys(rooms), 'commands'].filter(
+      (room) => linesOf(sources.filter((path) => path.startsWith(`src/${room}/`))) > limit,
+    );
+    expect(tooLarge).toEqual([]);
   });
 
   test('are reached from outside through their index.ts', () => {
     const beside = imports.filter(({ from, of, isOurs }) => {
       const folder = isOurs ? folderOf(of) : undefined;
-      // The table of commands loads all of them; the entry point asks for no more than it needs.
-      if (from === 'src/cli.ts' && folder === 'src/commands') return false;
+      // The entry point names files, so that a short command loads no more than it needs.
+      if (from === 'src/cli.ts') return false;
       return folder !== undefined && folder !== folderOf(from) && of !== `${folder}/index.ts`;
     });
     expect(beside).toEqual([]);
@@ -150,7 +195,11 @@ describe('folders', () => {
       left.push(...staticImportsOf(next));
     }
     expect(reached).toContain('src/query/ask.ts');
-    expect([...reached].filter((path) => /^src\/(warehouse|reports|platform|fetch|ingest)\//.test(path))).toEqual([]);
+    expect(
+      [...reached].filter((path) =>
+        /^src\/((warehouse|reports|platform|fetch|ingest|alerts|budgets)\/|config\/(index|config)\.ts)/.test(path),
+      ),
+    ).toEqual([]);
   });
 
   test('no two files import each other, directly or around', () => {
@@ -212,7 +261,7 @@ describe('what DuckDB does in silence', () => {
   }
 
   test('two instances of one file lose rows: one module makes instances, and the one other thread only decodes', () => {
-    expect(sourcesWith(/DuckDBInstance\.(create|fromCache)/)).toEqual(['src/warehouse/connection.ts']);
+    expect(sourcesWith(/DuckDBInstance\.(create|fromCache)/)).toEqual(['src/warehouse/database.ts']);
     expect(sourcesWith(/node:(worker_threads|cluster)/)).toEqual([
       'src/fetch/decode-worker.ts',
       'src/fetch/decoding.ts',
