@@ -3,7 +3,6 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import { type Answered, type AnswerFormat, answerFormats, askToFile, askToStream } from '../query/index.ts';
-import { warnOfFutureDates } from './books-clock.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader, timeoutOf } from './options.ts';
 
@@ -74,7 +73,7 @@ export const sqlCommand: Command = {
 
     expectProject(context); // the process that answers could not say it as well
     const sql = await readQuery(input, options.text('file'), context);
-    if (asOf !== null) await warnOfFutureDates(context);
+    if (asOf !== null) await (await import('./books-clock.ts')).warnOfFutureDates(context);
     context.progress('waiting for the answer');
     const question = { dir: context.dir, sql, asOf, format, raw: options.flag('raw'), maxRows, layout: context.layout };
     const { signal } = context;
