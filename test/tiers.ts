@@ -13,6 +13,8 @@ export const secondTier: Readonly<Record<string, string>> = {
   'test/crash/rebuild.test.ts': 'Kills rebuilds at several moments, each with a whole rebuild after it.',
   'test/e2e/alerts.test.ts':
     'Most cases run several processes and wait for retries; e2e/one-month sends alerts in the first tier.',
+  'test/e2e/allocation.test.ts':
+    'Allocates whole months in processes; sql/allocation holds the rules in the first tier.',
   'test/e2e/anomalies.test.ts':
     'Evaluates months of history in processes; sql/anomalies holds the rules in the first tier.',
   'test/e2e/bench.test.ts': 'Compiles and runs every bench.',
@@ -41,6 +43,7 @@ export const secondTier: Readonly<Record<string, string>> = {
   'test/e2e/inventory.test.ts':
     'Lists resources over many nights; property/inventory and contract/listings hold the rules.',
   'test/e2e/jobs.test.ts': 'Runs jobs that fail, overlap, are killed and time out; e2e/one-month runs one.',
+  'test/e2e/lake.test.ts': 'Writes a lake and reads it with several readers; e2e/one-month exports in the first tier.',
   'test/e2e/loading.test.ts':
     'Splits, repeats and restates ingests; crash/rounds and e2e/one-month restate in the first tier.',
   'test/e2e/many-faults-by-chance.test.ts': 'Two hundred mixes of faults; eight are in e2e/faults-by-chance.',
