@@ -1,14 +1,14 @@
 import pLimit from 'p-limit';
 import type { Effects } from '../effects.ts';
 import { type CostbookError, PlatformError, RefusedAnswerError, UnprovenError } from '../errors.ts';
-import { askQuery, type DecodedPage, type PlannedWindow, type Role } from '../fetch/index.ts';
+import { askQuery, type DecodedPage, type LandingFolder, type PlannedWindow, type Role } from '../fetch/index.ts';
 import { answerLimits, billingDimensions, type Client, type RawBody, resourceTypes } from '../platform/index.ts';
 import { dayMs, floorHour, formatWindow, type Instant } from '../time.ts';
 import type { LoadResult, Stage, TotalDecimals, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
 import { believedClock, claimedBefore, type RunClock } from './clocks.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
 import { openTurns } from './turns.ts';
-import { readWindow } from './window.ts';
+import { readWindow, type WindowRead } from './window.ts';
 
 /** Windows failing at the transport one after another before the platform is taken to be down. */
 const maxFailuresInARow = 3;
@@ -42,178 +42,143 @@ interface Outcome {
   readonly unproven: UnprovenWindow | undefined;
 }
 
+/** What the ingest of an account's windows is given. */
+interface WindowsAsked {
+  readonly account: string;
+  readonly planned: readonly PlannedWindow[];
+  readonly client: Client;
+  readonly requests: RequestCounts;
+  readonly known: TotalsKnown;
+  /** As whom the account was read before; another role today is a question, not a fact. */
+  readonly roleBefore: Role | undefined;
+  /** As whom it is read today, where that is known already. */
+  readonly role: Role | undefined;
+  readonly now: Instant;
+  readonly request: IngestRequest;
+  readonly tools: IngestTools;
+  readonly clock: RunClock;
+  /** Grows as windows are loaded. */
+  readonly totals: { windows: number; pages: number; rows: number; restated: number };
+}
+
 /**
  * Reads, proves and loads the planned windows, several on their way at once and one in the warehouse at a time.
  * A window holds its place until it is loaded, so that few more than `concurrency` windows are staged, and the pages of
  * an earlier one are asked for first.
  */
-export async function ingestWindows(options: {
-  account: string;
-  planned: readonly PlannedWindow[];
-  client: Client;
-  requests: RequestCounts;
-  known: TotalsKnown;
-  /** As whom the account was read before; another role today is a question, not a fact. */
-  roleBefore: Role | undefined;
-  /** As whom it is read today, where that is known already. */
-  role: Role | undefined;
-  now: Instant;
-  request: IngestRequest;
-  tools: IngestTools;
-  clock: RunClock;
-  /** Grows as windows are loaded. */
-  totals: { windows: number; pages: number; rows: number; restated: number };
-}): Promise<WindowsResult> {
-  const { account, planned, request, tools, totals, clock } = options;
-  const { warehouse, landing, effects } = tools;
-  const { config, runNumber } = request;
-  const windowsInFlight = pLimit(config.concurrency + windowsAhead); // sockets limit the requests
-  const turns = openTurns(config.concurrency + pagesAhead);
-  const warehouseQueue = pLimit(1); // DuckDB has one writer, and four busy queries would starve DNS and files
-  const abort = new AbortController();
-  const signal = AbortSignal.any([tools.signal, abort.signal]);
-  const lastHour = floorHour(options.now);
+export async function ingestWindows(options: WindowsAsked): Promise<WindowsResult> {
+  const { warehouse } = options.tools;
   // What was old enough to be claimed stays so, though a clock is set back.
   const seenNow = await warehouse.seenAt(options.now);
-  const claimedEnd = claimedBefore(seenNow, undefined, config.lagHours);
-  const settledEnd = lastHour - config.settleDays * dayMs;
-  const unproven: UnprovenWindow[] = [];
-  const failures: CostbookError[] = [];
-  const unknown = unknownsReporter(effects, account);
-  const idleStages: Stage[] = [];
-  const leftOut = new Set(await warehouse.dimensionsLeftOut(account));
-  let { role } = options;
-  let { decimals } = options.known;
-  let failuresInARow = 0;
-  let windowsDone = 0;
-  let isPlatformClockWrong = false;
-  let lastPublished = Date.now();
-  let publishPauseMs = publishEveryMs;
-  const roleLearnt = deferred();
-  if (role !== undefined) roleLearnt.resolve();
+  const leftOut = new Set(await warehouse.dimensionsLeftOut(options.account));
+  return new WindowsIngest(options, seenNow, leftOut).run();
+}
 
-  function exclusively<T>(work: () => Promise<T>): Promise<T> {
-    return warehouseQueue(work);
-  }
-  function progress(): void {
-    tools.onProgress({ account, windowsDone, windows: planned.length, pages: totals.pages, rows: totals.rows });
+/** One attempt to read a window, from its first page to its load. */
+interface Attempt {
+  readonly plan: PlannedWindow;
+  /** Which of the planned windows it is; earlier ones ask first. */
+  readonly rank: number;
+  readonly stage: Stage;
+  /** Which attempt at the window within the run, from 1. */
+  readonly number: number;
+  readonly folder: LandingFolder;
+  requests: number;
+  pages: number;
+  /** What the platform's clock said when it made the oldest of the answers. */
+  answeredAt: Instant | undefined;
+}
+
+/** The ingest of one account's windows under way. */
+class WindowsIngest {
+  readonly #options: WindowsAsked;
+  readonly #seenNow: Instant;
+  /** Billing dimensions that the platform is known to leave out of its detail. */
+  readonly #leftOut: Set<string>;
+  readonly #claimedEnd: Instant;
+  readonly #settledEnd: Instant;
+  readonly #turns: ReturnType<typeof openTurns>;
+  readonly #abort = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #unknown: ReturnType<typeof unknownsReporter>;
+  readonly #exclusively: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly #idleStages: Stage[] = [];
+  readonly #unproven: UnprovenWindow[] = [];
+  readonly #failures: CostbookError[] = [];
+  readonly #roleLearnt = deferred();
+  #role: Role | undefined;
+  #decimals: TotalDecimals;
+  #failuresInARow = 0;
+  #windowsDone = 0;
+  #isPlatformClockWrong = false;
+  #lastPublished = Date.now();
+  #publishPauseMs = publishEveryMs;
+
+  constructor(options: WindowsAsked, seenNow: Instant, leftOut: Set<string>) {
+    const { account, tools, request, now, role, known } = options;
+    const { concurrency, lagHours, settleDays } = request.config;
+    this.#options = options;
+    this.#seenNow = seenNow;
+    this.#leftOut = leftOut;
+    this.#claimedEnd = claimedBefore(seenNow, undefined, lagHours);
+    this.#settledEnd = floorHour(now) - settleDays * dayMs;
+    this.#turns = openTurns(concurrency + pagesAhead);
+    this.#signal = AbortSignal.any([tools.signal, this.#abort.signal]);
+    this.#unknown = unknownsReporter(tools.effects, account);
+    const warehouseQueue = pLimit(1); // DuckDB has one writer, and four busy queries would starve DNS and files
+    this.#exclusively = (work) => warehouseQueue(work);
+    this.#role = role;
+    this.#decimals = known.decimals;
+    if (role !== undefined) this.#roleLearnt.resolve();
   }
 
-  /** One reading of a window: its load, or why it did not prove. */
-  async function attempt(
-    { window, reason }: PlannedWindow,
-    rank: number,
-    stage: Stage,
-    reading: number,
-  ): Promise<LoadResult | Unproved> {
-    const folder = await landing.begin(account, window, effects.now());
-    let requests = 0;
-    let pages = 0;
-    const counted = countingClient(options.client, () => {
-      requests += 1;
-      options.requests[reading === 1 ? reason : 'repair'] += 1;
-    });
-    // What the platform's clock said when it made the oldest of the answers.
-    let answeredAt: Instant | undefined;
-    const client: Client = {
-      ...counted,
-      call: (operation, values, about, read, ...others) =>
-        turns.run(rank, () => {
-          const readAtTime = (body: RawBody) => {
-            answeredAt = Math.min(answeredAt ?? Number.POSITIVE_INFINITY, body.answeredAt ?? Number.POSITIVE_INFINITY);
-            return read(body);
-          };
-          return counted.call(operation, values, about, readAtTime, ...others);
+  /** Ingests every window. Throws what ends the ingest of the account; a window's own failure is in the result. */
+  async run(): Promise<WindowsResult> {
+    const { planned, request, tools } = this.#options;
+    const inFlight = pLimit(request.config.concurrency + windowsAhead); // sockets limit the requests
+    this.#progress();
+    const settled = await Promise.allSettled(
+      planned.map((plan, rank) =>
+        inFlight(() => this.#ingestWindow(plan, rank)).catch((error: unknown) => {
+          if (!this.#signal.aborted) this.#abort.abort(error);
+          throw error;
         }),
-    };
-    async function settleClock(read: Stage): Promise<Instant | undefined> {
-      const toldAt = Number.isFinite(answeredAt) ? answeredAt : undefined;
-      const platformAt = believedClock(toldAt, await read.lastHour());
-      if (platformAt !== toldAt) {
-        isPlatformClockWrong = true;
-        clock.distrust(account);
-      } else if (toldAt !== undefined) await clock.settle(account, counted.clocks());
-      return platformAt;
+      ),
+    );
+    for (const stage of this.#idleStages) stage.close();
+    this.#unknown.report();
+    tools.signal.throwIfAborted();
+    for (const result of settled) {
+      if (result.status === 'rejected' && !(result.reason instanceof PlatformError)) throw result.reason;
     }
+    return {
+      role: this.#role,
+      decimals: this.#decimals,
+      unproven: this.#unproven,
+      failures: this.#failures,
+      isPlatformClockWrong: this.#isPlatformClockWrong,
+    };
+  }
+
+  async #ingestWindow(plan: PlannedWindow, rank: number): Promise<void> {
+    const { warehouse } = this.#options.tools;
+    const isFirst = rank === 0;
+    if (!isFirst) await this.#roleLearnt.promise;
+    this.#signal.throwIfAborted();
+    const stage = this.#idleStages.pop() ?? (await warehouse.openStage());
     try {
-      const read = await readWindow({
-        account,
-        window,
-        stage,
-        async ask(query, sink, abort) {
-          try {
-            return await askQuery({ account, query, client, landing: folder, sink, log: effects.log, signal: abort });
-          } catch (error) {
-            // What was refused is no answer to anything: a control asked as admin by a member.
-            await folder.restart(query);
-            throw error;
-          }
-        },
-        role,
-        known: options.known,
-        // What the pages lack may be a page that was lost: only a second reading that lacks the same shows that it was not.
-        leavesOut: (dimensions) =>
-          reading > 1 || (dimensions.length > 0 && dimensions.every((dimension) => leftOut.has(dimension))),
-        exclusively,
-        onRole(learnt) {
-          askAboutRole(account, options.roleBefore, learnt, request.acceptSight);
-          role = learnt;
-          roleLearnt.resolve();
-        },
-        onPage(page) {
-          pages += 1;
-          totals.pages += 1;
-          unknown.see(page);
-          progress();
-        },
-        log: effects.log,
-        signal,
-      });
-      const { because, queries, firstUnprovenHour } = read;
-      for (const dimension of read.leftOut) leftOut.add(dimension);
-      if (because !== undefined) {
-        await folder.discard();
-        await exclusively(async () => {
-          await settleClock(stage);
-          await stage.recordFailedProofs(runNumber, reading, await warehouse.seenAt(effects.now()));
-        });
-        return { because, provesBefore: firstUnprovenHour ?? claimedEnd };
-      }
-      return await exclusively(async () => {
-        const loadNumber = (await warehouse.lastLoadNumber()) + 1;
-        const platformAt = await settleClock(stage);
-        const seenAt = await warehouse.seenAt(effects.now());
-        decimals = {
-          cost: Math.max(decimals.cost, stage.decimals().cost),
-          usage: Math.max(decimals.usage, stage.decimals().usage),
-        };
-        const claimed = claimedBefore(seenNow, platformAt, config.lagHours);
-        const numbers = { loadNumber, runNumber, reading, reason, requests, queries, seenAt, platformAt };
-        const facts = { ...numbers, pages, claimedEnd: claimed };
-        return stage.load(facts, ({ outcome, amounts, restated, cost, pieces, proofs }) =>
-          folder.file(
-            {
-              ...numbers,
-              role: read.role,
-              claimedEnd: claimed,
-              pagesRead: pages,
-              known: {
-                decimals: options.known.decimals,
-                agreedTolerance: options.known.agreedTolerance ?? null,
-              },
-              leavesOut: read.leavesOut,
-              ...{ outcome, amounts, restated, cost },
-              covered: pieces.map((piece) => ({ window: formatWindow(piece.window), role: piece.role })),
-              proofs: outcome === 'unchanged' ? proofs : null,
-            },
-            outcome === 'loaded' || config.landing.keep === 'all',
-          ),
-        );
-      });
+      const outcome = await this.#attemptAll(plan, rank, stage);
+      this.#failuresInARow = 0;
+      await this.#exclusively(() => this.#record(plan, stage, outcome));
     } catch (error) {
-      await folder.discard();
-      if (!(error instanceof RefusedAnswerError)) throw error;
-      return { because: error.message, provesBefore: claimedEnd };
+      if (this.#signal.aborted || !(error instanceof PlatformError)) throw error;
+      this.#failures.push(error);
+      this.#failuresInARow += 1;
+      // Where not even the first question was answered, the platform is down.
+      if (this.#role === undefined || isHopeless(error) || this.#failuresInARow >= maxFailuresInARow) throw error;
+    } finally {
+      this.#idleStages.push(stage);
+      if (isFirst) this.#roleLearnt.resolve();
     }
   }
 
@@ -221,66 +186,190 @@ export async function ingestWindows(options: {
    * Reads a window until it proves: once, once more, and where only young hours stand in the way, without them, since
    * their numbers may be changing while they are read. They are missing then, and the next run asks for them.
    */
-  async function attemptAll(plan: PlannedWindow, rank: number, stage: Stage): Promise<Outcome> {
+  async #attemptAll(plan: PlannedWindow, rank: number, stage: Stage): Promise<Outcome> {
     const { window } = plan;
-    const first = await attempt(plan, rank, stage, 1);
+    const first = await this.#attempt(plan, rank, stage, 1);
     if (!isUnproved(first)) return { load: first, unproven: undefined };
-    effects.log.warn('window does not prove; it is asked again', {
-      account,
+    this.#options.tools.effects.log.warn('window does not prove; it is asked again', {
+      account: this.#options.account,
       window: formatWindow(window),
       because: first.because,
     });
-    const second = await attempt(plan, rank, stage, 2);
+    const second = await this.#attempt(plan, rank, stage, 2);
     if (!isUnproved(second)) return { load: second, unproven: undefined };
     const end = Math.min(window.end, Math.max(window.start, second.provesBefore));
-    if (end >= window.end || end < settledEnd) {
+    if (end >= window.end || end < this.#settledEnd) {
       return { load: undefined, unproven: { window, because: second.because, isYoung: false } };
     }
     const young = { window: { start: end, end: window.end }, because: second.because, isYoung: true };
     if (end === window.start) return { load: undefined, unproven: young };
-    const shortened = await attempt({ ...plan, window: { start: window.start, end } }, rank, stage, 3);
+    const shortened = await this.#attempt({ ...plan, window: { start: window.start, end } }, rank, stage, 3);
     return isUnproved(shortened)
       ? { load: undefined, unproven: { window, because: shortened.because, isYoung: false } }
       : { load: shortened, unproven: young };
   }
 
-  async function ingestWindow(plan: PlannedWindow, rank: number): Promise<void> {
-    const isFirst = rank === 0;
-    if (!isFirst) await roleLearnt.promise;
-    signal.throwIfAborted();
-    const stage = idleStages.pop() ?? (await warehouse.openStage());
+  /** One attempt at a window: its load, or why it did not prove. */
+  async #attempt(plan: PlannedWindow, rank: number, stage: Stage, number: number): Promise<LoadResult | Unproved> {
+    const { account, tools } = this.#options;
+    const folder = await tools.landing.begin(account, plan.window, tools.effects.now());
+    const attempt: Attempt = { plan, rank, stage, number, folder, requests: 0, pages: 0, answeredAt: undefined };
     try {
-      const result = await attemptAll(plan, rank, stage);
-      failuresInARow = 0;
-      await exclusively(async () => {
-        if (result.load !== undefined) await stage.forgetUnproven(plan.window);
-        if (result.unproven !== undefined) {
-          const { window, because, isYoung } = result.unproven;
-          const seenAt = await warehouse.seenAt(effects.now());
-          await stage.recordUnproven(window, { because: tools.redact(because), isYoung, runNumber, seenAt });
-        }
-        finishWindow(plan, result);
-        await publishNowAndThen();
-      });
+      const read = await this.#read(attempt);
+      for (const dimension of read.leftOut) this.#leftOut.add(dimension);
+      return read.because === undefined
+        ? await this.#exclusively(() => this.#load(attempt, read))
+        : await this.#refuse(attempt, read.because, read.firstUnprovenHour);
     } catch (error) {
-      if (signal.aborted || !(error instanceof PlatformError)) throw error;
-      failures.push(error);
-      failuresInARow += 1;
-      // Where not even the first question was answered, the platform is down.
-      if (role === undefined || isHopeless(error) || failuresInARow >= maxFailuresInARow) throw error;
-    } finally {
-      idleStages.push(stage);
-      if (isFirst) roleLearnt.resolve();
+      await folder.discard();
+      if (!(error instanceof RefusedAnswerError)) throw error;
+      return { because: error.message, provesBefore: this.#claimedEnd };
     }
   }
 
-  function finishWindow({ window, reason }: PlannedWindow, { load, unproven: left }: Outcome): void {
-    windowsDone += 1;
+  /** Reads a window's pages into its stage and compares them with the platform's totals. */
+  #read(attempt: Attempt): Promise<WindowRead> {
+    const { account, known, roleBefore, request, totals } = this.#options;
+    const { log } = this.#options.tools.effects;
+    const { stage, folder, number } = attempt;
+    const client = this.#clientOf(attempt);
+    return readWindow({
+      account,
+      window: attempt.plan.window,
+      stage,
+      async ask(query, sink, abort) {
+        try {
+          return await askQuery({ account, query, client, landing: folder, sink, log, signal: abort });
+        } catch (error) {
+          // What was refused is no answer to anything: a control asked as admin by a member.
+          await folder.restart(query);
+          throw error;
+        }
+      },
+      role: this.#role,
+      known,
+      // What the pages lack may be a page that was lost: only a second attempt that lacks the same shows that it was not.
+      leavesOut: (dimensions) =>
+        number > 1 || (dimensions.length > 0 && dimensions.every((dimension) => this.#leftOut.has(dimension))),
+      exclusively: this.#exclusively,
+      onRole: (learnt) => {
+        askAboutRole(account, roleBefore, learnt, request.acceptSight);
+        this.#role = learnt;
+        this.#roleLearnt.resolve();
+      },
+      onPage: (page) => {
+        attempt.pages += 1;
+        totals.pages += 1;
+        this.#unknown.see(page);
+        this.#progress();
+      },
+      log,
+      signal: this.#signal,
+    });
+  }
+
+  /** The account's client for one attempt: counts its requests, waits for its turn, and notes the platform's clock. */
+  #clientOf(attempt: Attempt): Client {
+    const { client, requests } = this.#options;
+    const counted = countingClient(client, () => {
+      attempt.requests += 1;
+      requests[attempt.number === 1 ? attempt.plan.reason : 'repair'] += 1;
+    });
+    return {
+      ...counted,
+      call: (operation, values, about, read, ...others) =>
+        this.#turns.run(attempt.rank, () => {
+          const readAtTime = (body: RawBody) => {
+            const { answeredAt = Number.POSITIVE_INFINITY } = attempt;
+            attempt.answeredAt = Math.min(answeredAt, body.answeredAt ?? Number.POSITIVE_INFINITY);
+            return read(body);
+          };
+          return counted.call(operation, values, about, readAtTime, ...others);
+        }),
+    };
+  }
+
+  /** Loads what was read and proven, and files its answers. */
+  async #load(attempt: Attempt, read: WindowRead): Promise<LoadResult> {
+    const { known, request, tools } = this.#options;
+    const { stage, folder, pages, requests } = attempt;
+    const { runNumber, config } = request;
+    const loadNumber = (await tools.warehouse.lastLoadNumber()) + 1;
+    const platformAt = await this.#settleClock(attempt);
+    const seenAt = await tools.warehouse.seenAt(tools.effects.now());
+    this.#decimals = {
+      cost: Math.max(this.#decimals.cost, stage.decimals().cost),
+      usage: Math.max(this.#decimals.usage, stage.decimals().usage),
+    };
+    const claimedEnd = claimedBefore(this.#seenNow, platformAt, config.lagHours);
+    const { reason } = attempt.plan;
+    const { queries } = read;
+    const numbers = { loadNumber, runNumber, reading: attempt.number, reason, requests, queries, seenAt, platformAt };
+    return stage.load({ ...numbers, pages, claimedEnd }, ({ outcome, amounts, restated, cost, pieces, proofs }) =>
+      folder.file(
+        {
+          ...numbers,
+          role: read.role,
+          claimedEnd,
+          pagesRead: pages,
+          known: { decimals: known.decimals, agreedTolerance: known.agreedTolerance ?? null },
+          leavesOut: read.leavesOut,
+          ...{ outcome, amounts, restated, cost },
+          covered: pieces.map((piece) => ({ window: formatWindow(piece.window), role: piece.role })),
+          proofs: outcome === 'unchanged' ? proofs : null,
+        },
+        outcome === 'loaded' || config.landing.keep === 'all',
+      ),
+    );
+  }
+
+  /** Records what did not prove, and forgets its answers. */
+  async #refuse(attempt: Attempt, because: string, firstUnprovenHour: Instant | undefined): Promise<Unproved> {
+    const { tools, request } = this.#options;
+    await attempt.folder.discard();
+    await this.#exclusively(async () => {
+      await this.#settleClock(attempt);
+      const seenAt = await tools.warehouse.seenAt(tools.effects.now());
+      await attempt.stage.recordFailedProofs(request.runNumber, attempt.number, seenAt);
+    });
+    return { because, provesBefore: firstUnprovenHour ?? this.#claimedEnd };
+  }
+
+  /** What the platform's clock said at the first answer of an attempt; undefined where it said nothing, or cannot be right. */
+  async #settleClock({ answeredAt, stage }: Attempt): Promise<Instant | undefined> {
+    const { account, client, clock } = this.#options;
+    const toldAt = Number.isFinite(answeredAt) ? answeredAt : undefined;
+    const platformAt = believedClock(toldAt, await stage.lastHour());
+    if (platformAt !== toldAt) {
+      this.#isPlatformClockWrong = true;
+      clock.distrust(account);
+    } else if (toldAt !== undefined) await clock.settle(account, client.clocks());
+    return platformAt;
+  }
+
+  /** Notes in the warehouse what became of a window, and publishes now and then. */
+  async #record(plan: PlannedWindow, stage: Stage, outcome: Outcome): Promise<void> {
+    const { tools, request } = this.#options;
+    const { runNumber } = request;
+    if (outcome.load !== undefined) await stage.forgetUnproven(plan.window);
+    if (outcome.unproven !== undefined) {
+      const { window, because, isYoung } = outcome.unproven;
+      const seenAt = await tools.warehouse.seenAt(tools.effects.now());
+      await stage.recordUnproven(window, { because: tools.redact(because), isYoung, runNumber, seenAt });
+    }
+    this.#finishWindow(plan, outcome);
+    await this.#publishNowAndThen();
+  }
+
+  #finishWindow({ window, reason }: PlannedWindow, { load, unproven: left }: Outcome): void {
+    const { account, totals } = this.#options;
+    const { log } = this.#options.tools.effects;
+    this.#windowsDone += 1;
     if (load !== undefined) {
       totals.windows += 1;
       totals.rows += load.amounts;
       totals.restated += load.restated;
-      effects.log.info('window is in the books', {
+      log.info('window is in the books', {
         account,
         window: formatWindow(left === undefined ? window : { start: window.start, end: left.window.start }),
         reason,
@@ -290,42 +379,32 @@ export async function ingestWindows(options: {
       });
     }
     if (left !== undefined) {
-      unproven.push(left);
-      effects.log.warn(
+      this.#unproven.push(left);
+      log.warn(
         left.isYoung
           ? 'young hours do not prove yet; the next run asks for them'
           : 'the window is not loaded; what the books held of it stays, and the next ingest asks again',
         { account, window: formatWindow(left.window), because: left.because },
       );
     }
-    progress();
+    this.#progress();
+  }
+
+  #progress(): void {
+    const { account, planned, tools, totals } = this.#options;
+    const { pages, rows } = totals;
+    tools.onProgress({ account, windowsDone: this.#windowsDone, windows: planned.length, pages, rows });
   }
 
   /** Lets readers have what is proven so far while a long backfill goes on. */
-  async function publishNowAndThen(): Promise<void> {
-    if (windowsDone >= planned.length || Date.now() - lastPublished < publishPauseMs) return;
+  async #publishNowAndThen(): Promise<void> {
+    const isLast = this.#windowsDone >= this.#options.planned.length;
+    if (isLast || Date.now() - this.#lastPublished < this.#publishPauseMs) return;
     const begun = Date.now();
-    await warehouse.publish();
-    lastPublished = Date.now();
-    publishPauseMs = Math.max(publishEveryMs, 20 * (lastPublished - begun));
+    await this.#options.tools.warehouse.publish();
+    this.#lastPublished = Date.now();
+    this.#publishPauseMs = Math.max(publishEveryMs, 20 * (this.#lastPublished - begun));
   }
-
-  progress();
-  const settled = await Promise.allSettled(
-    planned.map((plan, rank) =>
-      windowsInFlight(() => ingestWindow(plan, rank)).catch((error: unknown) => {
-        if (!signal.aborted) abort.abort(error);
-        throw error;
-      }),
-    ),
-  );
-  for (const stage of idleStages) stage.close();
-  unknown.report();
-  tools.signal.throwIfAborted();
-  for (const result of settled) {
-    if (result.status === 'rejected' && !(result.reason instanceof PlatformError)) throw result.reason;
-  }
-  return { role, decimals, unproven, failures, isPlatformClockWrong };
 }
 
 function isUnproved(result: LoadResult | Unproved): result is Unproved {
