@@ -29,6 +29,7 @@ import {
   openBooks,
   readAllTables,
   readChecks,
+  readSql,
   snapshotFile,
   warehouseBytes,
   warehouseFault,
@@ -384,11 +385,7 @@ async function books(
   const snapshot = await openBooks(dir, { lockedDown: true, signal });
   const found: Found[] = [];
   try {
-    const [row] = await snapshot.connection.rows(
-      `select count(*) as hours, sum(cost) as cost, sum(usage) as usage, max(series_id) as series, max(load_number) as last,
-        (select max(load_number) from ledger.loads) as loads
-      from ledger.amounts`,
-    );
+    const [row] = await snapshot.connection.rows(await readSql('status', 'hours'));
     found.push(
       Number(row?.['last'] ?? 0) <= Number(row?.['loads'] ?? 0)
         ? ok(
@@ -431,9 +428,7 @@ async function books(
         ),
       );
     }
-    const [last] = await snapshot.connection.rows(
-      `select command, outcome, exit_code, error from runs where outcome <> 'running' order by run_number desc limit 1`,
-    );
+    const [last] = await snapshot.connection.rows(await readSql('status', 'last_ended_run'));
     if (last !== undefined) {
       found.push(
         last['outcome'] === 'done'

@@ -42,7 +42,6 @@ import {
   placeOf,
   publishReport,
   type Question,
-  quoted,
   type ReadParameters,
   type Report,
   readKept,
@@ -65,7 +64,15 @@ import {
 import { forTerminal } from '../safe-text.ts';
 import { cutToWidth } from '../terminal/index.ts';
 import { parseMonth } from '../time.ts';
-import { completeness, openBooks, type SqlColumn, toCellText, toJsonValue } from '../warehouse/index.ts';
+import {
+  completeness,
+  firstOf,
+  openBooks,
+  type SqlColumn,
+  sumsOf,
+  toCellText,
+  toJsonValue,
+} from '../warehouse/index.ts';
 import type { ApartContext } from './apart.ts';
 import type { CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
@@ -516,8 +523,7 @@ async function totalRow(
   columns: readonly SqlColumn[],
   totals: readonly string[],
 ): Promise<(string | undefined)[]> {
-  const sums = totals.map((name) => `sum(${quoted(name)}) as ${quoted(name)}`).join(', ');
-  const [row = {}] = await connection.rows(`select ${sums} from (${query}\n)`, parameters);
+  const [row = {}] = await connection.rows(sumsOf(query, totals), parameters);
   return columns.map(({ name }, index) => {
     const sum = totals.includes(name) ? row[name] : undefined;
     if (sum !== undefined && sum !== null) return String(sum);
@@ -541,7 +547,7 @@ async function firstRows(
 ): Promise<{ columns: readonly SqlColumn[]; rows: (string | undefined)[][] }> {
   const names = columns.map(({ name }) => name);
   const query = orderedQuery(report, names, topOf(report, columns));
-  const answered = await connection.stream(`${query} limit ${limit}`, parameters);
+  const answered = await connection.stream(firstOf(query, limit), parameters);
   const rows: (string | undefined)[][] = [];
   for await (const piece of answered.pieces) for (const row of piece) rows.push(row.map(toCellText));
   return { columns: answered.columns, rows };

@@ -1,7 +1,6 @@
 import { nearest } from '../did-you-mean.ts';
 import { formatInstant, type Instant } from '../time.ts';
-import type { Completeness, Connection } from '../warehouse/index.ts';
-import { quoted } from './columns.ts';
+import { type Completeness, type Connection, countValue, valuesOf } from '../warehouse/index.ts';
 import { type ParameterValue, periodsOf } from './parameters.ts';
 
 /** Parameters that choose rows by a dimension; each has the name of its column. */
@@ -55,14 +54,10 @@ function impossiblePeriods(
 
 /** What to say of a value that no series and no resource has; undefined where one has it. */
 async function unknownValue(connection: Connection, name: string, value: string): Promise<string | undefined> {
-  const column = quoted(name);
-  const ofResources = name === 'billing_dimension' ? '' : `union select ${column} from resources`;
-  const known = `select ${column} as value from series ${ofResources}`;
-  const [found] = await connection.rows(`select count(*) as rows from (${known}) where value = $value`, { value });
+  const isOfResources = name !== 'billing_dimension';
+  const [found] = await connection.rows(countValue(name, isOfResources), { value });
   if (Number(found?.['rows']) > 0) return undefined;
-  const rows = await connection.rows(
-    `select value from (${known}) where value is not null group by value order by value`,
-  );
+  const rows = await connection.rows(valuesOf(name, isOfResources));
   const names = rows.map((row) => String(row['value']));
   const near = nearest(value, names);
   const some = names.slice(0, maxNamed).join(', ');

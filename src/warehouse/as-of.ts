@@ -12,17 +12,9 @@ export const presentCatalog = 'present';
  * as if these allocation rules had always been in force.
  */
 export async function createPast(connection: Connection, draft?: string): Promise<void> {
-  await connection.run(`attach ':memory:' as wh; use wh`);
+  await connection.run(await readSql('as_of', 'catalog'));
   await connection.run(await readSql('as_of', 'ledger'));
-  if (draft !== undefined) {
-    await connection.run('drop view ledger.allocations');
-    await connection.run(
-      `create table ledger.allocations as
-      select $draft as definition, 0 as run_number, cast('1970-01-01' as timestamp) as recorded_at,
-        cast(null as timestamp) as replaced_at`,
-      { draft },
-    );
-  }
+  if (draft !== undefined) await connection.run(await readSql('as_of', 'draft'), { draft });
   await createViews(connection, await readSqlFolder('views'));
 }
 
@@ -39,8 +31,17 @@ export async function setMoment(connection: Connection, asOf: Instant): Promise<
  * The instant as of which these books, asked later, answer as they do now: the last at which anything in them was seen.
  * Undefined where nothing ever was.
  */
-export async function lastSeen(connection: Connection): Promise<Instant | undefined> {
+export function lastSeen(connection: Connection): Promise<Instant | undefined> {
+  return lastInstant(connection, 'last_seen');
+}
+
+/** The last instant that the writer gave to what it saw; a clock alone does not count. Undefined where there is none. */
+export function lastGiven(connection: Connection): Promise<Instant | undefined> {
+  return lastInstant(connection, 'last_given');
+}
+
+async function lastInstant(connection: Connection, column: string): Promise<Instant | undefined> {
   const [row] = await connection.rows(await readSql('as_of', 'last_seen'));
-  const text = row?.['last_seen'];
+  const text = row?.[column];
   return typeof text === 'string' ? Number(text) : undefined;
 }

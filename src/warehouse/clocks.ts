@@ -55,11 +55,7 @@ export async function monthsClosedTooSoon(connection: Connection, account: strin
 
 /** What each account's clocks said when that was last written down. */
 export async function lastClocks(connection: Connection): Promise<ClockReading[]> {
-  const rows = await connection.rows(
-    `select account, ahead_seconds, epoch_ms(platform_at) as platform_at, epoch_ms(local_at) as local_at
-    from ledger.clocks
-    qualify row_number() over (partition by account order by run_number desc) = 1`,
-  );
+  const rows = await connection.rows(await readSql('clocks', 'last'));
   return rows.map((row) => ({
     account: String(row['account']),
     aheadSeconds: Number(row['ahead_seconds']),

@@ -33,6 +33,23 @@ import {
   spillRoom,
   writersSpillName,
 } from './spill.ts';
+import {
+  attach,
+  beginReadOnly,
+  beginTransaction,
+  checkpointWarehouse,
+  commitTransaction,
+  fromBracketed,
+  fromSource,
+  lockDownStatements,
+  makePivoted,
+  pivotedTable,
+  queryFunction,
+  rollbackTransaction,
+  setThreads,
+  useUtc,
+  useWarehouse,
+} from './statements.ts';
 
 /** What a statement may be given: values are bound, never pasted into the text. */
 export type SqlValue = string | number | bigint | boolean | null;
@@ -222,16 +239,14 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
   try {
     const first = await instance.connect();
     const kept = keep(first);
-    await first.run(`set global TimeZone = 'UTC'`);
-    const access = readOnly ? ' (read_only)' : options.unlogged ? ' (recovery_mode no_wal_writes)' : '';
+    await first.run(useUtc);
     // What is in memory alone is nobody's to change.
-    const mode = attached === ':memory:' ? '' : access;
-    // ATTACH takes no parameters.
-    async function attach(path: string): Promise<void> {
+    const access = readOnly && attached !== ':memory:' ? 'read' : options.unlogged ? 'write without log' : 'write';
+    async function attachFile(path: string): Promise<void> {
       state.path = path;
-      await first.run(`attach ${literal(path)} as ${options.catalog ?? 'wh'}${mode}`);
+      await first.run(attach(path, options.catalog ?? 'wh', access));
     }
-    await (options.attachThrough?.(attach) ?? attach(attached));
+    await (options.attachThrough?.(attachFile) ?? attachFile(attached));
     // Whoever holds the lock knows that every other writer of this file is dead.
     if (!readOnly) await clearWritersSpill(folder, basename(file), basename(spill));
     state.isOpening = false;
@@ -249,7 +264,7 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
     async connect(signal) {
       const connection = await instance.connect();
       const kept = keep(connection, signal);
-      await connection.run('use wh');
+      await connection.run(useWarehouse);
       return kept;
     },
     async lockDown(reachable = {}) {
@@ -268,10 +283,7 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
 }
 
 async function lockDown(connection: DuckDBConnection, { files = [], folders = [] }: Reachable): Promise<void> {
-  await connection.run(`set allowed_paths = [${files.map(literal).join(', ')}]`);
-  await connection.run(`set allowed_directories = [${folders.map(literal).join(', ')}]`);
-  await connection.run('set enable_external_access = false');
-  await connection.run('set lock_configuration = true');
+  for (const statement of lockDownStatements(files, folders)) await connection.run(statement);
 }
 
 /** How often DuckDB is told again to stop: it forgets an interruption that comes just before a statement has begun. */
@@ -414,7 +426,7 @@ function wrap(
     }
     const all = await connection.extractStatements(typed).catch(fail);
     for (const text of withoutEnds(typed)) {
-      const wrapped = await parsed(`from (\n${text}\n)`);
+      const wrapped = await parsed(fromBracketed(text));
       const statements = wrapped && (await parsed(text));
       if (statements !== undefined && statements.count === wrapped?.count) return { text, statements };
     }
@@ -443,8 +455,10 @@ function wrap(
       statement.destroySync();
     }
     // As text in a text: DuckDB reads it as one SELECT, whatever brackets and comments it has.
-    const source = `query(${literal(text)})`;
-    return explain === undefined ? { sql: text, source } : { sql: `${explain} from ${source}`, source: undefined };
+    const source = queryFunction(text);
+    return explain === undefined
+      ? { sql: text, source }
+      : { sql: fromSource(source, { prefix: explain }), source: undefined };
   }
 
   /**
@@ -452,16 +466,16 @@ function wrap(
    * become columns, then it selects.
    */
   async function pivoted(text: string, statements: DuckDBExtractedStatements): Promise<AdmittedQuery> {
-    if (isSealed) await connection.run('commit');
+    if (isSealed) await connection.run(commitTransaction);
     try {
       for (let index = 0; index < statements.count; index += 1) {
         await runPiece(statements, index);
       }
-      await connection.run(`create or replace temp table pivoted as (\n${text}\n)`).catch(fail);
+      await connection.run(makePivoted(text)).catch(fail);
     } finally {
-      if (isSealed) await connection.run(sealing);
+      if (isSealed) await connection.run(beginReadOnly);
     }
-    return { sql: 'from temp.main.pivoted', source: 'temp.main.pivoted' };
+    return { sql: fromSource(pivotedTable), source: pivotedTable };
   }
 
   /** Runs one piece of a PIVOT; the last, its SELECT, is only looked at. */
@@ -545,27 +559,27 @@ function wrap(
         throw asTyped(error);
       }),
     async seal() {
-      await self.run(sealing);
+      await self.run(beginReadOnly);
       isSealed = true;
     },
     async checkpoint() {
-      await self.run(`set global threads = ${threadsFor(true)}`);
+      await self.run(setThreads(threadsFor(true)));
       try {
-        await self.run('checkpoint wh');
+        await self.run(checkpointWarehouse);
       } finally {
-        await self.run(`set global threads = ${threadsFor(false)}`);
+        await self.run(setThreads(threadsFor(false)));
       }
     },
     async transaction(work) {
-      await self.run('begin transaction');
+      await self.run(beginTransaction);
       try {
         const result = await work();
         // Neither this nor the rollback is interrupted: what has come so far is brought to a known end.
-        await inTurn(() => connection.run('commit').catch(fail));
+        await inTurn(() => connection.run(commitTransaction).catch(fail));
         return result;
       } catch (error) {
         // After some failures DuckDB has rolled back by itself; then there is nothing left to undo.
-        await inTurn(() => connection.run('rollback')).catch(() => undefined);
+        await inTurn(() => connection.run(rollbackTransaction)).catch(() => undefined);
         throw error;
       }
     },
@@ -643,8 +657,6 @@ const meddling = /\b((?:en|dis)able_(?:logging|profiling|peg_parser)|write_log|t
 /** EXPLAIN and what it may be given; the rest must be a SELECT, which is then asked in a text of ours. */
 const explaining = /^(explain(?:\s+analyze)?(?:\s*\(\s*(?:analyze|format\s+\w+|[\s,])+\))?)(?=[\s(])([\s\S]*)$/i;
 
-const sealing = 'begin transaction read only';
-
 function withoutLeadingComments(sql: string): string {
   return sql.replace(/^(?:[\s;]|--.*(?:\n|$)|\/\*[\s\S]*?\*\/)+/, '');
 }
@@ -668,11 +680,6 @@ function withoutSemicolon(lines: readonly string[]): string {
 /** The word that a text begins with, for messages. */
 function firstWord(sql: string): string {
   return /^\w*/.exec(withoutLeadingComments(sql))?.[0].toUpperCase() ?? '';
-}
-
-/** A text as SQL reads it, for the few places that take no parameter. */
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
 }
 
 function refused(verb: string): UsageError {

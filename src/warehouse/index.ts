@@ -78,6 +78,7 @@ export { readSeal, type Seal, type SealState, type SnapshotFacts } from './seal.
 export { describeFacts, factsOf, knowledgeOf, snapshotFile } from './snapshot.ts';
 export { builtInSql, readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 export { sqlProblem } from './sql-problem.ts';
+export * from './statements.ts';
 export {
   epochDays,
   epochMicros,
