@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { lastSeen } from '../../src/warehouse/as-of.ts';
 import { openBooks } from '../../src/warehouse/books.ts';
 import { readSqlFolder } from '../../src/warehouse/sql-files.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
@@ -45,7 +46,7 @@ test('the instant of the present is after everything that anything was seen, rec
         and column_name not in ('created_at', 'platform_at', 'until_at') -- what the platform says, and a person
         and table_name in (select table_name from duckdb_tables() where database_name = 'wh')`,
     );
-    const [lastSeen] = (await readSqlFolder('as_of')).filter(({ name }) => name === 'last_seen');
+    const [file] = (await readSqlFolder('as_of')).filter(({ name }) => name === 'last_seen');
     // A restatement is seen with its load; the SQL files' own instants are no part of the books.
     const others = [...presentOnly, 'restatements'];
     const expected = instants.filter(
@@ -54,9 +55,28 @@ test('the instant of the present is after everything that anything was seen, rec
     );
     expect(expected.length).toBeGreaterThan(4);
     for (const { table_name, column_name } of expected) {
-      expect(lastSeen?.text).toContain(`(select max(${column_name}) from ledger.${table_name})`);
+      expect(file?.text).toContain(`(select max(${column_name}) from ledger.${table_name})`);
     }
   } finally {
     books.close();
   }
+});
+
+test('the writer gives no instant twice; what the clock said when a run began does not count', async () => {
+  const dir = await newProject();
+  const [given, later] = [Date.UTC(2026, 9, 1), Date.UTC(2026, 10, 1)];
+  const before = await openWarehouse(dir);
+  const run = await before.beginRun('ingest', later);
+  const claims = [{ loadNumber: 1, claimedEnd: '2026-09-30T00:00:00Z' }];
+  await before.correctClaims({ account: 'a', claims, runNumber: run.number, recordedAt: given });
+  await before.recordClock({ account: 'a', aheadSeconds: 1, platformAt: given, localAt: later }, run.number);
+  await before.publish();
+  before.close();
+
+  const after = await openWarehouse(dir);
+  expect(await after.seenAt(given)).toBe(given + 1);
+  after.close();
+  const books = await openBooks(dir, { lockedDown: true });
+  expect(await lastSeen(books.connection)).toBe(later);
+  books.close();
 });
