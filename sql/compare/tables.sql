@@ -3,4 +3,4 @@ select table_name
 from duckdb_tables()
 where database_name = 'wh' and schema_name = 'ledger'
   and table_name not in ('applied_files', 'journal', 'billing_dimensions', 'unit_suffixes')
-order by table_oid;
+order by table_name;
