@@ -3,12 +3,12 @@
  * which SQL has no parameter; or it sets up a connection (transactions, settings). Everything else is a file, with its
  * values bound. Pure functions: names come in as they are and are quoted here, queries are put in unchanged.
  *
- * A query that a person wrote begins on the first line, so that DuckDB counts its lines from there, and is followed by a
- * line feed, because it may end in a comment.
+ * A query that a person wrote begins on the first line where its answer is asked for, so that DuckDB counts its lines from
+ * there. A line feed follows it, because it may end in a comment.
  */
 
 /** A name as SQL text. */
-export function quoted(name: string): string {
+function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
@@ -21,6 +21,7 @@ function listed(names: readonly string[]): string {
   return names.map(quoted).join(', ');
 }
 
+/** What a connection runs to begin and end a transaction, and to set itself up. */
 export const beginTransaction = 'begin transaction';
 export const beginReadOnly = 'begin transaction read only';
 export const commitTransaction = 'commit';
@@ -39,6 +40,7 @@ export function lockDownStatements(files: readonly string[], folders: readonly s
   ];
 }
 
+/** How many threads DuckDB may use, on all connections. */
 export function setThreads(threads: number): string {
   return `set global threads = ${threads}`;
 }
