@@ -183,7 +183,7 @@ export function focusColumns(
 /** When the platform told the newest of what a month's export holds, `2026-11-04T02:00:00Z`; undefined where it told nothing. */
 export async function newestLoad(connection: Connection, month: string): Promise<string | undefined> {
   // Corrections lie in hours of earlier months, and those were read again after the month was closed.
-  const [row] = await connection.rows(await readSql('exports', 'newest_load'), { month });
+  const [row] = await connection.rows(await readSql('publish', 'newest_load'), { month });
   return typeof row?.['seen_at'] === 'string' ? row['seen_at'] : undefined;
 }
 

@@ -81,7 +81,7 @@ async function withLabels(
 }
 
 async function expectLabels(connection: Connection, keys: readonly string[]): Promise<void> {
-  const rows = await connection.rows(await readSql('exports', 'label_keys'));
+  const rows = await connection.rows(await readSql('publish', 'label_keys'));
   const known = rows.map(({ key }) => String(key));
   const problems = keys
     .filter((key) => !known.includes(key))

@@ -27,7 +27,7 @@ export type SqlFolder =
   | 'forecasts'
   | 'metrics'
   | 'anomalies'
-  | 'exports'
+  | 'publish'
   | 'restatements'
   | 'status'
   | 'demo';

@@ -71,7 +71,7 @@ export async function writeExcel(
   { connection, query, parameters }: Question,
   options: ExcelOptions & { readonly column: CostColumn | undefined; readonly cost: string | null },
 ): Promise<void> {
-  const named = await connection.rows(await readSql('exports', 'meters'));
+  const named = await connection.rows(await readSql('publish', 'meters'));
   const meters = new Map(named.map((row) => [String(row['billing_dimension']), String(row['meter'])]));
   const { columns, pieces } = await connection.stream(query, parameters);
   let count = 0;
