@@ -313,6 +313,19 @@ describe('SQL files', () => {
     expect(readFileSync(join(root, path), 'utf8')).toMatch(/^--! about: \S.{10,}/);
   });
 
+  test('each file that the program names is there, and each that it does not read by folder is named', () => {
+    const text = sources.map((path) => readFileSync(join(root, path), 'utf8')).join('\n');
+    const named = [...text.matchAll(/\breadSql\(\s*'(\w+)',\s*'(\w+)'/g)].map(
+      ([, folder, name]) => `sql/${folder}/${name}.sql`,
+    );
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter((path) => !queries.includes(path))).toEqual([]);
+    const unnamed = queries
+      .filter((path) => !/^sql\/(migrations|views|reports|checks|journal)\//.test(path))
+      .filter((path) => !text.includes(`'${basename(path, '.sql')}'`));
+    expect(unnamed).toEqual([]);
+  });
+
   test('views and reports name their grain', () => {
     const grainless = queries
       .filter((path) => /^sql\/(views|reports)\//.test(path))
