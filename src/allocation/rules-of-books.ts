@@ -1,7 +1,7 @@
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { nearTwins } from '../did-you-mean.ts';
 import { usdDecimals } from '../money.ts';
-import type { Connection } from '../warehouse/index.ts';
+import { type Connection, readSql } from '../warehouse/index.ts';
 import { type Condition, type Definition, defaultRule, type Rule } from './definition.ts';
 
 /** What a rule catches of the costs in the books; amounts are decimal text in USD, before anything is split. */
@@ -55,92 +55,10 @@ export async function testAllocation(
   connection: Connection,
   period: { readonly from: string | null; readonly to: string | null },
 ): Promise<AllocationTest> {
-  const rows = await connection.rows(
-    `with owners as materialized (select * from ledger.series_owners),
-    pieces as (
-      select
-        owners.rule_number, amounts.series_id,
-        sum(amounts.cost) as cost, min(amounts.bucket_start) as first_hour, max(amounts.bucket_start) as last_hour
-      from ledger.amounts as amounts
-      join owners on owners.series_id = amounts.series_id
-      where amounts.bucket_start >= owners.from_time and amounts.bucket_start < owners.to_time
-        and ($from is null or amounts.bucket_start >= cast($from as timestamp))
-        and ($to is null or amounts.bucket_start < cast($to as timestamp))
-      group by owners.rule_number, amounts.series_id
-    ),
-    caught as (
-      select
-        pieces.rule_number,
-        sum(pieces.cost) as cost,
-        count(distinct (series.account, series.workspace, series.resource_type, series.resource_name, series.resource_uuid))
-          as resources,
-        min(pieces.first_hour) as first_hour,
-        max(pieces.last_hour) as last_hour
-      from pieces
-      join ledger.series as series using (series_id)
-      group by pieces.rule_number
-    )
-    select
-      rules.rule,
-      rules.split.by as split_by,
-      cast(coalesce(caught.cost, 0) as decimal(38, 12)) as cost,
-      cast(coalesce(caught.cost, 0) / nullif(sum(caught.cost) over (), 0) as decimal(18, 6)) as share,
-      coalesce(caught.resources, 0) as resources,
-      strftime(caught.first_hour, '%Y-%m-%dT%H:%M:%SZ') as first_hour,
-      strftime(caught.last_hour, '%Y-%m-%dT%H:%M:%SZ') as last_hour
-    from ledger.allocation_rules as rules
-    left join caught using (rule_number)
-    order by rules.rule_number`,
-    period,
-  );
-  const [sums = {}] = await connection.rows(
-    `with owned as (
-      select owner, cast(sum(cost) as decimal(38, 12)) as cost
-      from costs_allocated
-      where ($from is null or bucket_start >= cast($from as timestamp))
-        and ($to is null or bucket_start < cast($to as timestamp))
-      group by owner
-    )
-    select
-      (
-        select cast(coalesce(sum(cost), 0) as decimal(38, 12))
-        from ledger.amounts
-        where ($from is null or bucket_start >= cast($from as timestamp))
-          and ($to is null or bucket_start < cast($to as timestamp))
-      ) as cost,
-      cast(coalesce(sum(cost), 0) as decimal(38, 12)) as allocated_cost,
-      cast(coalesce(sum(cost) filter (not contains(owner, ':"')), 0) as decimal(38, 12)) as unallocated_cost,
-      to_json(list({'owner': owner, 'cost': cast(cost as varchar)} order by cost desc, owner)) as owners
-    from owned`,
-    period,
-  );
+  const rows = await connection.rows(await readSql('allocation', 'rule_costs'), period);
+  const [sums = {}] = await connection.rows(await readSql('allocation', 'period_costs'), period);
   const owners = JSON.parse(String(sums['owners'] ?? '[]')) as OwnerCost[];
-  const splits = await connection.rows(
-    `with pools as (
-      select rule, account, date_trunc('month', bucket_start) as usage_month, bool_and(not contains(owner, ':"')) as is_lost
-      from costs_allocated
-      where is_shared
-        and ($from is null or bucket_start >= cast($from as timestamp))
-        and ($to is null or bucket_start < cast($to as timestamp))
-      group by rule, account, usage_month
-    ),
-    level as (
-      select distinct rule, account, usage_month from allocation_splits where is_evenly_instead
-    )
-    select
-      pools.rule,
-      count(*) as months,
-      case
-        when pools.is_lost then 'it stays without an owner: nobody owns anything in the month'
-        else 'it is split evenly: no owner weighs anything'
-      end as because
-    from pools
-    left join level on level.rule = pools.rule and level.account = pools.account and level.usage_month = pools.usage_month
-    where pools.is_lost or level.rule is not null
-    group by pools.rule, because
-    order by pools.rule, because`,
-    period,
-  );
+  const splits = await connection.rows(await readSql('allocation', 'even_splits'), period);
   return {
     rules: rows.map((row) => ({
       rule: String(row['rule']),
@@ -235,52 +153,10 @@ export async function explainAllocation(
   resource: string,
   definition: Definition | undefined,
 ): Promise<OwnedPiece[]> {
-  const pieces = await connection.rows(
-    `with wanted as (
-      select distinct series_id
-      from ledger.series_states
-      where resource_name = $resource or resource_uuid = $resource or display_name = $resource or external_id = $resource
-    )
-    select
-      states.series_id, states.account, states.workspace, states.resource_type, states.resource_name,
-      states.resource_uuid, states.billing_dimension, states.labels,
-      strftime(states.from_time, '%Y-%m-%dT%H:%M:%SZ') as state_from,
-      cast(owners.from_time as varchar) as from_key,
-      case when isfinite(owners.from_time) then strftime(owners.from_time, '%Y-%m-%dT%H:%M:%SZ') end as from_time,
-      case when isfinite(owners.to_time) then strftime(owners.to_time, '%Y-%m-%dT%H:%M:%SZ') end as to_time,
-      owners.rule_number, owners.rule, owners.is_split, owners.owner,
-      cast(coalesce((
-        select sum(cost)
-        from ledger.amounts as amounts
-        where amounts.series_id = states.series_id
-          and amounts.bucket_start >= owners.from_time and amounts.bucket_start < owners.to_time
-      ), 0) as decimal(38, 12)) as cost,
-      (
-        select json_group_object(facts.field, facts.value)
-        from ledger.allocation_facts as facts
-        where facts.series_id = states.series_id and facts.from_time = states.from_time
-      ) as facts,
-      (
-        select to_json(list([hits.rule_number, hits.condition_number]))
-        from ledger.allocation_hits as hits
-        where hits.series_id = states.series_id and hits.from_time = states.from_time
-      ) as hits
-    from wanted
-    join ledger.series_states as states using (series_id)
-    join ledger.series_owners as owners
-      on owners.series_id = states.series_id
-      and owners.from_time >= states.from_time and owners.from_time < states.to_time
-    -- What was before its first cost, before it was made for one, is nothing to explain.
-    where owners.to_time > coalesce(
-      (select min(bucket_start) from ledger.amounts as amounts where amounts.series_id = states.series_id),
-      cast('-infinity' as timestamp)
-    )
-    order by
-      states.account, states.workspace, states.resource_type, states.resource_name, states.resource_uuid,
-      owners.from_time, states.billing_dimension
-    limit ${maxPieces * 20}`,
-    { resource },
-  );
+  const pieces = await connection.rows(await readSql('allocation', 'resource_pieces'), {
+    resource,
+    max_pieces: maxPieces * 20,
+  });
   const merged = new Map<string, OwnedPiece & { billingDimensions: (string | null)[]; costs: string[] }>();
   for (const row of pieces) {
     const facts = JSON.parse(String(row['facts'] ?? '{}')) as Record<string, string | null>;
@@ -314,18 +190,9 @@ export async function explainAllocation(
       known.costs.push(String(row['cost']));
     }
   }
-  const [sums = {}] = await connection.rows(
-    `select to_json(list(cast(total as varchar) order by place)) as totals
-    from (
-      select place, (select cast(sum(cast(unnest as decimal(38, 12))) as decimal(38, 12)) from unnest(costs)) as total
-      from (
-        select
-          unnest(from_json($costs, '[["VARCHAR"]]')) as costs,
-          generate_subscripts(from_json($costs, '[["VARCHAR"]]'), 1) as place
-      )
-    )`,
-    { costs: JSON.stringify([...merged.values()].map(({ costs }) => costs)) },
-  );
+  const [sums = {}] = await connection.rows(await readSql('allocation', 'exact_sums'), {
+    costs: JSON.stringify([...merged.values()].map(({ costs }) => costs)),
+  });
   const totals = JSON.parse(String(sums['totals'] ?? '[]')) as string[];
   return [...merged.values()].map(({ costs: _, ...piece }, index) => ({ ...piece, cost: totals[index] ?? piece.cost }));
 }

@@ -54,7 +54,7 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
   const rowsOf = groupedBy(known, (row) => scopeKey(scopeOf({ ...row })));
   const costs = withScopesWithoutCosts(await readDailyCosts(connection, due, from), due, known, from);
   const late = await lateDays(connection, Math.min(...due.map(({ lastDay }) => lastDay)) - againDays + 1);
-  const [loads] = await connection.rows('select coalesce(max(load_number), 0) as load_number from ledger.loads');
+  const [loads] = await connection.rows(await readSql('ledger', 'last_load'));
   const found: Found[] = [];
   for (const { account, lastDay, evaluatedDay } of due) {
     const own = costs.filter(({ scope }) => scope.account === account);

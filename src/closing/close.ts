@@ -8,14 +8,15 @@ import {
   type Instant,
   type Window,
 } from '../time.ts';
-import type {
-  AccountClose,
-  CheckResult,
-  ClosedMonth,
-  Completeness,
-  Connection,
-  CoveredPiece,
-  UnprovenWindow,
+import {
+  type AccountClose,
+  type CheckResult,
+  type ClosedMonth,
+  type Completeness,
+  type Connection,
+  type CoveredPiece,
+  readSql,
+  type UnprovenWindow,
 } from '../warehouse/index.ts';
 
 /** What was billed to an account in a month, to be closed or compared with what was closed. */
@@ -27,31 +28,8 @@ export type BilledMonth = Omit<AccountClose, 'invoiced'>;
  */
 export async function readBilledMonth(connection: Connection, month: Instant): Promise<BilledMonth[]> {
   const parameters = { month: formatInstant(month).slice(0, 10) };
-  const sums = await connection.rows(
-    `select
-      account,
-      count(*) filter (charge_class is null) as amounts,
-      cast(coalesce(sum(cost) filter (charge_class is null), 0) as decimal(38, 12)) as cost,
-      count(*) filter (charge_class is not null) as corrections,
-      cast(coalesce(sum(cost) filter (charge_class is not null), 0) as decimal(38, 12)) as correction_cost
-    from costs_billed
-    where billing_month = cast($month as date)
-    group by account
-    order by account`,
-    parameters,
-  );
-  const lines = await connection.stream(
-    `select
-      account,
-      cast(to_json([
-        charge_class, cast(bucket_start as varchar), workspace, resource_type, resource_name, resource_uuid,
-        billing_dimension, unit, cast(cost as varchar), cast(usage as varchar)
-      ]) as varchar) as line
-    from costs_billed
-    where billing_month = cast($month as date)
-    order by line`,
-    parameters,
-  );
+  const sums = await connection.rows(await readSql('closing', 'billed_sums'), parameters);
+  const lines = await connection.stream(await readSql('closing', 'billed_lines'), parameters);
   const hashes = new Map<string, Hash>();
   for await (const piece of lines.pieces) {
     for (const [account, line] of piece) {

@@ -19,7 +19,7 @@ import { exitCodes, UsageError } from '../errors.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { formatInstant, formatSecond, parseInstant } from '../time.ts';
-import { type Connection, expectBooks, openBooks, type SqlRow } from '../warehouse/index.ts';
+import { type Connection, expectBooks, openBooks, readSql, type SqlRow } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { alertWords } from './open-alerts.ts';
 import { optionReader } from './options.ts';
@@ -80,21 +80,7 @@ async function list(input: CommandInput, context: CommandContext): Promise<numbe
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
     const isOpenOnly = input.options['open'] === true;
-    const rows = await books.connection.rows(`
-      select
-        alert_key, occurrence, kind, account, severity, is_open, ending,
-        strftime(raised_at, '%Y-%m-%dT%H:%M:%SZ') as raised_at, strftime(ended_at, '%Y-%m-%dT%H:%M:%SZ') as ended_at,
-        strftime(acknowledged_until, '%Y-%m-%dT%H:%M:%SZ') as acknowledged_until,
-        strftime(last_delivered_at, '%Y-%m-%dT%H:%M:%SZ') as last_delivered_at,
-        cast(pending_messages as integer) as pending_messages, cast(dead_messages as integer) as dead_messages,
-        sinks, fact
-      from alerts
-      ${isOpenOnly ? 'where is_open' : ''}
-      order by
-        is_open desc,
-        case when is_open then case severity when 'critical' then 0 when 'warning' then 1 else 2 end end,
-        coalesce(alerts.ended_at, alerts.raised_at) desc, alert_key, occurrence desc
-    `);
+    const rows = await books.connection.rows(await readSql('alerts', 'list'), { open_only: isOpenOnly });
     const state = await completenessOf(books.connection);
     if (context.json) {
       const { completeThrough, settledThrough } = state;
@@ -112,9 +98,7 @@ async function list(input: CommandInput, context: CommandContext): Promise<numbe
 
 /** Says that there is none: also that nobody looked, where that is why. */
 async function noneWords(connection: Connection, isOpenOnly: boolean): Promise<string> {
-  const [row] = await connection.rows(
-    `select exists (from ledger.runs where command = 'alert') or exists (from ledger.steps where step = 'alert') as looked`,
-  );
+  const [row] = await connection.rows(await readSql('alerts', 'was_evaluated'));
   if (row?.['looked'] !== true) return 'No alert is known, as nobody has looked yet: "costbook alert" does.';
   return isOpenOnly ? 'No alert is open.' : 'There was never an alert.';
 }

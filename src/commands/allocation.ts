@@ -15,7 +15,7 @@ import { excerpt, exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import { completenessOf, describeCompleteness, formatTable, type TableLayout } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { formatInstant } from '../time.ts';
-import { allocationInForce, type Connection, expectBooks, openBooks } from '../warehouse/index.ts';
+import { allocationInForce, type Connection, expectBooks, openBooks, readSql } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 import { waitOption } from './wait.ts';
@@ -235,11 +235,7 @@ function parseDefinition(text: string | undefined): Definition | undefined {
 }
 
 async function unknownResource(connection: Connection, resource: string): Promise<string> {
-  const rows = await connection.rows(
-    `select distinct resource_name as name from ledger.series where resource_name is not null
-    union select distinct display_name from ledger.resources where display_name is not null
-    order by name`,
-  );
+  const rows = await connection.rows(await readSql('allocation', 'resource_names'));
   const guess = nearest(
     resource,
     rows.map((row) => String(row['name'])),

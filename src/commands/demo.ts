@@ -5,7 +5,14 @@ import { budgetsFile, forecastRow, loadBudgets, readForecasts } from '../budgets
 import { UsageError } from '../errors.ts';
 import { type CompletenessState, completenessOf, describeCompleteness, formatTable } from '../reports/index.ts';
 import { formatInstant } from '../time.ts';
-import { type Connection, type ForecastRow, openBooks, type SqlRow, snapshotFile } from '../warehouse/index.ts';
+import {
+  type Connection,
+  type ForecastRow,
+  openBooks,
+  readSql,
+  type SqlRow,
+  snapshotFile,
+} from '../warehouse/index.ts';
 import { alertCommand } from './alert.ts';
 import type { Command, CommandContext } from './command.ts';
 import { ingestCommand } from './ingest.ts';
@@ -143,38 +150,8 @@ async function readStory(
   folder: string,
   seconds: number,
 ): Promise<Omit<Story, 'months' | 'owners' | 'open' | 'alerts' | 'forecasts'>> {
-  const [proven = {}] = await connection.rows(`
-    select
-      count(*) as comparisons,
-      -- Months are compared as well, and are no windows of hours.
-      count(*) filter (compared = 'rows = the control''s total') as windows,
-      (select sum(pages) from ledger.loads) as pages,
-      (select count(*) from costs) as rows,
-      sum(ours) filter (compared = 'rows = the control''s total') as cost,
-      sum(theirs) filter (compared = 'rows = the control''s total') as platform_cost,
-      sum(difference) filter (compared = 'rows = the control''s total') as difference,
-      bool_and(proven) as all_proven
-    from proofs
-  `);
-  const [biggestMover] = await connection.rows(`
-    with bounds as (select date_trunc('day', complete_through) as week_end from accounts),
-    weeks as (
-      select
-        workspace, resource_type, resource_name,
-        sum(cost) filter (bucket_start >= week_end - interval 7 days) as this_week,
-        sum(cost) filter (bucket_start < week_end - interval 7 days) as week_before
-      from costs cross join bounds
-      where bucket_start >= week_end - interval 14 days and bucket_start < week_end
-      group by workspace, resource_type, resource_name
-    )
-    select
-      workspace, resource_type, resource_name,
-      cast(coalesce(week_before, 0) as decimal(18, 2)) as week_before,
-      cast(coalesce(this_week, 0) as decimal(18, 2)) as this_week
-    from weeks
-    order by abs(coalesce(this_week, 0) - coalesce(week_before, 0)) desc, resource_name
-    limit 1
-  `);
+  const [proven = {}] = await connection.rows(await readSql('demo', 'comparisons'));
+  const [biggestMover] = await connection.rows(await readSql('demo', 'biggest_mover'));
   const files: string[] = [];
   for (const report of reports) {
     const exports = join(folder, 'exports', report);

@@ -39,6 +39,7 @@ import {
   openBooks,
   readAllTables,
   readChecks,
+  readSql,
   type SqlRow,
   snapshotFile,
   warehouseBytes,
@@ -412,11 +413,7 @@ async function books(
   const snapshot = await openBooks(dir, { lockedDown: true, signal });
   const found: Found[] = [];
   try {
-    const [row] = await snapshot.connection.rows(
-      `select count(*) as hours, sum(cost) as cost, sum(usage) as usage, max(series_id) as series, max(load_number) as last,
-        (select max(load_number) from ledger.loads) as loads
-      from ledger.amounts`,
-    );
+    const [row] = await snapshot.connection.rows(await readSql('status', 'hours'));
     found.push(
       Number(row?.['last'] ?? 0) <= Number(row?.['loads'] ?? 0)
         ? ok(
@@ -464,9 +461,7 @@ async function books(
     }
     const future = await futureInstants(snapshot.connection, now);
     if (future !== undefined) found.push(warn(future.found, future.remedy));
-    const [last] = await snapshot.connection.rows(
-      `select command, outcome, exit_code, error from runs where outcome <> 'running' order by run_number desc limit 1`,
-    );
+    const [last] = await snapshot.connection.rows(await readSql('status', 'last_ended_run'));
     if (last !== undefined) found.push(lastRun(last));
   } finally {
     snapshot.close();

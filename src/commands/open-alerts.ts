@@ -2,7 +2,7 @@ import { type AlertFact, cardOf, parseFact } from '../alerts/index.ts';
 import { firstSentence } from '../errors.ts';
 import { maxSentenceLength, oneLine } from '../safe-text.ts';
 import type { Severity } from '../severity.ts';
-import type { Connection } from '../warehouse/index.ts';
+import { type Connection, readSql } from '../warehouse/index.ts';
 
 /** An alert that holds, in words for a person. */
 export interface OpenAlert {
@@ -21,12 +21,7 @@ export interface OpenAlert {
 
 /** The open alerts, the most severe first, then the newest. */
 export async function openAlerts(connection: Connection): Promise<OpenAlert[]> {
-  const rows = await connection.rows(`
-    select alert_key, occurrence, severity, fact, strftime(raised_at, '%Y-%m-%dT%H:%M:%SZ') as since
-    from alerts
-    where is_open
-    order by case severity when 'critical' then 0 when 'warning' then 1 else 2 end, raised_at desc, alert_key
-  `);
+  const rows = await connection.rows(await readSql('alerts', 'open'));
   return rows.map((row) => ({
     key: String(row['alert_key']),
     severity: String(row['severity']) as Severity,

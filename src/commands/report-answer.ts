@@ -44,7 +44,6 @@ import {
   placeOf,
   publishReport,
   type Question,
-  quoted,
   type ReadParameters,
   type Report,
   readKept,
@@ -70,8 +69,11 @@ import { cutToWidth } from '../terminal/index.ts';
 import {
   type Connection,
   completeness,
+  firstOf,
   openBooks,
+  readSql,
   type SqlColumn,
+  sumsOf,
   toCellText,
   toJsonValue,
 } from '../warehouse/index.ts';
@@ -378,7 +380,7 @@ function withConfiguredNames(
 /** How to begin, for a report by owner over books whose rules give no cost an owner: a sentence, or none. */
 async function adviceOnOwners(connection: Connection, dir: string): Promise<string[]> {
   // The default is a rule, too.
-  const [row] = await connection.rows('select count(*) as rules from ledger.allocation_rules');
+  const [row] = await connection.rows(await readSql('allocation', 'rule_count'));
   if (Number(row?.['rules']) > 1) return [];
   return [
     `the books have no allocation rules, so no cost has an owner: write rules into ${allocationFile(dir)} ` +
@@ -588,8 +590,7 @@ async function totalRow(
   columns: readonly SqlColumn[],
   totals: readonly string[],
 ): Promise<(string | undefined)[]> {
-  const sums = totals.map((name) => `sum(${quoted(name)}) as ${quoted(name)}`).join(', ');
-  const [row = {}] = await connection.rows(`select ${sums} from (${query}\n)`, parameters);
+  const [row = {}] = await connection.rows(sumsOf(query, totals), parameters);
   return columns.map(({ name }, index) => {
     const sum = totals.includes(name) ? row[name] : undefined;
     if (sum !== undefined && sum !== null) return String(sum);
@@ -613,7 +614,7 @@ async function firstRows(
 ): Promise<{ columns: readonly SqlColumn[]; rows: (string | undefined)[][] }> {
   const names = columns.map(({ name }) => name);
   const query = orderedQuery(report, names, topOf(report, columns));
-  const answered = await connection.stream(`${query} limit ${limit}`, parameters);
+  const answered = await connection.stream(firstOf(query, limit), parameters);
   const rows: (string | undefined)[][] = [];
   for await (const piece of answered.pieces) for (const row of piece) rows.push(row.map(toCellText));
   return { columns: answered.columns, rows };

@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts';
 import { completenessOf, describeCompleteness, formatTable, type TableLayout } from '../reports/index.ts';
 import { formatInstant, parseInstant } from '../time.ts';
-import { type Connection, openBooks, type SqlRow } from '../warehouse/index.ts';
+import { type Connection, openBooks, readSql, type SqlRow } from '../warehouse/index.ts';
 import type { Command } from './command.ts';
 
 export const restatementsCommand: Command = {
@@ -22,7 +22,7 @@ export const restatementsCommand: Command = {
       const parameters = { seen_from: formatInstant(seenFrom) };
       const months = await readMonths(connection, parameters);
       if (context.json) {
-        const buckets = await connection.rows(bucketsQuery, parameters);
+        const buckets = await connection.rows(await readSql('restatements', 'hours'), parameters);
         await context.write(`${JSON.stringify({ completeThrough: state.completeThrough, months, buckets })}\n`);
       } else {
         await context.write(`${describe(months, context.layout)}${describeCompleteness(state)}\n`);
@@ -47,36 +47,11 @@ interface RestatedMonth {
 const maxDrivers = 5;
 
 async function readMonths(connection: Connection, parameters: { seen_from: string }): Promise<RestatedMonth[]> {
-  const months = await connection.rows(
-    `select
-      account,
-      strftime(bucket_start, '%Y-%m') as month,
-      sum(coalesce(new_cost, 0) - coalesce(old_cost, 0)) as difference
-    from restatements
-    where seen_at >= cast($seen_from as timestamp)
-    group by account, month
-    order by account, month`,
-    parameters,
-  );
-  const drivers = await connection.rows(
-    `with moved as (
-      select
-        account, strftime(bucket_start, '%Y-%m') as month,
-        workspace, resource_type, resource_name, billing_dimension,
-        sum(coalesce(new_cost, 0) - coalesce(old_cost, 0)) as difference
-      from restatements
-      where seen_at >= cast($seen_from as timestamp)
-      group by all
-    )
-    select account, month, workspace, resource_type, resource_name, billing_dimension, difference
-    from moved
-    qualify row_number() over (
-      partition by account, month
-      order by abs(difference) desc, workspace, resource_type, resource_name, billing_dimension
-    ) <= ${maxDrivers}
-    order by account, month, abs(difference) desc, workspace, resource_type, resource_name, billing_dimension`,
-    parameters,
-  );
+  const months = await connection.rows(await readSql('restatements', 'months'), parameters);
+  const drivers = await connection.rows(await readSql('restatements', 'drivers'), {
+    ...parameters,
+    max_drivers: maxDrivers,
+  });
   return months.map((row) => ({
     account: String(row['account']),
     month: String(row['month']),
@@ -86,18 +61,6 @@ async function readMonths(connection: Connection, parameters: { seen_from: strin
       .map(({ account: _account, month: _month, ...driver }) => driver),
   }));
 }
-
-const bucketsQuery = `
-  select
-    account, strftime(bucket_start, '%Y-%m-%dT%H:%M:%SZ') as bucket_start,
-    workspace, resource_type, resource_name, resource_uuid, billing_dimension,
-    old_cost, new_cost, old_usage, new_usage,
-    strftime(seen_at, '%Y-%m-%dT%H:%M:%SZ') as seen_at
-  from restatements
-  where seen_at >= cast($seen_from as timestamp)
-  order by
-    restatements.seen_at, account, restatements.bucket_start,
-    workspace, resource_type, resource_name, resource_uuid, billing_dimension`;
 
 function describe(months: readonly RestatedMonth[], layout: TableLayout): string {
   if (months.length === 0) return 'Nothing was restated.\n';

@@ -18,6 +18,7 @@ import {
   closedMonths,
   contradictions,
   openBooks,
+  readSql,
   type UnprovenWindow,
   unprovenWindows,
 } from '../warehouse/index.ts';
@@ -132,40 +133,7 @@ async function readStatus(
   freshnessHours: number,
   configured: readonly string[],
 ): Promise<Status> {
-  const rows = await connection.rows(`
-    with unknown_workspace as (
-      select series.account, sum(amounts.cost) as cost
-      from ledger.amounts as amounts
-      join ledger.series as series using (series_id)
-      join ledger.covered as covered
-        on covered.account = series.account
-        and amounts.bucket_start >= covered.window_start
-        and amounts.bucket_start < covered.window_end
-      where covered.role = 'member' and covered.replaced_by is null and series.workspace is null
-      group by series.account
-    ),
-    last_runs as (
-      select account, max_by(struct_pack(run_number, exit_code, error), run_number) as last_run
-      from ledger.account_runs
-      group by account
-    )
-    select
-      accounts.account, accounts.name, accounts.role,
-      epoch_ms(accounts.first_covered) as first_covered,
-      epoch_ms(accounts.complete_through) as complete_through,
-      epoch_ms(accounts.settled_through) as settled_through,
-      ledger_accounts.cost_decimals, ledger_accounts.usage_decimals,
-      cast(coalesce(unknown_workspace.cost, 0) as varchar) as unknown_workspace_cost,
-      last_runs.last_run.run_number as run_number,
-      last_runs.last_run.exit_code as exit_code,
-      last_runs.last_run.error as error
-    from accounts
-    join ledger.accounts as ledger_accounts
-      on ledger_accounts.account = accounts.account and ledger_accounts.replaced_at is null
-    left join unknown_workspace on unknown_workspace.account = accounts.account
-    left join last_runs on last_runs.account = accounts.account
-    order by accounts.account
-  `);
+  const rows = await connection.rows(await readSql('status', 'accounts'));
   const tooOldBefore = now - freshnessHours * hourMs;
   const accounts: AccountStatus[] = [];
   for (const row of rows) {
@@ -196,27 +164,21 @@ async function readStatus(
     });
   }
   const last = (await closedMonths(connection)).at(-1);
-  const [lastRun] = await connection.rows(`
-    select
-      run_number as "runNumber", command, strftime(started_at, '%Y-%m-%dT%H:%M:%SZ') as "startedAt",
-      strftime(ended_at, '%Y-%m-%dT%H:%M:%SZ') as "endedAt", outcome, exit_code as "exitCode", error
-    from runs order by run_number desc limit 1
-  `);
+  const [lastRun] = await connection.rows(await readSql('status', 'last_run'));
   const reasons =
     accounts.length === 0
       ? ['the books have no account yet']
       : accounts.flatMap((each) => reasonsOf(each, now, freshnessHours));
   const open = await openAlerts(connection);
-  const [waiting] = await connection.rows(`select count(*) as messages from messages where outcome = 'pending'`);
+  const [waiting] = await connection.rows(await readSql('status', 'pending_messages'));
   // By itself or as a step of a job; what a run was missing is no failure of it.
   const [failedIngest] = (await alertRows(connection, 'last_runs')).filter(
     (row) => row['command'] === 'ingest' && row['outcome'] !== 'done',
   );
-  const [restated = {}] = await connection.rows(
-    `select count(*) as hours, cast(coalesce(sum(coalesce(new_cost, 0) - coalesce(old_cost, 0)), 0) as varchar) as cost
-    from ledger.restatements where seen_at > cast($since as timestamp) and seen_at <= cast($now as timestamp)`,
-    { since: formatInstant(now - restatedDays * dayMs), now: formatInstant(now) },
-  );
+  const [restated = {}] = await connection.rows(await readSql('status', 'restated_hours'), {
+    since: formatInstant(now - restatedDays * dayMs),
+    now: formatInstant(now),
+  });
   return {
     isTrustworthy: reasons.length === 0,
     reasons,
@@ -281,16 +243,7 @@ function age(instant: string, now: Instant): string {
 }
 
 async function movedMonths(connection: Connection): Promise<MovedMonth[]> {
-  const rows = await connection.rows(`
-    select
-      strftime(usage_month, '%Y-%m') as month,
-      cast(sum(cost) as varchar) as cost,
-      count(*) as corrections,
-      string_agg(distinct strftime(billing_month, '%Y-%m'), ',' order by strftime(billing_month, '%Y-%m')) as months
-    from corrections
-    group by usage_month
-    order by usage_month
-  `);
+  const rows = await connection.rows(await readSql('status', 'moved_months'));
   return rows.map((row) => ({
     month: String(row['month']),
     cost: String(row['cost']),

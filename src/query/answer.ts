@@ -11,7 +11,7 @@ import {
   type Table,
   writeParquet,
 } from '../reports/index.ts';
-import { asTyped, type Connection, type SqlResult, toCellText } from '../warehouse/index.ts';
+import { asTyped, type Connection, fromSource, type SqlResult, toCellText } from '../warehouse/index.ts';
 import type { Answered, Question } from './question.ts';
 
 /** Takes a piece of the answer; resolves when there is room for the next one. */
@@ -121,12 +121,12 @@ async function fillParquet(
   if (file === null) throw new Error('Parquet needs a file');
   const { source } = await connection.admit(sql);
   if (source === undefined) throw new UsageError('EXPLAIN has no rows for Parquet: leave out --format and --out');
-  const query = `from ${source}${maxRows === null ? '' : ` limit ${maxRows}`}`;
+  const query = fromSource(source, { limit: maxRows });
   try {
     const rows = await writeParquet(file, { connection, query, parameters: {} }, formatOptions(raw, state));
     if (rows !== maxRows) return { rows, isTruncated: false };
     // Whether there is one more, only asking for it tells.
-    const more = countRows(await connection.stream(`from ${source}`), maxRows);
+    const more = countRows(await connection.stream(fromSource(source)), maxRows);
     for await (const _ of more.pieces); // counted
     return { rows, isTruncated: more.isTruncated };
   } catch (error) {

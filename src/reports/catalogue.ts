@@ -2,14 +2,16 @@ import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
 import {
   type Connection,
+  inOrder,
   readSqlFolder,
   type SqlColumn,
   SqlError,
   type SqlFile,
   type SqlParameters,
+  sparklineOf,
   sqlProblem,
 } from '../warehouse/index.ts';
-import { columnsOf, quoted } from './columns.ts';
+import { columnsOf } from './columns.ts';
 import { type KeptKind, keptKinds } from './evaluated.ts';
 import { exportFormats } from './export.ts';
 import { costColumnOf } from './figures.ts';
@@ -94,13 +96,7 @@ export async function readReports(overlay: string): Promise<Report[]> {
  * `columns` only those of its columns are answered, in that order; with `top` the largest of these come first.
  */
 export function orderedQuery(report: Report, columns?: readonly string[], top: readonly string[] = []): string {
-  const selected = columns?.map(quoted).join(', ') ?? '*';
-  const largest = top.map((column) => `${quoted(column)} desc nulls last`);
-  const order = [...largest, ...report.grain.map((column) => `${quoted(column)} nulls last`), 'hash(*columns(*))'].join(
-    ', ',
-  );
-  // The closing parenthesis stands on a line of its own: the file may end in a comment.
-  return `select ${selected} from (${selectOf(report)}\n) as report order by ${order}`;
+  return inOrder(selectOf(report), { columns, top, grain: report.grain });
 }
 
 /** The report's SELECT. Its file begins on the second line, so that mistakes are found by line. */
@@ -214,11 +210,9 @@ export function topOf({ file, screen }: Report, columns: readonly SqlColumn[]): 
 export function sparklineQuery(report: Report): string | undefined {
   const { screen, grain } = report;
   if (screen.sparkline === undefined) return undefined;
-  const [of, over] = [quoted(screen.sparkline.of), quoted(screen.sparkline.over)];
-  const names = grain.filter((column) => column !== screen.sparkline?.over).map(quoted);
-  const grouped = names.length === 0 ? '' : `group by ${names.join(', ')} order by ${names.join(', ')}`;
-  const cells = [...names, `to_json(list(cast(${of} as double) order by ${over}))`, `min(${over})`, `max(${over})`];
-  return `select ${cells.join(', ')} from (${selectOf(report)}\n) as report ${grouped} limit 20`;
+  const { of, over } = screen.sparkline;
+  const names = grain.filter((column) => column !== over);
+  return sparklineOf(selectOf(report), names, of, over);
 }
 
 /** Runs work with `orderedQuery`, which begins on its first line; a mistake in its SQL becomes a UsageError in DuckDB's words, with the file and line. */

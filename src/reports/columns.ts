@@ -1,4 +1,4 @@
-import type { Connection, SqlColumn, SqlParameters } from '../warehouse/index.ts';
+import { type Connection, noRowsOf, type SqlColumn, type SqlParameters } from '../warehouse/index.ts';
 
 /** The columns that a SELECT would answer with; it is read, bound and not run. Throws SqlError where it is wrong. */
 export async function columnsOf(
@@ -6,13 +6,7 @@ export async function columnsOf(
   query: string,
   parameters: SqlParameters,
 ): Promise<readonly SqlColumn[]> {
-  // The query begins on the first line, so that its lines count from there; it may end in a comment.
-  const { columns, pieces } = await connection.stream(`select * from (${query}\n) limit 0`, parameters);
+  const { columns, pieces } = await connection.stream(noRowsOf(query), parameters);
   for await (const _ of pieces);
   return columns;
-}
-
-/** A column's name as SQL text. */
-export function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }

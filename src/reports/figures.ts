@@ -1,6 +1,11 @@
-import type { Connection, SqlColumn, SqlParameters } from '../warehouse/index.ts';
-
-import { quoted } from './columns.ts';
+import {
+  type Connection,
+  figuresOf,
+  figuresOfJsonFile,
+  figuresOfParquet,
+  type SqlColumn,
+  type SqlParameters,
+} from '../warehouse/index.ts';
 import { figuresOfCsv } from './formats/csv-figures.ts';
 
 /** How many rows there are, and what their cost adds up to as exact decimal text; null where there is nothing to add up. */
@@ -34,8 +39,7 @@ export function figuresOfQuery(
   parameters: SqlParameters,
   column: CostColumn | undefined,
 ): Promise<Figures> {
-  // The query begins on the first line, so that what is wrong in it is told by its own lines.
-  return figuresFrom(connection, `(${query}\n)`, parameters, column);
+  return figuresFrom(connection, figuresOf(query, column), parameters);
 }
 
 /**
@@ -57,37 +61,21 @@ type Reader = (connection: Connection, path: string, column: CostColumn | undefi
 
 /** How each format is read again: adding one means one line here. */
 const readers: Readonly<Record<string, Reader>> = {
-  parquet: (connection, path, column) => figuresFrom(connection, 'read_parquet($path)', { path }, column),
+  parquet: (connection, path, column) => figuresFrom(connection, figuresOfParquet(column), { path }),
   csv: (_, path, column) => figuresOfCsv(path, column),
   json: figuresOfJson,
   arrow: async (_, path, column) => (await import('./formats/arrow.ts')).figuresOfArrow(path, column?.name),
 };
 
 /** Decimals are text there: read as text, they stay exact. */
-async function figuresOfJson(connection: Connection, path: string, column: CostColumn | undefined): Promise<Figures> {
-  const cell = column === undefined ? 'null' : 'json_extract_string(json, $pointer)';
+function figuresOfJson(connection: Connection, path: string, column: CostColumn | undefined): Promise<Figures> {
   // A pointer, as RFC 6901 writes it, may hold any name.
   const pointer = `/${(column?.name ?? '').replaceAll('~', '~0').replaceAll('/', '~1')}`;
-  const [row] = await connection.rows(
-    `select count(*) as rows, cast(sum(cast(${cell} as decimal(38, ${column?.decimals ?? 0}))) as varchar) as cost
-    from read_json_objects($path, format = 'array')`,
-    { path, pointer },
-  );
-  const cost = row?.['cost'];
-  return { rows: Number(row?.['rows']), cost: typeof cost === 'string' ? cost : null };
+  return figuresFrom(connection, figuresOfJsonFile(column), { path, pointer });
 }
 
-async function figuresFrom(
-  connection: Connection,
-  source: string,
-  parameters: SqlParameters,
-  column: CostColumn | undefined,
-): Promise<Figures> {
-  const sum =
-    column === undefined
-      ? 'null'
-      : `cast(sum(cast(${quoted(column.name)} as decimal(38, ${column.decimals}))) as varchar)`;
-  const [row] = await connection.rows(`select count(*) as rows, ${sum} as cost from ${source}`, parameters);
+async function figuresFrom(connection: Connection, sql: string, parameters: SqlParameters): Promise<Figures> {
+  const [row] = await connection.rows(sql, parameters);
   const cost = row?.['cost'];
   return { rows: Number(row?.['rows']), cost: typeof cost === 'string' ? cost : null };
 }

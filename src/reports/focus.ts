@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { UsageError } from '../errors.ts';
-import type { Connection, SqlColumn } from '../warehouse/index.ts';
+import { type Connection, readSql, type SqlColumn } from '../warehouse/index.ts';
 import type { ParameterValue } from './parameters.ts';
 
 /** The versions of FOCUS that can be asked for; the first is what is written where none is named. */
@@ -183,25 +183,7 @@ export function focusColumns(
 /** When the platform told the newest of what a month's export holds, `2026-11-04T02:00:00Z`; undefined where it told nothing. */
 export async function newestLoad(connection: Connection, month: string): Promise<string | undefined> {
   // Corrections lie in hours of earlier months, and those were read again after the month was closed.
-  const [row] = await connection.rows(
-    `with hours as (
-      select
-        account,
-        cast($month as timestamp) as first_hour,
-        cast($month as timestamp) + interval 1 month as last_hour
-      from accounts
-      union all
-      select account, min(bucket_start), max(bucket_end)
-      from costs_billed
-      where billing_month = cast($month as date) and charge_class = 'Correction'
-      group by account
-    )
-    select strftime(max(coverage.seen_at), '%Y-%m-%dT%H:%M:%SZ') as seen_at
-    from coverage
-    join hours using (account)
-    where coverage.window_start < hours.last_hour and coverage.window_end > hours.first_hour`,
-    { month },
-  );
+  const [row] = await connection.rows(await readSql('publish', 'newest_load'), { month });
   return typeof row?.['seen_at'] === 'string' ? row['seen_at'] : undefined;
 }
 

@@ -8,7 +8,6 @@ export {
   sparklineQuery,
   topOf,
 } from './catalogue.ts';
-export { quoted } from './columns.ts';
 export { type CompletenessState, completenessOf, describeCompleteness, incompleteness } from './completeness.ts';
 export { type Kept, readKept } from './evaluated.ts';
 export { exportFormats, factsOf, loadArrow } from './export.ts';

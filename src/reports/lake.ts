@@ -5,15 +5,17 @@ import { addCalendarMonths, formatInstant, formatMonth, type Instant } from '../
 import {
   type Connection,
   type CostPartition,
+  copyPartition,
   costPartitions,
   holdFolder,
   lastLoadOf,
   partitionsChangedSince,
+  rowsOfPartition,
   type SqlColumn,
+  sumOfCosts,
   viewsDigest,
 } from '../warehouse/index.ts';
 import { type Report, selectOf } from './catalogue.ts';
-import { quoted } from './columns.ts';
 import { isPart, namesIn, partOf, replaceFile, statOf, syncPath } from './durable.ts';
 import { type CostColumn, figuresOfFile, figuresOfQuery } from './figures.ts';
 import { parquetCell } from './formats/parquet.ts';
@@ -130,14 +132,10 @@ function partitionOf({ partition }: ManifestFile): CostPartition {
 /** The rows of one partition, without the two columns that are the names of its folders. */
 export function partitionQuery(report: Report, columns: readonly SqlColumn[]): string {
   const grain = report.grain.filter((column) => column !== 'account' && column !== 'month');
-  // The hours are bounded as well as the month: a bound on a column of the table lets DuckDB pass over other months.
   const cells = columns
     .filter(({ name }) => name !== 'account' && name !== 'month')
     .map((column) => parquetCell(column));
-  return `select ${cells.join(', ')} from (${selectOf(report)}\n) as report
-    where account = $account and month = $month
-      and bucket_start >= cast($start as timestamp) and bucket_start < cast($end as timestamp)
-    order by ${[...grain.map((column) => `${quoted(column)} nulls last`), 'hash(*columns(*))'].join(', ')}`;
+  return rowsOfPartition(selectOf(report), cells, grain);
 }
 
 /** What `partitionQuery` is bound to. */
@@ -162,11 +160,7 @@ async function stage(
   const parameters = partitionParameters(partition);
   await mkdir(dirname(part), { recursive: true });
   try {
-    // No instant goes into it: a month that has not changed keeps its bytes.
-    await connection.run(
-      `copy (${query}\n) to $path (format parquet, compression zstd, kv_metadata {account: $account, month: $month})`,
-      { ...parameters, path: part },
-    );
+    await connection.run(copyPartition(query), { ...parameters, path: part });
     await syncPath(part);
     const sha256 = await sha256OfFile(part);
     const { size } = (await statOf(part)) ?? { size: 0 };
@@ -217,11 +211,7 @@ async function sumOf(
   { decimals }: CostColumn,
 ): Promise<{ rows: number; cost: string | null }> {
   const rows = files.reduce((sum, file) => sum + (file.rows ?? 0), 0);
-  const [row] = await connection.rows(
-    `select cast(sum(cast(cost as decimal(38, ${decimals}))) as varchar) as cost
-    from (select unnest(cast($costs as json)::varchar[]) as cost)`,
-    { costs: JSON.stringify(files.map(({ cost }) => cost)) },
-  );
+  const [row] = await connection.rows(sumOfCosts(decimals), { costs: JSON.stringify(files.map(({ cost }) => cost)) });
   const cost = row?.['cost'];
   return { rows, cost: typeof cost === 'string' ? cost : null };
 }

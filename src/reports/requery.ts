@@ -1,8 +1,14 @@
 import { UsageError } from '../errors.ts';
 import { formatInstant, type Instant } from '../time.ts';
-import { type Books, type Connection, lastSeen, openBooks, type SqlParameters } from '../warehouse/index.ts';
+import {
+  type Books,
+  type Connection,
+  figuresByPartition,
+  lastSeen,
+  openBooks,
+  type SqlParameters,
+} from '../warehouse/index.ts';
 import { admitReport, blamingReport, orderedQuery, type Report, selectOf } from './catalogue.ts';
-import { quoted } from './columns.ts';
 import { completenessOf } from './completeness.ts';
 import { figuresOfQuery } from './figures.ts';
 import { type Manifest, sha256OfText } from './manifest.ts';
@@ -124,11 +130,7 @@ async function answerFacts(
 async function partitionFacts(connection: Connection, report: Report, manifest: Manifest): Promise<Facts> {
   await admitReport(connection, report);
   const { name = 'cost', decimals = 0 } = columnOf(manifest) ?? {};
-  const rows = await connection.rows(
-    `select account, month, count(*) as rows, cast(sum(cast(${quoted(name)} as decimal(38, ${decimals}))) as varchar) as cost
-    from (${selectOf(report)}\n) as report
-    group by account, month`,
-  );
+  const rows = await connection.rows(figuresByPartition(selectOf(report), { name, decimals }));
   const answered = new Map(rows.map((row) => [JSON.stringify([row['account'], row['month']]), row]));
   const facts = manifest.files.flatMap(({ partition, rows: held, cost }) => {
     const key = JSON.stringify([partition?.account, partition?.month]);

@@ -1,8 +1,17 @@
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
-import type { Connection, SqlParameters } from '../warehouse/index.ts';
+import {
+  amountOfOthers,
+  amountOfValue,
+  aroundLabels,
+  aroundSpread,
+  type Connection,
+  readSql,
+  type SqlParameters,
+  valuesByAmount,
+} from '../warehouse/index.ts';
 import { admitReport, type Report, selectOf } from './catalogue.ts';
-import { columnsOf, quoted } from './columns.ts';
+import { columnsOf } from './columns.ts';
 import type { Spread } from './spread.ts';
 
 /** More columns than this are no table; the amounts of the least are added up in one. */
@@ -37,28 +46,19 @@ async function spread(
       `${report.file.path}:1:1: "--! spread:" names ${column} and ${amount}, found ${columns.map(({ name }) => name).join(', ')}`,
     );
   }
-  const rows = await connection.rows(
-    `select ${quoted(column)} as value from (${selectOf(report)}\n) group by all order by abs(sum(${quoted(amount)})) desc, value`,
-    parameters,
-  );
+  const rows = await connection.rows(valuesByAmount(selectOf(report), column, amount), parameters);
   const values = rows.map(({ value }) => (value === null || value === undefined ? null : String(value)));
   const shown = values.slice(0, maxSpreadColumns).sort(nullsLast);
   const taken = new Set([...others, total].map(plain));
   const bound = Object.fromEntries(shown.map((value, index) => [`_column_${index}`, value]));
-  const sum = `sum(${quoted(amount)})`;
-  const cells = shown.map((value, index) => {
-    const name = free(value ?? `no ${column}`, taken);
-    return `${sum} filter (${quoted(column)} is not distinct from cast($_column_${index} as varchar)) as ${quoted(name)}`;
-  });
+  const cells = shown.map((value, index) =>
+    amountOfValue(amount, column, `_column_${index}`, free(value ?? `no ${column}`, taken)),
+  );
   if (values.length > shown.length) {
-    const isShown = shown.map(
-      (_, index) => `${quoted(column)} is not distinct from cast($_column_${index} as varchar)`,
-    );
-    cells.push(`${sum} filter (not (${isShown.join(' or ')})) as ${quoted(free('others', taken))}`);
+    cells.push(amountOfOthers(amount, column, Object.keys(bound), free('others', taken)));
   }
-  const list = [...others.map(quoted), ...cells, `${sum} as ${quoted(total)}`].join(', ');
   return {
-    report: { ...report, wrapping: { before: `select ${list} from (`, after: ') group by all' } },
+    report: { ...report, wrapping: aroundSpread(others, cells, amount, total) },
     parameters: { ...parameters, ...bound },
   };
 }
@@ -71,22 +71,17 @@ async function withLabels(
   const asked = typeof parameters['labels'] === 'string' ? parameters['labels'] : '';
   const keys = [...new Set(asked.split(',').map((key) => key.trim()))].filter((key) => key !== '');
   if (keys.length > 0) await expectLabels(connection, keys);
-  const cells = keys.map(
-    (key, index) => `json_extract_string(labels, cast($_label_${index} as varchar)) as ${quoted(`label_${key}`)}`,
-  );
-  const before = `select ${['* exclude (labels)', ...cells].join(', ')} from (`;
+  const wrapping = aroundLabels(keys.map((key, index) => ({ parameter: `_label_${index}`, name: `label_${key}` })));
   // A JSON pointer (RFC 6901), which may hold any name.
   const pointers = keys.map((key, index) => [`_label_${index}`, `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`]);
   return {
-    report: { ...report, wrapping: { before, after: ')' } },
+    report: { ...report, wrapping },
     parameters: { ...parameters, ...Object.fromEntries(pointers) },
   };
 }
 
 async function expectLabels(connection: Connection, keys: readonly string[]): Promise<void> {
-  const rows = await connection.rows(
-    `select distinct unnest(json_keys(labels)) as key from ledger.resources where labels is not null order by key`,
-  );
+  const rows = await connection.rows(await readSql('publish', 'label_keys'));
   const known = rows.map(({ key }) => String(key));
   const problems = keys
     .filter((key) => !known.includes(key))

@@ -1,8 +1,7 @@
 import { nearest } from '../did-you-mean.ts';
 import { formatInstant, type Instant } from '../time.ts';
-import type { Completeness, Connection } from '../warehouse/index.ts';
+import { type Completeness, type Connection, countValue, readSql, valuesOf } from '../warehouse/index.ts';
 import type { Report } from './catalogue.ts';
-import { quoted } from './columns.ts';
 import { type ParameterValue, periodsOf } from './parameters.ts';
 
 /** Parameters that choose rows by a dimension; each has the name of its column. */
@@ -104,14 +103,12 @@ async function unknownName(
 ): Promise<string | undefined> {
   if (dimensions.includes(name)) return unknownValue(connection, name, value);
   if (name === 'dimension' && isOfOwners(report)) {
-    const [row] = await connection.rows('select to_json(any_value(dimensions)) as names from ledger.allocation_rules');
+    const [row] = await connection.rows(await readSql('allocation', 'dimension_names'));
     const names = JSON.parse(String(row?.['names'] ?? '[]')) as string[];
     return names.includes(value) ? undefined : `owners have no dimension "${value}": ${hintOf(value, names)}`;
   }
   if (name === 'budget') {
-    const rows = await connection.rows(
-      'select distinct budget from forecasts where budget is not null order by budget',
-    );
+    const rows = await connection.rows(await readSql('forecasts', 'budget_names'));
     const names = [...new Set([...budgets, ...rows.map(({ budget }) => String(budget))])];
     return names.includes(value) ? undefined : `there is no budget "${value}": ${hintOf(value, names)}`;
   }
@@ -120,15 +117,10 @@ async function unknownName(
 
 /** What to say of a value that no series, no resource and no account has; undefined where one has it. */
 async function unknownValue(connection: Connection, name: string, value: string): Promise<string | undefined> {
-  const column = quoted(name);
-  const ofResources = name === 'billing_dimension' ? '' : `union select ${column} from resources`;
-  const ofAccounts = name === 'account' ? 'union select account from accounts' : '';
-  const known = `select ${column} as value from series ${ofResources} ${ofAccounts}`;
-  const [found] = await connection.rows(`select count(*) as rows from (${known}) where value = $value`, { value });
+  const sources = { isOfResources: name !== 'billing_dimension', isOfAccounts: name === 'account' };
+  const [found] = await connection.rows(countValue(name, sources), { value });
   if (Number(found?.['rows']) > 0) return undefined;
-  const rows = await connection.rows(
-    `select value from (${known}) where value is not null group by value order by value`,
-  );
+  const rows = await connection.rows(valuesOf(name, sources));
   const names = rows.map((row) => String(row['value']));
   return `the books have no ${name} "${value}": ${hintOf(value, names)}`;
 }

@@ -1,8 +1,9 @@
 import type { DuckDBConnection, DuckDBExtractedStatements, DuckDBPreparedStatement } from '@duckdb/node-api';
 import { CostbookError, messageOf, UsageError } from '../errors.ts';
-import { type AdmittedQuery, literal } from './connection.ts';
+import type { AdmittedQuery } from './connection.ts';
 import { StatementType } from './duckdb.ts';
 import type { Fail } from './duckdb-errors.ts';
+import { fromBracketed, fromSource, makePivoted, pivotedTable, queryFunction } from './statements.ts';
 
 /** What admitting a typed query needs of its connection. */
 export interface Admitting {
@@ -32,8 +33,10 @@ export async function admitTyped(admitting: Admitting, typed: string, withParame
   }
   await expectSelect(admitting, { text, statements }, withParameters);
   // As text in a text: DuckDB reads it as one SELECT, whatever brackets and comments it has.
-  const source = `query(${literal(text)})`;
-  return explain === undefined ? { sql: text, source } : { sql: `${explain} from ${source}`, source: undefined };
+  const source = queryFunction(text);
+  return explain === undefined
+    ? { sql: text, source }
+    : { sql: fromSource(source, { prefix: explain }), source: undefined };
 }
 
 /**
@@ -46,7 +49,7 @@ async function selectIn({ connection, fail }: Admitting, typed: string): Promise
   }
   const all = await connection.extractStatements(typed).catch(fail);
   for (const text of withoutEnds(typed)) {
-    const wrapped = await parsed(connection, `from (\n${text}\n)`);
+    const wrapped = await parsed(connection, fromBracketed(text));
     const statements = wrapped && (await parsed(connection, text));
     if (statements !== undefined && statements.count === wrapped?.count) return { text, statements };
   }
@@ -84,9 +87,9 @@ async function pivoted(
     for (let index = 0; index < statements.count; index += 1) {
       await runPiece(fail, statements, index);
     }
-    await connection.run(`create or replace temp table pivoted as (\n${text}\n)`).catch(fail);
+    await connection.run(makePivoted(text)).catch(fail);
   });
-  return { sql: 'from temp.main.pivoted', source: 'temp.main.pivoted' };
+  return { sql: fromSource(pivotedTable), source: pivotedTable };
 }
 
 /** Runs one piece of a PIVOT; the last, its SELECT, is only looked at. */

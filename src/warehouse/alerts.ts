@@ -1,6 +1,7 @@
 import { formatInstant, type Instant } from '../time.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
+import { readSql } from './sql-files.ts';
 
 /** The last time that a key was raised. Facts are JSON, which only those who made them take apart. */
 export interface KnownAlert {
@@ -84,17 +85,7 @@ export interface DeliveryEnd {
 
 /** The last time that every key was raised, in order of the keys. */
 export async function knownAlerts(connection: Connection): Promise<KnownAlert[]> {
-  const rows = await connection.rows(`
-    select
-      alerts.alert_key, alerts.occurrence, alerts.ended_at is null as is_open, alerts.is_told, alerts.fact, alerts.sinks,
-      epoch_ms(alerts.raised_at) as raised_at,
-      epoch_ms(acknowledgements.until_at) as acknowledged_until
-    from ledger.alerts as alerts
-    left join ledger.acknowledgements as acknowledgements
-      on acknowledgements.alert_key = alerts.alert_key and acknowledgements.ended_at is null
-    qualify row_number() over (partition by alerts.alert_key order by alerts.occurrence desc) = 1
-    order by alerts.alert_key
-  `);
+  const rows = await connection.rows(await readSql('alerts', 'last_occurrences'));
   return rows.map((row) => ({
     key: String(row['alert_key']),
     occurrence: Number(row['occurrence']),
@@ -109,20 +100,7 @@ export async function knownAlerts(connection: Connection): Promise<KnownAlert[]>
 
 /** The messages that no sink took yet, in their order. */
 export async function pendingMessages(connection: Connection): Promise<PendingMessage[]> {
-  const rows = await connection.rows(`
-    with uncertain as (
-      select distinct message_number
-      from ledger.deliveries
-      where outcome is null or outcome = 'unknown'
-    )
-    select
-      outbox.message_number, outbox.message_id, outbox.sink, outbox.kind, outbox.digest, outbox.message,
-      epoch_ms(outbox.queued_at) as queued_at, uncertain.message_number is not null as may_be_repeat
-    from ledger.outbox as outbox
-    left join uncertain using (message_number)
-    where outbox.outcome is null
-    order by outbox.message_number
-  `);
+  const rows = await connection.rows(await readSql('alerts', 'pending'));
   return rows.map((row) => ({
     number: Number(row['message_number']),
     id: String(row['message_id']),
@@ -137,7 +115,7 @@ export async function pendingMessages(connection: Connection): Promise<PendingMe
 
 /** Who was told a digest, or is to be told. */
 export async function sinksOfDigest(connection: Connection, digest: string): Promise<string[]> {
-  const rows = await connection.rows('select distinct sink from ledger.outbox where digest = $digest order by sink', {
+  const rows = await connection.rows(await readSql('alerts', 'sinks_of_digest'), {
     digest,
   });
   return rows.map((row) => String(row['sink']));
@@ -151,15 +129,7 @@ export interface KeptMessage {
 
 /** The last message to each sink that told of a key, oldest first. */
 export async function lastMessagesAbout(connection: Connection, key: string): Promise<KeptMessage[]> {
-  const rows = await connection.rows(
-    `select sink, message
-    from ledger.outbox
-    where kind = 'alerts'
-      and list_contains(cast(from_json(message -> '$.entries[*].key', '["VARCHAR"]') as varchar[]), $key)
-    qualify row_number() over (partition by sink order by message_number desc) = 1
-    order by message_number`,
-    { key },
-  );
+  const rows = await connection.rows(await readSql('alerts', 'last_messages'), { key });
   return rows.map((row) => ({ sink: String(row['sink']), message: String(row['message']) }));
 }
 
@@ -171,7 +141,7 @@ export async function recordEvaluation(
 ): Promise<void> {
   const { raised, ended, told, acknowledged, messages } = evaluation;
   if ([raised, ended, told, acknowledged, messages].every((list) => list.length === 0)) return;
-  const [row] = await connection.rows('select coalesce(max(message_number), 0) as last from ledger.outbox');
+  const [row] = await connection.rows(await readSql('alerts', 'last_message'));
   const last = Number(row?.['last']);
   await recorder.record({
     event: 'alerts_evaluated',

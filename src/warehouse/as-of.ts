@@ -12,17 +12,9 @@ export const presentCatalog = 'present';
  * as if these allocation rules had always been in force.
  */
 export async function createPast(connection: Connection, draft?: string): Promise<void> {
-  await connection.run(`attach ':memory:' as wh; use wh`);
+  await connection.run(await readSql('as_of', 'catalog'));
   await connection.run(await readSql('as_of', 'ledger'));
-  if (draft !== undefined) {
-    await connection.run('drop view ledger.allocations');
-    await connection.run(
-      `create table ledger.allocations as
-      select $draft as definition, 0 as run_number, cast('1970-01-01' as timestamp) as recorded_at,
-        cast(null as timestamp) as replaced_at`,
-      { draft },
-    );
-  }
+  if (draft !== undefined) await connection.run(await readSql('as_of', 'draft'), { draft });
   await createViews(connection, await readSqlFolder('views'));
 }
 

@@ -58,11 +58,7 @@ export async function monthsClosedTooSoon(connection: Connection, account: strin
 
 /** What each account's clocks said when that was last written down. */
 export async function lastClocks(connection: Connection): Promise<ClockReading[]> {
-  const rows = await connection.rows(
-    `select account, ahead_seconds, epoch_ms(platform_at) as platform_at, epoch_ms(local_at) as local_at
-    from ledger.clocks
-    qualify row_number() over (partition by account order by run_number desc) = 1`,
-  );
+  const rows = await connection.rows(await readSql('clocks', 'last'));
   return rows.map((row) => ({
     account: String(row['account']),
     aheadSeconds: Number(row['ahead_seconds']),
@@ -127,10 +123,7 @@ export async function correctInstants(
   recorder: Recorder,
   { runNumber, now }: { readonly runNumber: number; readonly now: Instant },
 ): Promise<{ correctedFrom: Instant | undefined; last: Instant | undefined }> {
-  const [run] = await connection.rows(
-    'select epoch_ms(started_at) as started_at from ledger.runs where run_number = cast($run_number as bigint)',
-    { run_number: runNumber },
-  );
+  const [run] = await connection.rows(await readSql('ledger', 'run_start'), { run_number: runNumber });
   const after = Math.max(now + clockToleranceMs, Number(run?.['started_at'] ?? 0) - 1);
   const { lastBefore, lastAfter } = await lastInstants(connection, after);
   if (lastAfter === undefined) return { correctedFrom: undefined, last: lastBefore };

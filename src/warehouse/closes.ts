@@ -1,6 +1,7 @@
 import { formatInstant, type Instant } from '../time.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
+import { readSql } from './sql-files.ts';
 
 /** What was billed to an account in a month as of its close; amounts are decimal text in USD. */
 export interface AccountClose {
@@ -46,14 +47,7 @@ export interface ClosedMonth {
 
 /** The months that are closed, oldest first; there is no gap between them. */
 export async function closedMonths(connection: Connection): Promise<ClosedMonth[]> {
-  const rows = await connection.rows(
-    `select
-      epoch_ms(cast(billing_month as timestamp)) as month, epoch_ms(closed_at) as closed_at,
-      account, amounts, cost, corrections, correction_cost, digest, invoiced
-    from closes
-    where is_closed
-    order by billing_month, account`,
-  );
+  const rows = await connection.rows(await readSql('closing', 'closed_months'));
   const months: (ClosedMonth & { accounts: AccountClose[] })[] = [];
   for (const row of rows) {
     const month = Number(row['month']);
@@ -73,7 +67,7 @@ export async function closedMonths(connection: Connection): Promise<ClosedMonth[
 
 /** The units of all billing dimensions in the books, by name. */
 export async function knownUnits(connection: Connection): Promise<KnownUnit[]> {
-  const rows = await connection.rows('select billing_dimension, unit from ledger.units order by billing_dimension');
+  const rows = await connection.rows(await readSql('closing', 'units'));
   return rows.map((row) => ({
     billingDimension: String(row['billing_dimension']),
     unit: row['unit'] === null ? undefined : String(row['unit']),
@@ -87,13 +81,13 @@ export async function closeMonth(
   { month, runNumber, accounts, units }: MonthClose,
   closedAt: Instant,
 ): Promise<void> {
-  const [row] = await connection.rows('select coalesce(max(load_number), 0) as last from ledger.loads');
+  const [row] = await connection.rows(await readSql('ledger', 'last_load'));
   await recorder.record({
     event: 'month_closed',
     values: {
       billing_month: monthText(month),
       run_number: runNumber,
-      load_number: Number(row?.['last']),
+      load_number: Number(row?.['load_number']),
       closed_at: formatInstant(closedAt),
       accounts: accounts.map((account) => ({
         account: account.account,

@@ -7,38 +7,9 @@ import { lastApplied } from './journal.ts';
 import { foreignMigration } from './migrate.ts';
 import type { SnapshotFacts } from './seal.ts';
 import { factsOf } from './snapshot.ts';
+import { readSql } from './sql-files.ts';
+import { attach, countDifference, makeDifference } from './statements.ts';
 import { warehouseFile } from './warehouse.ts';
-
-/** The tables that landing folder and journal give back, all of the books. */
-const tables = [
-  'accounts',
-  'series',
-  'amounts',
-  'restatements',
-  'loads',
-  'covered',
-  'claims_corrected',
-  'clocks',
-  'proofs',
-  'unproven',
-  'contradictions',
-  'closes',
-  'closed_units',
-  'resources',
-  'listings',
-  'allocations',
-  'alerts',
-  'anomalies',
-  'anomaly_evaluations',
-  'acknowledgements',
-  'outbox',
-  'deliveries',
-  'forecasts',
-  'runs',
-  'account_runs',
-  'job_runs',
-  'steps',
-] as const;
 
 /** How many rows of a difference are shown of either side. */
 const rowsShown = 3;
@@ -89,15 +60,16 @@ export async function openPresentWarehouse(dir: string, signal?: AbortSignal): P
         `${file} is of another Costbook than this one (migration ${foreign}): run "costbook ingest" once, then rebuild`,
       );
     }
-    const [loads] = await connection.rows('select coalesce(max(load_number), 0) as number from ledger.loads');
+    const [loads] = await connection.rows(await readSql('ledger', 'last_load'));
     return {
-      lastLoadNumber: Number(loads?.['number']),
+      lastLoadNumber: Number(loads?.['load_number']),
       lastEvent: await lastApplied(connection),
       facts: () => factsOf(connection, 'wh'),
       async compareWith(other) {
-        await connection.run(`attach '${other.replaceAll("'", "''")}' as rebuilt (read_only)`); // ATTACH takes no parameters
+        await connection.run(attach(other, 'rebuilt', 'read'));
         const compared: TableComparison[] = [];
-        for (const table of tables) compared.push(await compareTable(connection, table));
+        const tables = await connection.rows(await readSql('compare', 'tables'));
+        for (const row of tables) compared.push(await compareTable(connection, String(row['table_name'])));
         return compared;
       },
       close: () => database.close(),
@@ -108,37 +80,18 @@ export async function openPresentWarehouse(dir: string, signal?: AbortSignal): P
   }
 }
 
-async function compareTable(connection: Connection, table: (typeof tables)[number]): Promise<TableComparison> {
+async function compareTable(connection: Connection, table: string): Promise<TableComparison> {
   // One pass over both sides; what they share cancels out, however often a row is there.
-  await connection.run(
-    `create or replace temp table difference as
-    select * exclude (side), sum(side) as sides
-    from (
-      select *, 1 as side from wh.ledger.${table}
-      union all
-      select *, -1 as side from rebuilt.ledger.${table}
-    )
-    group by all
-    having sum(side) <> 0`,
-  );
-  const [counts] = await connection.rows(
-    `select
-      (select count(*) from wh.ledger.${table}) as rows,
-      coalesce(sum(sides) filter (sides > 0), 0) as only_here,
-      coalesce(-sum(sides) filter (sides < 0), 0) as only_there
-    from difference`,
-  );
-  function first(condition: string): Promise<SqlRow[]> {
-    return connection.rows(
-      `select * exclude (sides) from difference where ${condition} order by all limit ${rowsShown}`,
-    );
-  }
+  await connection.run(makeDifference(table));
+  const [counts] = await connection.rows(countDifference(table));
+  const first = async (side: 1 | -1): Promise<SqlRow[]> =>
+    connection.rows(await readSql('compare', 'rows_of_difference'), { side, max_rows: rowsShown });
   return {
     table,
     rows: Number(counts?.['rows']),
     onlyHere: Number(counts?.['only_here']),
     onlyThere: Number(counts?.['only_there']),
-    here: await first('sides > 0'),
-    there: await first('sides < 0'),
+    here: await first(1),
+    there: await first(-1),
   };
 }

@@ -122,8 +122,3 @@ export interface OpenOptions {
 export class SqlError extends Error {
   override readonly name = 'SqlError';
 }
-
-/** A text as SQL reads it, for the few places that take no parameter. */
-export function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
-}

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { NoBooksError } from '../errors.ts';
 import { memoryLimitMb } from '../memory.ts';
-import { type Connection, type Database, literal, type OpenOptions, type Reachable } from './connection.ts';
+import type { Connection, Database, OpenOptions, Reachable } from './connection.ts';
 import { DuckDBInstance } from './duckdb.ts';
 import { asOurError } from './duckdb-errors.ts';
 import { Session } from './session.ts';
@@ -17,6 +17,7 @@ import {
   spillRoom,
   writersSpillName,
 } from './spill.ts';
+import { attach, lockDownStatements, useUtc, useWarehouse } from './statements.ts';
 
 // One owner a file and process: two instances in one process attach the same file without an error and lose rows.
 const openFiles = new Set<string>();
@@ -84,16 +85,14 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
   try {
     const first = await instance.connect();
     const kept = keep(first);
-    await first.run(`set global TimeZone = 'UTC'`);
-    const access = readOnly ? ' (read_only)' : options.unlogged ? ' (recovery_mode no_wal_writes)' : '';
+    await first.run(useUtc);
     // What is in memory alone is nobody's to change.
-    const mode = attached === ':memory:' ? '' : access;
-    // ATTACH takes no parameters.
-    async function attach(path: string): Promise<void> {
+    const access = readOnly && attached !== ':memory:' ? 'read' : options.unlogged ? 'write without log' : 'write';
+    async function attachFile(path: string): Promise<void> {
       state.path = path;
-      await first.run(`attach ${literal(path)} as ${options.catalog ?? 'wh'}${mode}`);
+      await first.run(attach(path, options.catalog ?? 'wh', access));
     }
-    await (options.attachThrough?.(attach) ?? attach(attached));
+    await (options.attachThrough?.(attachFile) ?? attachFile(attached));
     // Whoever holds the lock knows that every other writer of this file is dead.
     if (!readOnly) await clearWritersSpill(folder, basename(file), basename(spill));
     state.isOpening = false;
@@ -111,7 +110,7 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
     async connect(signal) {
       const connection = await instance.connect();
       const kept = keep(connection, signal);
-      await connection.run('use wh');
+      await connection.run(useWarehouse);
       return kept;
     },
     async lockDown(reachable = {}) {
@@ -130,10 +129,7 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
 }
 
 async function lockDown(connection: DuckDBConnection, { files = [], folders = [] }: Reachable): Promise<void> {
-  await connection.run(`set allowed_paths = [${files.map(literal).join(', ')}]`);
-  await connection.run(`set allowed_directories = [${folders.map(literal).join(', ')}]`);
-  await connection.run('set enable_external_access = false');
-  await connection.run('set lock_configuration = true');
+  for (const statement of lockDownStatements(files, folders)) await connection.run(statement);
 }
 
 /**

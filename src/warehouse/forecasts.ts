@@ -1,6 +1,7 @@
 import { formatInstant, type Instant } from '../time.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
+import { readSql } from './sql-files.ts';
 
 /** A forecast of a period as the ledger keeps it: instants and dates as text, amounts of USD as decimal text. */
 export interface ForecastRow {
@@ -77,13 +78,7 @@ export async function recordForecasts(
 
 /** The keys of the forecasts that are kept from what was complete through an instant, or later. */
 export async function knownForecasts(connection: Connection, from: string): Promise<ReadonlySet<string>> {
-  const rows = await connection.rows(
-    `select scope_kind, budget, account, workspace, resource_type, scope, period_kind, period,
-      epoch_ms(complete_through) as complete_through
-    from ledger.forecasts
-    where complete_through >= cast($from as timestamp)`,
-    { from },
-  );
+  const rows = await connection.rows(await readSql('forecasts', 'known'), { from });
   return new Set(
     rows.map((row) =>
       forecastKey({

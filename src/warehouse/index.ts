@@ -79,6 +79,31 @@ export { describeFacts, factsOf, knowledgeOf, snapshotFile } from './snapshot.ts
 export { builtInSql, readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 export { sqlProblem } from './sql-problem.ts';
 export {
+  amountOfOthers,
+  amountOfValue,
+  aroundLabels,
+  aroundSpread,
+  cellOf,
+  copyPartition,
+  copyToParquet,
+  countValue,
+  figuresByPartition,
+  figuresOf,
+  figuresOfJsonFile,
+  figuresOfParquet,
+  firstOf,
+  fromSource,
+  inOrder,
+  noRowsOf,
+  rowsOfPartition,
+  selectCells,
+  sparklineOf,
+  sumOfCosts,
+  sumsOf,
+  valuesByAmount,
+  valuesOf,
+} from './statements.ts';
+export {
   epochDays,
   epochMicros,
   isTextType,

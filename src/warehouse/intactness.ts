@@ -6,6 +6,8 @@ import { type Connection, SqlError } from './connection.ts';
 import { journalFolder } from './journal.ts';
 import { readSeal, type Seal } from './seal.ts';
 import { describeFacts, snapshotFile } from './snapshot.ts';
+import { readSql } from './sql-files.ts';
+import { hashOf } from './statements.ts';
 
 /** What lies beside the warehouse and could give it back. */
 export interface Traces {
@@ -46,12 +48,10 @@ export async function refuseMissing(warehouse: string, traces: Traces): Promise<
 
 /** Throws ChangedFileError where a warehouse knows less than what lies beside it: it is an older copy, or another's. */
 export async function refuseOlder(connection: Connection, warehouse: string, traces: Traces): Promise<void> {
-  const [row] = await connection
-    .rows('select count(*) as loads, coalesce(max(load_number), 0) as last from wh.ledger.loads')
-    .catch((error: unknown) => {
-      if (error instanceof SqlError) return [{ loads: 0, last: 0 }]; // a new file has no table yet
-      throw error;
-    });
+  const [row] = await connection.rows(await readSql('ledger', 'loads')).catch((error: unknown) => {
+    if (error instanceof SqlError) return [{ loads: 0, last: 0 }]; // a new file has no table yet
+    throw error;
+  });
   const [loads, last] = [Number(row?.['loads']), Number(row?.['last'])];
   const isHollow = loads !== last;
   // One load more is one that was landed and did not commit.
@@ -83,13 +83,9 @@ function describeTraces({ dir, seal, isSnapshotIntact, newestLanded, hasJournal 
 
 /** Reads every row of every table of an attached catalog, so that DuckDB compares the checksum of each block. */
 export async function readAllTables(connection: Connection, catalog: string): Promise<void> {
-  const tables = await connection.rows(
-    `select schema_name, table_name from duckdb_tables() where database_name = $catalog and not internal`,
-    { catalog },
-  );
+  const tables = await connection.rows(await readSql('ledger', 'tables'), { catalog });
   for (const { schema_name, table_name } of tables) {
-    // A hash of whole rows, as a count or a maximum may be answered from statistics.
-    await connection.rows(`select bit_xor(hash(t)) as hash from ${catalog}."${schema_name}"."${table_name}" as t`);
+    await connection.rows(hashOf(catalog, String(schema_name), String(table_name)));
   }
 }
 

@@ -1,7 +1,7 @@
 import { formatInstant, type Instant } from '../time.ts';
 import type { Connection, SqlRow } from './connection.ts';
 import type { Recorder } from './journal.ts';
-import { readSqlFolder } from './sql-files.ts';
+import { readSql, readSqlFolder } from './sql-files.ts';
 
 /** A resource as a listing told it, ready for the books; instants as text, labels and connections as JSON. */
 export interface ListedResource {
@@ -214,21 +214,11 @@ async function lastListing(
   { account, tokenWorkspace, resourceType }: ListingKey,
   outcomes: readonly ListingOutcome[],
 ): Promise<SqlRow | undefined> {
-  const [row] = await connection.rows(
-    `select outcome, resources, epoch_ms(read_at) as read_at
-    from ledger.listings
-    where account = $account
-      and token_workspace is not distinct from $token_workspace
-      and resource_type = $resource_type
-      and list_contains(cast(from_json($outcomes, '["VARCHAR"]') as varchar[]), outcome)
-    order by read_at desc, run_number desc
-    limit 1`,
-    {
-      account,
-      token_workspace: tokenWorkspace ?? null,
-      resource_type: resourceType,
-      outcomes: JSON.stringify(outcomes),
-    },
-  );
+  const [row] = await connection.rows(await readSql('inventory', 'last_listing'), {
+    account,
+    token_workspace: tokenWorkspace ?? null,
+    resource_type: resourceType,
+    outcomes: JSON.stringify(outcomes),
+  });
   return row;
 }

@@ -1,6 +1,7 @@
 import { formatInstant, type Instant } from '../time.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
+import { readSql } from './sql-files.ts';
 
 /** What the books know of a job's slots. */
 export interface JobHistory {
@@ -18,29 +19,7 @@ const maxTries = 3;
 
 /** What the books know of each job that ever ran, by name. */
 export async function jobHistories(connection: Connection): Promise<ReadonlyMap<string, JobHistory>> {
-  const rows = await connection.rows(`
-    with tries as (
-      select
-        job, slot, coalesce(slot, min(started_at)) as due_at,
-        -- Whoever asks holds the books, or will ask again when it does: what is called running was killed.
-        bool_or(outcome not in ('interrupted', 'running')) or count(*) >= ${maxTries} as is_over
-      from runs
-      where job is not null
-      group by job, slot, case when slot is null then run_number end
-    ),
-    through as (select job, max(due_at) filter (is_over) as done_through from tries group by job)
-    select
-      job,
-      epoch_ms(any_value(through.done_through)) as done_through,
-      string_agg(epoch_ms(tries.slot), ',' order by tries.slot) filter (
-        not tries.is_over and tries.slot is not null
-        and (through.done_through is null or tries.slot > through.done_through)
-      ) as interrupted
-    from tries
-    join through using (job)
-    group by job
-    order by job
-  `);
+  const rows = await connection.rows(await readSql('jobs', 'histories'), { max_tries: maxTries });
   return new Map(
     rows.map((row) => [
       String(row['job']),
@@ -114,12 +93,12 @@ export async function recordMissed(
     readonly foundAt: Instant;
   },
 ): Promise<void> {
-  const [row] = await connection.rows('select coalesce(max(run_number), 0) as number from ledger.runs');
+  const [row] = await connection.rows(await readSql('ledger', 'last_run'));
   for (const [index, slot] of missed.slots.entries()) {
     await recorder.record({
       event: 'slot_missed',
       values: {
-        run_number: Number(row?.['number']) + 1 + index,
+        run_number: Number(row?.['run_number']) + 1 + index,
         job: missed.job,
         slot: formatInstant(slot),
         found_at: formatInstant(missed.foundAt),

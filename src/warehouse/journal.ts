@@ -2,7 +2,8 @@ import { mkdir, open, readdir, readFile, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { UnprovenError, UsageError } from '../errors.ts';
 import type { Connection, SqlParameters } from './connection.ts';
-import { readSqlFolder } from './sql-files.ts';
+import { readSql, readSqlFolder } from './sql-files.ts';
+import { lastEventOf } from './statements.ts';
 
 /** What can be journaled; each is written into the ledger by the file of its name in sql/journal. */
 export type EventName =
@@ -168,6 +169,7 @@ export async function eventWriter(
   connection: Connection,
 ): Promise<(events: readonly NumberedEvent[]) => Promise<void>> {
   const files = new Map((await readSqlFolder('journal')).map((file) => [file.name, file.text]));
+  const applyEvent = await readSql('ledger', 'apply_event');
   return async (events) => {
     const last = events.at(-1);
     if (last === undefined) return;
@@ -179,14 +181,14 @@ export async function eventWriter(
     }
     await connection.transaction(async () => {
       for (const { event, values } of events) await connection.run(files.get(event) ?? '', parametersOf(values));
-      await connection.run('update ledger.journal set applied = cast($number as bigint)', { number: last.number });
+      await connection.run(applyEvent, { number: last.number });
     });
   };
 }
 
 /** The number of the last event of the journal that the attached warehouse has. */
 export async function lastApplied(connection: Connection, catalog = 'wh'): Promise<number> {
-  const [row] = await connection.rows(`select applied from ${catalog}.ledger.journal`);
+  const [row] = await connection.rows(lastEventOf(catalog));
   return Number(row?.['applied'] ?? 0);
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../time.ts';
 import type { Connection, SqlParameters } from './connection.ts';
 import type { JournalEvent, Recorder } from './journal.ts';
-import { readSqlFolder, type SqlFile } from './sql-files.ts';
+import { readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 
 /** One decoded page of a query, as columns. Amounts are scaled integers: USD × 10^12 and unit × 10^6. */
 export interface StagedPage {
@@ -378,7 +378,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     },
 
     async dimensions() {
-      const rows = await connection.rows('select distinct billing_dimension from incoming_series order by all');
+      const rows = await connection.rows(sql('dimensions'));
       return rows.map((row) => String(row['billing_dimension']));
     },
 
@@ -420,9 +420,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     decimals: decimalsSeen,
 
     async lastHour() {
-      const [row] = await connection.rows(
-        'select max(bucket) as last_bucket from incoming where cost <> 0 or usage <> 0',
-      );
+      const [row] = await connection.rows(sql('last_hour'));
       const last = row?.['last_bucket'] ?? null;
       return last === null ? undefined : window.start + Number(last) * hourMs;
     },
@@ -441,10 +439,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
       const [counts] = await connection.rows(sql('to_load'));
       const shared = counts?.['shared_series_id'] ?? null;
       if (shared !== null) throw new Error(`two different series share the id ${shared}: nothing was written`);
-      const [changed] =
-        coveredHours > 0
-          ? await connection.rows('select count(*) as changed, count(*) filter (was_covered) as restated from changes')
-          : [{ changed: 0, restated: 0 }];
+      const [changed] = coveredHours > 0 ? await connection.rows(sql('count_changes')) : [{ changed: 0, restated: 0 }];
       const restated = Number(changed?.['restated']);
       const isWhollyCovered = coveredHours * hourMs === window.end - window.start;
       const outcome = isWhollyCovered && Number(changed?.['changed']) === 0 ? 'unchanged' : 'loaded';
@@ -503,13 +498,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
 
     async forgetUnproven(proven) {
       const parameters = windowParameters(proven);
-      const onRecord = await connection.rows(
-        `select 1 from ledger.unproven
-        where account = $account
-          and window_start < cast($window_end as timestamp) and window_end > cast($window_start as timestamp)
-        limit 1`,
-        parameters,
-      );
+      const onRecord = await connection.rows(sql('unproven'), parameters);
       if (onRecord.length === 0) return;
       await recorder.record({
         event: 'window_read',
@@ -572,13 +561,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
         piece_end: formatInstant(piece.end),
       };
     }
-    const rows = await connection.rows(
-      `select epoch_ms(window_start) as window_start, epoch_ms(window_end) as window_end
-      from ledger.covered
-      where account = $account and role = 'admin' and replaced_by is null
-        and window_start < cast($window_end as timestamp) and window_end > cast($window_start as timestamp)`,
-      windowParameters(window),
-    );
+    const rows = await connection.rows(sql('covered_as_admin'), windowParameters(window));
     const kept: Window[] = [];
     for (const row of rows) {
       const piece = intersectWindows(window, { start: Number(row['window_start']), end: Number(row['window_end']) });
@@ -603,10 +586,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
 
 /** The comparisons that were made last on a connection, those that failed first. */
 export async function readProofs(connection: Connection): Promise<Proof[]> {
-  const rows = await connection.rows(`
-    select compared, measure, billing_dimension, amounts, ours, theirs, difference, tolerance, proven
-    from window_proofs order by proven, compared, measure, billing_dimension
-  `);
+  const rows = await connection.rows(await readSql('load', 'comparisons'));
   return rows.map((row) => ({
     compared: String(row['compared']),
     measure: String(row['measure']),

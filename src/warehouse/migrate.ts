@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { messageOf, UsageError } from '../errors.ts';
 import { type Connection, SqlError } from './connection.ts';
-import { readSqlFolder, type SqlFile } from './sql-files.ts';
+import { readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
+import { migrationsOf } from './statements.ts';
 
 /**
  * Brings an attached warehouse to this program's schema: migrations that were never run (each once, in a
@@ -24,13 +25,8 @@ export async function migrateTables(
   connection: Connection,
   prepare: (pending: readonly string[]) => Promise<void> = async () => undefined,
 ): Promise<{ schema: string; isPublished: boolean; makeViews: (connection: Connection) => Promise<void> }> {
-  await connection.run(`
-    create schema if not exists ledger;
-    create table if not exists ledger.applied_files (
-      folder varchar not null, name varchar not null, hash varchar not null
-    )
-  `);
-  const applied = await connection.rows('select folder, name, hash from ledger.applied_files');
+  await connection.run(await readSql('schema', 'applied_files'));
+  const applied = await connection.rows(await readSql('schema', 'applied'));
   function hashOf(folder: string, name: string): string | undefined {
     const row = applied.find((file) => file['folder'] === folder && file['name'] === name);
     return row && String(row['hash']);
@@ -70,20 +66,13 @@ export async function migrateTables(
   if (applied.length === 0) await rememberPublished(connection, schema);
   const isPublished = applied.length === 0 || hashOf(publishedFolder, '*') === schema;
   if (hashOf('views', '*') === hash) return { schema, isPublished, makeViews: async () => undefined };
-  await connection.transaction(async () => {
-    await connection.run('delete from ledger.billing_dimensions');
-    for (const { name, resourceType, unit } of billingDimensions) {
-      await connection.run('insert into ledger.billing_dimensions values ($name, $resourceType, $unit)', {
-        name,
-        resourceType,
-        unit,
-      });
-    }
-    await connection.run('delete from ledger.unit_suffixes');
-    for (const { suffix, unit } of unitSuffixes) {
-      await connection.run('insert into ledger.unit_suffixes values ($suffix, $unit)', { suffix, unit });
-    }
-  });
+  const setUnits = await readSql('schema', 'units');
+  await connection.transaction(() =>
+    connection.run(setUnits, {
+      billing_dimensions: JSON.stringify(billingDimensions),
+      unit_suffixes: JSON.stringify(unitSuffixes),
+    }),
+  );
   return {
     schema,
     isPublished,
@@ -103,7 +92,7 @@ export async function rememberPublished(connection: Connection, schema: string):
 
 /** A migration that an attached warehouse has and this program has not, or the other way round; undefined where none is. */
 export async function foreignMigration(connection: Connection): Promise<string | undefined> {
-  const applied = await connection.rows(`select name, hash from ledger.applied_files where folder = 'migrations'`);
+  const applied = await connection.rows(await readSql('schema', 'applied_migrations'));
   const [there, here] = [
     applied.map((row): [string, string] => [String(row['name']), String(row['hash'])]),
     (await readSqlFolder('migrations')).map(({ name, text }): [string, string] => [name, sha256(text)]),
@@ -118,12 +107,10 @@ export async function foreignMigration(connection: Connection): Promise<string |
  * newer one, by an older one, or not by Costbook at all. `catalog` is the name under which it is attached.
  */
 export async function checkSchema(connection: Connection, catalog: string, file: string): Promise<void> {
-  const rows = await connection
-    .rows(`select name from ${catalog}.ledger.applied_files where folder = 'migrations' order by name`)
-    .catch((error: unknown) => {
-      if (!(error instanceof SqlError)) throw error;
-      throw new UsageError(`${file} is a DuckDB file, but none that Costbook wrote: move it away`, { cause: error });
-    });
+  const rows = await connection.rows(migrationsOf(catalog)).catch((error: unknown) => {
+    if (!(error instanceof SqlError)) throw error;
+    throw new UsageError(`${file} is a DuckDB file, but none that Costbook wrote: move it away`, { cause: error });
+  });
   const there = rows.map((row) => String(row['name']));
   const here = (await readSqlFolder('migrations')).map(({ name }) => name);
   const newer = there.filter((name) => !here.includes(name));
@@ -180,8 +167,7 @@ function readFirst(files: readonly SqlFile[]): SqlFile[] {
 }
 
 async function remember(connection: Connection, folder: string, name: string, hash: string): Promise<void> {
-  await connection.run('delete from ledger.applied_files where folder = $folder and name = $name', { folder, name });
-  await connection.run('insert into ledger.applied_files values ($folder, $name, $hash)', { folder, name, hash });
+  await connection.run(await readSql('schema', 'remember'), { folder, name, hash });
 }
 
 function sha256(text: string): string {

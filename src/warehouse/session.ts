@@ -12,11 +12,17 @@ import {
   type SqlValue,
 } from './connection.ts';
 import { asTyped, type Fail } from './duckdb-errors.ts';
+import {
+  beginReadOnly,
+  beginTransaction,
+  checkpointWarehouse,
+  commitTransaction,
+  rollbackTransaction,
+  setThreads,
+} from './statements.ts';
 
 /** How often DuckDB is told again to stop: it forgets an interruption that comes just before a statement has begun. */
 const interruptAgainMs = 20;
-
-const sealing = 'begin transaction read only';
 
 type Pieces = AsyncGenerator<readonly (readonly DuckDBValue[])[]>;
 
@@ -111,30 +117,30 @@ export class Session implements Connection {
   }
 
   async seal(): Promise<void> {
-    await this.run(sealing);
+    await this.run(beginReadOnly);
     this.#isSealed = true;
   }
 
   async checkpoint(): Promise<void> {
     const { alone, usual } = this.#options.threads;
-    await this.run(`set global threads = ${alone}`);
+    await this.run(setThreads(alone));
     try {
-      await this.run('checkpoint wh');
+      await this.run(checkpointWarehouse);
     } finally {
-      await this.run(`set global threads = ${usual}`);
+      await this.run(setThreads(usual));
     }
   }
 
   async transaction<T>(work: () => Promise<T>): Promise<T> {
-    await this.run('begin transaction');
+    await this.run(beginTransaction);
     try {
       const result = await work();
       // Neither this nor the rollback is interrupted: what has come so far is brought to a known end.
-      await this.#inTurn(() => this.#connection.run('commit').catch(this.#options.fail));
+      await this.#inTurn(() => this.#connection.run(commitTransaction).catch(this.#options.fail));
       return result;
     } catch (error) {
       // After some failures DuckDB has rolled back by itself; then there is nothing left to undo.
-      await this.#inTurn(() => this.#connection.run('rollback')).catch(() => undefined);
+      await this.#inTurn(() => this.#connection.run(rollbackTransaction)).catch(() => undefined);
       throw error;
     }
   }
@@ -236,11 +242,11 @@ export class Session implements Connection {
   /** Does work that makes temporary objects, which a sealed connection refuses. */
   async #unsealed(work: () => Promise<void>): Promise<void> {
     await this.#interruptibly(async () => {
-      if (this.#isSealed) await this.#connection.run('commit');
+      if (this.#isSealed) await this.#connection.run(commitTransaction);
       try {
         await work();
       } finally {
-        if (this.#isSealed) await this.#connection.run(sealing);
+        if (this.#isSealed) await this.#connection.run(beginReadOnly);
       }
     });
   }

@@ -9,6 +9,7 @@ import { openDatabase } from './database.ts';
 import { lastApplied } from './journal.ts';
 import { logsBeside } from './logs.ts';
 import { readSeal, type SealState, type SnapshotFacts, sealFile } from './seal.ts';
+import { contentsOf } from './statements.ts';
 
 /**
  * Runs in a child process: in the process that holds the warehouse any other descriptor of its file, once closed,
@@ -97,13 +98,7 @@ export async function publishSnapshot(
 
 /** What an attached warehouse or snapshot holds. */
 export async function factsOf(connection: Connection, catalog: string): Promise<SnapshotFacts> {
-  const [row] = await connection.rows(
-    `select
-      (select coalesce(max(load_number), 0) from ${catalog}.ledger.loads) as load_number,
-      count(*) as amounts,
-      cast(coalesce(sum(cost), 0) as varchar) as cost
-    from ${catalog}.ledger.amounts`,
-  );
+  const [row] = await connection.rows(contentsOf(catalog));
   return {
     loadNumber: Number(row?.['load_number']),
     lastEvent: await lastApplied(connection, catalog),

@@ -6,12 +6,19 @@ import { UsageError } from '../errors.ts';
 /** The folders of sql/, each with its own header keys (design: SQL folders). */
 export type SqlFolder =
   | 'migrations'
+  | 'schema'
+  | 'ledger'
   | 'load'
   | 'inventory'
   | 'journal'
   | 'clocks'
   | 'verify'
   | 'as_of'
+  | 'compare'
+  | 'partitions'
+  | 'jobs'
+  | 'closing'
+  | 'allocation'
   | 'alerts'
   | 'views'
   | 'reports'
@@ -19,7 +26,11 @@ export type SqlFolder =
   | 'budgets'
   | 'forecasts'
   | 'metrics'
-  | 'anomalies';
+  | 'anomalies'
+  | 'publish'
+  | 'restatements'
+  | 'status'
+  | 'demo';
 
 /** One SQL file: its header and its text. */
 export interface SqlFile {
@@ -74,11 +85,27 @@ async function readSqlFile(name: string, path: string): Promise<SqlFile> {
   return { name, path, text, header, ...(problems.length === 0 ? {} : { problems }) };
 }
 
-/** The text of one built-in file of a folder. */
-export async function readSql(folder: SqlFolder, name: string): Promise<string> {
-  const file = (await readSqlFolder(folder)).find((candidate) => candidate.name === name);
-  if (file === undefined) throw new Error(`sql/${folder}/${name}.sql is missing`);
-  return file.text;
+const builtInTexts = new Map<string, Promise<string>>();
+
+/**
+ * The text of one built-in file of a folder. Each file is read once per process: a statement that runs often costs no
+ * file, and an upgrade under a running process does not mix two versions. Throws where the file is missing or wrong.
+ */
+export function readSql(folder: SqlFolder, name: string): Promise<string> {
+  const path = join(builtInSql, folder, `${name}.sql`);
+  const known = builtInTexts.get(path);
+  if (known !== undefined) return known;
+  const text = readBuiltIn(name, path);
+  builtInTexts.set(path, text);
+  // A failed read is not stored, so that the next call tries again.
+  text.catch(() => builtInTexts.delete(path));
+  return text;
+}
+
+async function readBuiltIn(name: string, path: string): Promise<string> {
+  const { text, problems = [] } = await readSqlFile(name, path);
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  return text;
 }
 
 /** The `--! key: value` lines at the top of an SQL file. A repeated key continues its value. */

@@ -156,12 +156,7 @@ export async function openVerification(
         bucket_hours: question.unit === 'day' ? 24 : 31 * 24,
       });
       const proofs = await readProofs(connection);
-      const [fault] = await connection.rows(
-        `select compared, measure, ours, theirs, difference, tolerance
-        from window_proofs where not proven and compared <> $compared
-        order by compared, measure limit 1`,
-        { compared: compared[purpose] },
-      );
+      const [fault] = await connection.rows(sql('fault'), { compared: compared[purpose] });
       if (purpose === 'months') {
         const ofAnswer = proofs.filter((proof) => proof.compared !== compared.months);
         await recordProofs(window, ofAnswer);
@@ -213,13 +208,7 @@ export async function openVerification(
     connection,
     async recordAsked({ purpose, unit, window, billingDimension }, found, { runNumber, seenAt }) {
       const question = { ...parametersOf(account, window), question: `${purpose} by ${unit}` };
-      const onRecord = await connection.rows(
-        `select 1 from ledger.contradictions
-        where account = $account and question = $question
-          and window_start < cast($window_end as timestamp) and window_end > cast($window_start as timestamp)
-        limit 1`,
-        question,
-      );
+      const onRecord = await connection.rows(sql('contradicted'), question);
       if (onRecord.length === 0 && found.length === 0) return;
       await recorder.record({
         event: 'past_asked',
@@ -258,15 +247,7 @@ export async function groupsByWorkspace(
   windows: readonly Window[],
 ): Promise<number> {
   const [row] = await connection.rows(
-    `select count(distinct [workspace, billing_dimension]) as groups
-    from ledger.series
-    where series_id in (
-      select series_id
-      from ledger.amounts
-      where bucket_start >= cast($window_start as timestamp)
-        and bucket_start < cast($window_end as timestamp)
-    )
-      and account = $account`,
+    await readSql('verify', 'groups_by_workspace'),
     parametersOf(account, {
       start: Math.min(...windows.map(({ start }) => start)),
       end: Math.max(...windows.map(({ end }) => end)),
@@ -314,23 +295,7 @@ export async function seriesVerified(
   connection: Connection,
   account: string,
 ): Promise<{ question: 'series' | 'names'; billingDimension: string | undefined; from: Instant; at: Instant }[]> {
-  const rows = await connection.rows(
-    `select
-      case when starts_with(compared, 'pages of names') then 'names' else 'series' end as question,
-      billing_dimension, epoch_ms(window_start) as verified_from, epoch_ms(max(proven_at)) as at
-    from ledger.proofs as proofs
-    where account = $account and (starts_with(compared, 'pages of series') or starts_with(compared, 'pages of names'))
-      -- What was found to contradict itself is asked first of all until it does not.
-      and not exists (
-        select 1 from ledger.contradictions as contradictions
-        where contradictions.account = proofs.account
-          and proofs.compared like 'pages of ' || split_part(contradictions.question, ' ', 1) || '%'
-          and contradictions.window_start < proofs.window_end and contradictions.window_end > proofs.window_start
-          and coalesce(contradictions.billing_dimension = proofs.billing_dimension, true)
-      )
-    group by question, billing_dimension, window_start`,
-    { account },
-  );
+  const rows = await connection.rows(await readSql('verify', 'series_verified'), { account });
   return rows.map((row) => ({
     question: row['question'] === 'names' ? 'names' : 'series',
     billingDimension: textOf(row['billing_dimension']),

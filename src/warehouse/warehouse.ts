@@ -68,6 +68,7 @@ import { allRowsMeet, type LoadedQuery, openStage, type Stage, type TotalDecimal
 import { migrate, rememberPublished } from './migrate.ts';
 import { damageOfWarehouse, readSeal } from './seal.ts';
 import { copyBeforeMigrating, publishSnapshot, removeOldCopies, snapshotFile } from './snapshot.ts';
+import { readSql } from './sql-files.ts';
 import { openVerification, type Verification } from './verify.ts';
 
 /** What the ledger knows of an account before a run. */
@@ -342,14 +343,13 @@ export async function openWarehouse(
       unproven: (account) => unprovenWindows(connection, account),
       contradictions: (account) => contradictions(connection, account),
       async lastLoadNumber() {
-        const [row] = await connection.rows('select coalesce(max(load_number), 0) as number from ledger.loads');
-        return Number(row?.['number']);
+        const [row] = await connection.rows(await readSql('ledger', 'last_load'));
+        return Number(row?.['load_number']);
       },
       async landingsSeenBefore(instant) {
-        const rows = await connection.rows(
-          'select landing from ledger.loads where seen_at < cast($instant as timestamp) and landing is not null',
-          { instant: formatInstant(instant) },
-        );
+        const rows = await connection.rows(await readSql('ledger', 'landings_seen_before'), {
+          instant: formatInstant(instant),
+        });
         return rows.map((row) => String(row['landing']));
       },
       seenAt,
@@ -424,8 +424,8 @@ async function beginRun(
     | { readonly event: 'job_began'; readonly job: string; readonly slot: Instant | undefined },
   startedAt: Instant,
 ): Promise<Run> {
-  const [row] = await connection.rows('select coalesce(max(run_number), 0) + 1 as number from ledger.runs');
-  const number = Number(row?.['number']);
+  const [row] = await connection.rows(await readSql('ledger', 'last_run'));
+  const number = Number(row?.['run_number']) + 1;
   const own =
     what.event === 'run_began'
       ? { command: what.command }
@@ -451,13 +451,7 @@ async function beginRun(
 
 /** What the ledger knows of an account. */
 export async function accountLedger(connection: Connection, account: string): Promise<AccountLedger | undefined> {
-  const [row] = await connection.rows(
-    `select
-      epoch_ms(history_start) as history_start, role, cost_decimals, usage_decimals,
-      exists (select 1 from ledger.loads where account = $account and amounts > 0) as has_amounts
-    from ledger.accounts where account = $account and replaced_at is null`,
-    { account },
-  );
+  const [row] = await connection.rows(await readSql('ledger', 'account'), { account });
   if (row === undefined) return undefined;
   const role = row['role'];
   return {
@@ -484,14 +478,7 @@ async function saveAccount(
     cost_decimals: facts.decimals.cost,
     usage_decimals: facts.decimals.usage,
   };
-  const same = await connection.rows(
-    `select 1 from ledger.accounts
-    where account = $account and replaced_at is null and name is not distinct from $name
-      and history_start is not distinct from cast($history_start as timestamp)
-      and settle_days = $settle_days and lag_hours = $lag_hours and role is not distinct from $role
-      and cost_decimals = $cost_decimals and usage_decimals = $usage_decimals`,
-    values,
-  );
+  const same = await connection.rows(await readSql('ledger', 'same_account'), values);
   if (same.length > 0) return;
   await recorder.record({ event: 'account_is', values: { ...values, recorded_at: formatInstant(recordedAt) } });
 }
@@ -501,27 +488,15 @@ async function forgetAccountsNeverLoaded(
   recorder: Recorder,
   except: readonly string[],
 ): Promise<void> {
-  const rows = await connection.rows(
-    `select distinct account
-    from ledger.accounts
-    where not list_contains(cast(from_json($except, '["VARCHAR"]') as varchar[]), account)
-      and account not in (select account from ledger.loads)`,
-    { except: JSON.stringify(except) },
-  );
+  const rows = await connection.rows(await readSql('ledger', 'accounts_never_loaded'), {
+    except: JSON.stringify(except),
+  });
   const accounts = rows.map((row) => String(row['account']));
   if (accounts.length > 0) await recorder.record({ event: 'accounts_forgotten', values: { accounts } });
 }
 
 async function dimensionsLeftOut(connection: Connection, account: string): Promise<string[]> {
-  const rows = await connection.rows(
-    `select loads.queries
-    from ledger.loads as loads
-    join ledger.proofs as proofs using (load_number)
-    where loads.account = $account and proofs.compared = $compared
-    order by loads.load_number desc
-    limit 50`,
-    { account, compared: allRowsMeet },
-  );
+  const rows = await connection.rows(await readSql('ledger', 'queries_left_out'), { account, compared: allRowsMeet });
   const queries = rows.flatMap((row) => JSON.parse(String(row['queries'])) as LoadedQuery[]);
   const dimensions = queries.flatMap(({ purpose, billingDimension }) =>
     purpose !== 'detail' && billingDimension !== null ? [billingDimension] : [],
@@ -531,21 +506,13 @@ async function dimensionsLeftOut(connection: Connection, account: string): Promi
 
 /** The definition of the allocation rules in force; undefined where there are none. */
 export async function allocationInForce(connection: Connection): Promise<string | undefined> {
-  const [row] = await connection.rows('select definition from ledger.allocations where replaced_at is null');
+  const [row] = await connection.rows(await readSql('ledger', 'allocation'));
   return row === undefined ? undefined : String(row['definition']);
 }
 
 /** The hours of an account that are in the books, in order. */
 export async function coveredPieces(connection: Connection, account: string): Promise<CoveredPiece[]> {
-  const rows = await connection.rows(
-    `select
-      epoch_ms(window_start) as window_start,
-      epoch_ms(window_end) as window_end,
-      epoch_ms(claimed_end) as claimed_end,
-      epoch_ms(seen_at) as seen_at
-    from coverage where account = $account order by window_start`,
-    { account },
-  );
+  const rows = await connection.rows(await readSql('ledger', 'covered_windows'), { account });
   return rows.map((row) => ({
     start: Number(row['window_start']),
     end: Number(row['window_end']),
@@ -556,14 +523,7 @@ export async function coveredPieces(connection: Connection, account: string): Pr
 
 /** Through when the books of each account are complete and settled. */
 export async function completeness(connection: Connection): Promise<Completeness[]> {
-  const rows = await connection.rows(
-    `select
-      account,
-      epoch_ms(history_start) as history_start,
-      epoch_ms(complete_through) as complete_through,
-      epoch_ms(settled_through) as settled_through
-    from accounts order by account`,
-  );
+  const rows = await connection.rows(await readSql('ledger', 'completeness'));
   return rows.map((row) => ({
     account: String(row['account']),
     historyStart: row['history_start'] === null ? undefined : Number(row['history_start']),
@@ -574,22 +534,13 @@ export async function completeness(connection: Connection): Promise<Completeness
 
 /** The windows of an account that did not prove when they were last asked for, newest first. */
 export async function unprovenWindows(connection: Connection, account: string): Promise<UnprovenWindow[]> {
-  const rows = await connection.rows(
-    `select epoch_ms(window_start) as window_start, epoch_ms(window_end) as window_end, because, is_young
-    from ledger.unproven where account = $account order by window_start desc`,
-    { account },
-  );
+  const rows = await connection.rows(await readSql('ledger', 'unproven'), { account });
   return rows.map(toUnproven);
 }
 
 /** Where the platform's totals of an account's past contradict its hours, or themselves, newest first. */
 export async function contradictions(connection: Connection, account: string): Promise<UnprovenWindow[]> {
-  const rows = await connection.rows(
-    `select epoch_ms(window_start) as window_start, epoch_ms(window_end) as window_end, because, false as is_young
-    from ledger.contradictions where account = $account
-    order by window_start desc, window_end, question, billing_dimension`,
-    { account },
-  );
+  const rows = await connection.rows(await readSql('ledger', 'contradictions'), { account });
   return rows.map(toUnproven);
 }
 
@@ -607,16 +558,10 @@ export async function lastQueries(
   account: string,
   window: Window,
 ): Promise<LoadedQuery[] | undefined> {
-  const [row] = await connection.rows(
-    `select loads.queries
-    from coverage
-    join ledger.loads as loads using (load_number)
-    where coverage.account = $account
-      and coverage.window_start < cast($window_end as timestamp)
-      and coverage.window_end > cast($window_start as timestamp)
-    order by load_number desc
-    limit 1`,
-    { account, window_start: formatInstant(window.start), window_end: formatInstant(window.end) },
-  );
+  const [row] = await connection.rows(await readSql('ledger', 'last_queries'), {
+    account,
+    window_start: formatInstant(window.start),
+    window_end: formatInstant(window.end),
+  });
   return row === undefined ? undefined : (JSON.parse(String(row['queries'])) as LoadedQuery[]);
 }

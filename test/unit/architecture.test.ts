@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { parseAst } from 'vitest/node';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const sources = filesBelow(join(root, 'src'), '.ts').map((path) => relative(root, path));
@@ -312,6 +313,19 @@ describe('SQL files', () => {
     expect(readFileSync(join(root, path), 'utf8')).toMatch(/^--! about: \S.{10,}/);
   });
 
+  test('each file that the program names is there, and each that it does not read by folder is named', () => {
+    const text = sources.map((path) => readFileSync(join(root, path), 'utf8')).join('\n');
+    const named = [...text.matchAll(/\breadSql\(\s*'(\w+)',\s*'(\w+)'/g)].map(
+      ([, folder, name]) => `sql/${folder}/${name}.sql`,
+    );
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter((path) => !queries.includes(path))).toEqual([]);
+    const unnamed = queries
+      .filter((path) => !/^sql\/(migrations|views|reports|checks|journal)\//.test(path))
+      .filter((path) => !text.includes(`'${basename(path, '.sql')}'`));
+    expect(unnamed).toEqual([]);
+  });
+
   test('views and reports name their grain', () => {
     const grainless = queries
       .filter((path) => /^sql\/(views|reports)\//.test(path))
@@ -338,5 +352,113 @@ describe('SQL files', () => {
       unportable.test(readFileSync(join(root, path), 'utf8').replace(/--.*$/gm, '')),
     );
     expect(found).toEqual([]);
+  });
+});
+
+describe('SQL in TypeScript', () => {
+  /** The one file whose strings may be SQL: statements that DuckDB cannot take from a file. */
+  const home = 'src/warehouse/statements.ts';
+  const beginnings = [
+    /select\s/,
+    /with( recursive)? \w+( \([^)]*\))? as( materialized)? \(/,
+    /(insert (or \w+ )?into|delete from|truncate|alter (table|view)|describe|summarize) [\w".$]+/,
+    /update [\w".$]+ set\s/,
+    /(create|drop) (or replace )?(temp(orary)? )?(table|view|schema|macro|function|type|index|sequence)\s/,
+    /(attach|detach)( database)?( if (not )?exists)? ['"$\w]/,
+    /copy (\(|\S+ (\([^)]*\) )?(to|from)\s)/,
+    /(pragma|call) \w+/,
+    /explain( analyze)? (select|with|from|\$)/,
+    /(set|reset) ((global|session|local|variable) )?\w+ =/,
+    /set (global|session|local|variable)\s/,
+    /use \w+$/,
+    /begin( transaction( read only)?)?$/,
+    /(commit|rollback)( transaction)?;?$/,
+    /(force )?checkpoint( \w+)?$/,
+    /(install|load) \w+;?$/,
+    /from (\(|\$ limit\s|(wh|temp|ledger)\.|\w+ (where|join|select|limit)\s)/,
+    /(left |inner |cross |asof |anti |semi )?join \S+ (as \w+ )?(using|on)\s/,
+    /(where|having|qualify|and|or)\s.*(<|>|=| is (not )?(null|distinct)|\blike\b| in \()/,
+    /where \w+$/,
+    /(group|order|partition) by\s/,
+    /(union|except|intersect)( all)?( by name)? (select|from)\s/,
+    /(values|cast|sum|count|min|max|avg|coalesce|epoch_ms|strftime|list|unnest|to_json|json_extract_string|query)\(/,
+  ];
+  const sql = new RegExp(`^(\\s|--.*\\n|\\(+)*(${beginnings.map(({ source }) => source).join('|')})`, 'i');
+
+  /** The strings of a file of TypeScript, with `$` for each value that is put into a template. */
+  function stringsOf(text: string): { readonly line: number; readonly value: string }[] {
+    const found: { line: number; value: string }[] = [];
+    function visit(node: unknown): void {
+      if (typeof node !== 'object' || node === null) return;
+      const { type, start, value, quasis } = node as Record<string, unknown>;
+      const line = () => text.slice(0, Number(start)).split('\n').length;
+      if (type === 'Literal' && typeof value === 'string') found.push({ line: line(), value });
+      if (type === 'TemplateLiteral') {
+        const parts = (quasis as { value: { cooked: string } }[]).map((quasi) => quasi.value.cooked);
+        found.push({ line: line(), value: parts.join('$') });
+      }
+      Object.values(node).forEach(visit);
+    }
+    visit(parseAst(text, { lang: 'ts' }).body);
+    return found;
+  }
+
+  function sqlOf(path: string): string[] {
+    return stringsOf(readFileSync(join(root, path), 'utf8'))
+      .filter(({ value }) => sql.test(value))
+      .map(({ line, value }) => `${path}:${line}: ${value.replace(/\s+/g, ' ').trim().slice(0, 80)}`);
+  }
+
+  test.each([
+    'select 1 from ledger.loads',
+    '\n    with tries as (select job from runs)',
+    "attach ':memory:' as wh; use wh",
+    'update ledger.journal set applied = cast($number as bigint)',
+    'create or replace temp table pivoted as (\n$\n)',
+    'insert into ledger.unit_suffixes values ($suffix, $unit)',
+    'copy ($\n) to $path (format parquet)',
+    'set global threads = $',
+    'begin transaction read only',
+    'from $ limit $',
+    'where is_open',
+    ' group by $ order by $',
+    'cast($ as $) as $',
+    '-- why\nselect 1',
+  ])('%j is found', (text) => {
+    expect(text).toMatch(sql);
+  });
+
+  test.each([
+    'Set the clock (NTP), or leave out --now, and run "costbook ingest" again.',
+    'show this help',
+    'from $ to $',
+    'from $',
+    'abort',
+    ' and $ more',
+    'and $, $ together',
+    'with costs since $',
+    'Begin a project: a commented costbook.yaml, jobs/ and what belongs beside them',
+    'explain: a name, uuid, display name or external id',
+    'load $ of account $, window $',
+    'or COSTBOOK_URL (account or url in costbook.yaml)',
+    'values with their other spellings, such as checkout: [chekout]',
+    'group',
+    'update',
+    'EXPLAIN of a PIVOT is refused; name its columns with IN (…)',
+  ])('%j is text for people', (text) => {
+    expect(text).not.toMatch(sql);
+  });
+
+  test('stands in one file, which says why; every other statement is a file below sql', () => {
+    expect(sources.filter((path) => path !== home).flatMap(sqlOf)).toEqual([]);
+    expect(sqlOf(home).length).toBeGreaterThan(0);
+  });
+
+  test('a statement that needs no name or query put into it is a file below sql, also where it may stand', () => {
+    const whole = stringsOf(readFileSync(join(root, home), 'utf8')).filter(
+      ({ value }) =>
+        sql.test(value) && !value.includes('$') && !/^\s*(set|use|begin|commit|rollback|checkpoint)\b/.test(value),
+    );
+    expect(whole).toEqual([]);
   });
 });

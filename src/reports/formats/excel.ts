@@ -3,7 +3,14 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { decimalOfWhole } from '../../decimals.ts';
 import { UnprovenError } from '../../errors.ts';
-import { type SqlCell, type SqlColumn, type SqlResult, toCellText, unscaledDecimal } from '../../warehouse/index.ts';
+import {
+  readSql,
+  type SqlCell,
+  type SqlColumn,
+  type SqlResult,
+  toCellText,
+  unscaledDecimal,
+} from '../../warehouse/index.ts';
 import type { CostColumn } from '../figures.ts';
 import { csvLines, textGuard } from './csv.ts';
 import { figuresOfCsv } from './csv-figures.ts';
@@ -70,7 +77,7 @@ export async function writeExcel(
   { connection, query, parameters }: Question,
   options: ExcelOptions & { readonly column: CostColumn | undefined; readonly cost: string | null },
 ): Promise<void> {
-  const named = await connection.rows('select billing_dimension, meter from focus_dimensions');
+  const named = await connection.rows(await readSql('publish', 'meters'));
   const meters = new Map(named.map((row) => [String(row['billing_dimension']), String(row['meter'])]));
   const { columns, pieces } = await connection.stream(query, parameters);
   let count = 0;

@@ -1,5 +1,5 @@
-import type { SqlColumn } from '../../warehouse/index.ts';
-import { columnsOf, quoted } from '../columns.ts';
+import { cellOf, copyToParquet, type SqlColumn, selectCells } from '../../warehouse/index.ts';
+import { columnsOf } from '../columns.ts';
 import type { FormatOptions, Question } from './format.ts';
 
 /**
@@ -13,16 +13,10 @@ export async function writeParquet(
 ): Promise<number> {
   const columns = await columnsOf(connection, query, parameters);
   const cells = columns.map((column) => parquetCell(column, parquetDecimals));
-  const asIs = cells.every((cell, index) => cell === quoted(columns[index]?.name ?? ''));
+  const asIs = cells.every((cell, index) => cell === cellOf(columns[index]?.name ?? '', undefined));
   // The query keeps its first line, as its mistakes are told by line.
-  const source = asIs ? query : `select ${cells.join(', ')} from (${query}\n)`;
-  const metadata = Object.keys(facts).map((name) => `${quoted(name)}: $_fact_${name}`);
-  const options = [
-    'format parquet',
-    'compression zstd',
-    ...(metadata.length === 0 ? [] : [`kv_metadata {${metadata.join(', ')}}`]),
-  ];
-  const [counted] = await connection.rows(`copy (${source}\n) to $_path (${options.join(', ')})`, {
+  const source = asIs ? query : selectCells(query, cells);
+  const [counted] = await connection.rows(copyToParquet(source, Object.keys(facts)), {
     ...parameters,
     ...Object.fromEntries(Object.entries(facts).map(([name, fact]) => [`_fact_${name}`, fact])),
     _path: path,
@@ -32,9 +26,7 @@ export async function writeParquet(
 
 /** A column as it is written to Parquet, as SQL text. */
 export function parquetCell({ name, type }: SqlColumn, decimals: FormatOptions['parquetDecimals'] = 'exact'): string {
-  const column = quoted(name);
-  const written = writtenType(type, decimals);
-  return written === undefined ? column : `cast(${column} as ${written}) as ${column}`;
+  return cellOf(name, writtenType(type, decimals));
 }
 
 function writtenType(type: string, decimals: FormatOptions['parquetDecimals']): string | undefined {

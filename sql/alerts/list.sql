@@ -1,0 +1,14 @@
+--! about: Every occurrence of every alert, or the open ones alone: these first, by severity, then the newest.
+select
+  alert_key, occurrence, kind, account, severity, is_open, ending,
+  strftime(raised_at, '%Y-%m-%dT%H:%M:%SZ') as raised_at, strftime(ended_at, '%Y-%m-%dT%H:%M:%SZ') as ended_at,
+  strftime(acknowledged_until, '%Y-%m-%dT%H:%M:%SZ') as acknowledged_until,
+  strftime(last_delivered_at, '%Y-%m-%dT%H:%M:%SZ') as last_delivered_at,
+  cast(pending_messages as integer) as pending_messages, cast(dead_messages as integer) as dead_messages,
+  sinks, fact
+from alerts
+where is_open or not $open_only
+order by
+  is_open desc,
+  case when is_open then case severity when 'critical' then 0 when 'warning' then 1 else 2 end end,
+  coalesce(alerts.ended_at, alerts.raised_at) desc, alert_key, occurrence desc;

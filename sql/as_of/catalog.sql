@@ -1,0 +1,3 @@
+--! about: The catalog of views in memory, under the name that all SQL asks.
+attach ':memory:' as wh;
+use wh;

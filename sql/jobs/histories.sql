@@ -1,0 +1,22 @@
+--! about: Through when the slots of each job are done, and the later slots whose runs were killed.
+with tries as (
+  select
+    job, slot, coalesce(slot, min(started_at)) as due_at,
+    -- Whoever asks holds the books, or will ask again when it does: what is called running was killed.
+    bool_or(outcome not in ('interrupted', 'running')) or count(*) >= $max_tries as is_over
+  from runs
+  where job is not null
+  group by job, slot, case when slot is null then run_number end
+),
+through as (select job, max(due_at) filter (is_over) as done_through from tries group by job)
+select
+  job,
+  epoch_ms(any_value(through.done_through)) as done_through,
+  string_agg(epoch_ms(tries.slot), ',' order by tries.slot) filter (
+    not tries.is_over and tries.slot is not null
+    and (through.done_through is null or tries.slot > through.done_through)
+  ) as interrupted
+from tries
+join through using (job)
+group by job
+order by job;

@@ -1,0 +1,7 @@
+--! about: Through when the books of each account are complete and settled.
+select
+  account,
+  epoch_ms(history_start) as history_start,
+  epoch_ms(complete_through) as complete_through,
+  epoch_ms(settled_through) as settled_through
+from accounts order by account;

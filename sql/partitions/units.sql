@@ -1,0 +1,5 @@
+--! about: The units that the program knows, which the public views depend on.
+select billing_dimension, resource_type, unit from ledger.billing_dimensions
+union all
+select suffix, null, unit from ledger.unit_suffixes
+order by all;

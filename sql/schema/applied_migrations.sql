@@ -1,0 +1,2 @@
+--! about: The migrations that this warehouse was made with.
+select name, hash from ledger.applied_files where folder = 'migrations';

@@ -1,0 +1,5 @@
+--! about: The last run, under the names of the JSON answer.
+select
+  run_number as "runNumber", command, strftime(started_at, '%Y-%m-%dT%H:%M:%SZ') as "startedAt",
+  strftime(ended_at, '%Y-%m-%dT%H:%M:%SZ') as "endedAt", outcome, exit_code as "exitCode", error
+from runs order by run_number desc limit 1;

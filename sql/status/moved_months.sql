@@ -1,0 +1,9 @@
+--! about: By how much each closed month changed after its close, and in which months that is billed.
+select
+  strftime(usage_month, '%Y-%m') as month,
+  cast(sum(cost) as varchar) as cost,
+  count(*) as corrections,
+  string_agg(distinct strftime(billing_month, '%Y-%m'), ',' order by strftime(billing_month, '%Y-%m')) as months
+from corrections
+group by usage_month
+order by usage_month;

@@ -1,0 +1,320 @@
+/**
+ * The SQL that DuckDB cannot take from a file below `sql/`: a name, a type, a path or a whole query is part of it, for
+ * which SQL has no parameter; or it sets up a connection (transactions, settings). Everything else is a file, with its
+ * values bound. Pure functions: names come in as they are and are quoted here, queries are put in unchanged.
+ *
+ * A query that a person wrote begins on the first line where its answer is asked for, so that DuckDB counts its lines from
+ * there. A line feed follows it, because it may end in a comment.
+ */
+
+/** A name as SQL text. */
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** A text as SQL text, for the few places that take no parameter. */
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+function listed(names: readonly string[]): string {
+  return names.map(quoted).join(', ');
+}
+
+/** What a connection runs to begin and end a transaction, and to set itself up. */
+export const beginTransaction = 'begin transaction';
+export const beginReadOnly = 'begin transaction read only';
+export const commitTransaction = 'commit';
+export const rollbackTransaction = 'rollback';
+export const checkpointWarehouse = 'checkpoint wh';
+export const useWarehouse = 'use wh';
+export const useUtc = "set global TimeZone = 'UTC'";
+
+/** From here on nothing outside of the attached files and these can be reached, and no setting can be changed. */
+export function lockDownStatements(files: readonly string[], folders: readonly string[]): readonly string[] {
+  return [
+    `set allowed_paths = [${files.map(literal).join(', ')}]`,
+    `set allowed_directories = [${folders.map(literal).join(', ')}]`,
+    'set enable_external_access = false',
+    'set lock_configuration = true',
+  ];
+}
+
+/** How many threads DuckDB may use, on all connections. */
+export function setThreads(threads: number): string {
+  return `set global threads = ${threads}`;
+}
+
+/** Attaches a file, for reading or writing, or for writing without a log. */
+export function attach(path: string, catalog: string, mode: 'read' | 'write' | 'write without log'): string {
+  const options = { read: ' (read_only)', write: '', 'write without log': ' (recovery_mode no_wal_writes)' };
+  return `attach ${literal(path)} as ${catalog}${options[mode]}`;
+}
+
+/** The number of the last event of the journal that a catalog has. */
+export function lastEventOf(catalog: string): string {
+  return `select applied from ${catalog}.ledger.journal`;
+}
+
+/** The migrations that a catalog was made with, in order. */
+export function migrationsOf(catalog: string): string {
+  return `select name from ${catalog}.ledger.applied_files where folder = 'migrations' order by name`;
+}
+
+/** The last load of a catalog, its rows and their cost. */
+export function contentsOf(catalog: string): string {
+  return `select
+    (select coalesce(max(load_number), 0) from ${catalog}.ledger.loads) as load_number,
+    count(*) as amounts,
+    cast(coalesce(sum(cost), 0) as varchar) as cost
+  from ${catalog}.ledger.amounts`;
+}
+
+/** A hash of every row of a table: a count or a maximum may be answered from statistics, without reading the rows. */
+export function hashOf(catalog: string, schema: string, table: string): string {
+  return `select bit_xor(hash(t)) as hash from ${catalog}.${quoted(schema)}.${quoted(table)} as t`;
+}
+
+/**
+ * Makes the table `difference` of a table in `wh` and the same one in `rebuilt`: one pass over both sides; what they share
+ * cancels out, however often a row is there.
+ */
+export function makeDifference(table: string): string {
+  return `create or replace temp table difference as
+    select * exclude (side), sum(side) as sides
+    from (
+      select *, 1 as side from wh.ledger.${quoted(table)}
+      union all
+      select *, -1 as side from rebuilt.ledger.${quoted(table)}
+    )
+    group by all
+    having sum(side) <> 0`;
+}
+
+/** How many rows a table in `wh` has, and how many either side has alone. */
+export function countDifference(table: string): string {
+  return `select
+      (select count(*) from wh.ledger.${quoted(table)}) as rows,
+      coalesce(sum(sides) filter (sides > 0), 0) as only_here,
+      coalesce(-sum(sides) filter (sides < 0), 0) as only_there
+    from difference`;
+}
+
+/** A query as text within a text: DuckDB reads it as one SELECT, whatever brackets and comments it has. */
+export function queryFunction(query: string): string {
+  return `query(${literal(query)})`;
+}
+
+/** A query in brackets, behind FROM. */
+export function fromBracketed(query: string): string {
+  return `from (\n${query}\n)`;
+}
+
+/** All rows of a source, or the first of them. `prefix` is EXPLAIN with its options. */
+export function fromSource(
+  source: string,
+  { prefix = '', limit }: { prefix?: string; limit?: number | null } = {},
+): string {
+  return `${prefix === '' ? '' : `${prefix} `}from ${source}${limit === null || limit === undefined ? '' : ` limit ${limit}`}`;
+}
+
+/** What stands for the answer of a PIVOT. */
+export const pivotedTable = 'temp.main.pivoted';
+
+/** Answers a PIVOT into `pivotedTable`. */
+export function makePivoted(query: string): string {
+  return `create or replace temp table pivoted as (\n${query}\n)`;
+}
+
+/** The columns of a query, without a row. */
+export function noRowsOf(query: string): string {
+  return `select * from (${query}\n) limit 0`;
+}
+
+/** The first rows of a query. */
+export function firstOf(query: string, limit: number): string {
+  return `${query} limit ${limit}`;
+}
+
+/**
+ * A query in a total order: the largest of `top` first, then by `grain`, and rows that this does not tell apart by a hash
+ * of all they hold. With `columns` only these are answered, in that order.
+ */
+export function inOrder(
+  query: string,
+  {
+    columns,
+    top = [],
+    grain,
+  }: { columns?: readonly string[] | undefined; top?: readonly string[]; grain: readonly string[] },
+): string {
+  const largest = top.map((column) => `${quoted(column)} desc nulls last`);
+  const order = [...largest, ...orderOf(grain)].join(', ');
+  return `select ${columns === undefined ? '*' : listed(columns)} from (${query}\n) as report order by ${order}`;
+}
+
+function orderOf(grain: readonly string[]): readonly string[] {
+  return [...grain.map((column) => `${quoted(column)} nulls last`), 'hash(*columns(*))'];
+}
+
+/** A row for each line of a sparkline: its names, its numbers as a list of JSON, its first and its last time. */
+export function sparklineOf(query: string, names: readonly string[], of: string, over: string): string {
+  const grouped = names.length === 0 ? '' : `group by ${listed(names)} order by ${listed(names)}`;
+  const time = quoted(over);
+  const cells = [
+    ...names.map(quoted),
+    `to_json(list(cast(${quoted(of)} as double) order by ${time}))`,
+    `min(${time})`,
+    `max(${time})`,
+  ];
+  return `select ${cells.join(', ')} from (${query}\n) as report ${grouped} limit 20`;
+}
+
+/** The sums of columns of a query, each under its own name. */
+export function sumsOf(query: string, names: readonly string[]): string {
+  return `select ${names.map((name) => `sum(${quoted(name)}) as ${quoted(name)}`).join(', ')} from (${query}\n)`;
+}
+
+/** A column that can be added up exactly. */
+interface Exact {
+  readonly name: string;
+  readonly decimals: number;
+}
+
+/** The rows of a query, and the exact sum of a column as text; null without a column. */
+export function figuresOf(query: string, column: Exact | undefined): string {
+  return figuresFrom(`(${query}\n)`, column);
+}
+
+/** As `figuresOf`, of the Parquet file that `$path` names. */
+export function figuresOfParquet(column: Exact | undefined): string {
+  return figuresFrom('read_parquet($path)', column);
+}
+
+function figuresFrom(source: string, column: Exact | undefined): string {
+  const sum = column === undefined ? 'null' : exactSum(quoted(column.name), column.decimals);
+  return `select count(*) as rows, ${sum} as cost from ${source}`;
+}
+
+/** As `figuresOf`, of the JSON file that `$path` names: `$pointer` is the column. */
+export function figuresOfJsonFile(column: Exact | undefined): string {
+  const cell = column === undefined ? 'null' : 'json_extract_string(json, $pointer)';
+  return `select count(*) as rows, ${exactSum(cell, column?.decimals ?? 0)} as cost
+    from read_json_objects($path, format = 'array')`;
+}
+
+/** The exact sum of `$costs`, a list of amounts as JSON. */
+export function sumOfCosts(decimals: number): string {
+  return `select ${exactSum('cost', decimals)} as cost
+    from (select unnest(cast($costs as json)::varchar[]) as cost)`;
+}
+
+/** The rows and the exact cost of each account and month of a query. */
+export function figuresByPartition(query: string, column: Exact): string {
+  return `select account, month, count(*) as rows, ${exactSum(quoted(column.name), column.decimals)} as cost
+    from (${query}\n) as report
+    group by account, month`;
+}
+
+function exactSum(cell: string, decimals: number): string {
+  return `cast(sum(cast(${cell} as decimal(38, ${decimals}))) as varchar)`;
+}
+
+/** The rows of one account and month of a query, in the order of its grain. */
+export function rowsOfPartition(query: string, cells: readonly string[], grain: readonly string[]): string {
+  // The hours are bounded as well as the month: a bound on a column of the table lets DuckDB pass over other months.
+  return `select ${cells.join(', ')} from (${query}\n) as report
+    where account = $account and month = $month
+      and bucket_start >= cast($start as timestamp) and bucket_start < cast($end as timestamp)
+    order by ${orderOf(grain).join(', ')}`;
+}
+
+/** A column as it is, or as another type under the same name. */
+export function cellOf(name: string, type: string | undefined): string {
+  return type === undefined ? quoted(name) : `cast(${quoted(name)} as ${type}) as ${quoted(name)}`;
+}
+
+/** Cells of a query. */
+export function selectCells(query: string, cells: readonly string[]): string {
+  return `select ${cells.join(', ')} from (${query}\n)`;
+}
+
+/** Writes a query as Parquet to `$_path`; each fact is a parameter `$_fact_<name>`, stored under its name. */
+export function copyToParquet(query: string, facts: readonly string[]): string {
+  const metadata = facts.map((name) => `${quoted(name)}: $_fact_${name}`);
+  const options = [
+    'format parquet',
+    'compression zstd',
+    ...(metadata.length === 0 ? [] : [`kv_metadata {${metadata.join(', ')}}`]),
+  ];
+  return `copy (${query}\n) to $_path (${options.join(', ')})`;
+}
+
+/** Writes a partition as Parquet to `$path`. No instant goes into it: a month that has not changed keeps its bytes. */
+export function copyPartition(query: string): string {
+  return `copy (${query}\n) to $path (format parquet, compression zstd, kv_metadata {account: $account, month: $month})`;
+}
+
+/** The values of a column of a query, those with the largest amount first. */
+export function valuesByAmount(query: string, column: string, amount: string): string {
+  return `select ${quoted(column)} as value from (${query}\n) group by all order by abs(sum(${quoted(amount)})) desc, value`;
+}
+
+/** The amount where a column has the value that is bound to `parameter`, under a name. */
+export function amountOfValue(amount: string, column: string, parameter: string, name: string): string {
+  return `sum(${quoted(amount)}) filter (${isValue(column, parameter)}) as ${quoted(name)}`;
+}
+
+/** The amount where a column has none of the values that are bound to `parameters`, under a name. */
+export function amountOfOthers(amount: string, column: string, parameters: readonly string[], name: string): string {
+  const isShown = parameters.map((parameter) => isValue(column, parameter)).join(' or ');
+  return `sum(${quoted(amount)}) filter (not (${isShown})) as ${quoted(name)}`;
+}
+
+function isValue(column: string, parameter: string): string {
+  return `${quoted(column)} is not distinct from cast($${parameter} as varchar)`;
+}
+
+/** Around a query: its other columns, the amounts of the values, and the total. */
+export function aroundSpread(
+  others: readonly string[],
+  amounts: readonly string[],
+  amount: string,
+  total: string,
+): { readonly before: string; readonly after: string } {
+  const cells = [...others.map(quoted), ...amounts, `sum(${quoted(amount)}) as ${quoted(total)}`];
+  return { before: `select ${cells.join(', ')} from (`, after: ') group by all' };
+}
+
+/** Around a query with the column `labels`: a column for each label instead, whose JSON pointers are bound. */
+export function aroundLabels(labels: readonly { readonly parameter: string; readonly name: string }[]): {
+  readonly before: string;
+  readonly after: string;
+} {
+  const cells = labels.map(
+    ({ parameter, name }) => `json_extract_string(labels, cast($${parameter} as varchar)) as ${quoted(name)}`,
+  );
+  return { before: `select ${['* exclude (labels)', ...cells].join(', ')} from (`, after: ')' };
+}
+
+/** How often `$value` is a value of a column of the series, or of the resources. */
+export function countValue(column: string, sources: ValueSources): string {
+  return `select count(*) as rows from (${knownValues(column, sources)}) where value = $value`;
+}
+
+/** All values of a column of the series, or of the resources. */
+export function valuesOf(column: string, sources: ValueSources): string {
+  return `select value from (${knownValues(column, sources)}) where value is not null group by value order by value`;
+}
+
+/** Where a column is, besides the series. */
+interface ValueSources {
+  readonly isOfResources: boolean;
+  readonly isOfAccounts: boolean;
+}
+
+function knownValues(column: string, { isOfResources, isOfAccounts }: ValueSources): string {
+  const ofResources = isOfResources ? ` union select ${quoted(column)} from resources` : '';
+  const ofAccounts = isOfAccounts ? ` union select ${quoted(column)} from accounts` : '';
+  return `select ${quoted(column)} as value from series${ofResources}${ofAccounts}`;
+}
