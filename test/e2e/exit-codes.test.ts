@@ -149,6 +149,7 @@ test('every line of a list of problems can be read by itself', async () => {
   expect(stderr.trimEnd().split('\n')).toEqual([
     expect.stringMatching(/^costbook: --from: "yesterday"/),
     expect.stringMatching(/^costbook: --to: "2026-13"/),
+    expect.stringMatching(/^costbook: .* is no Costbook project/),
   ]);
 });
 
@@ -390,7 +391,7 @@ describe('a folder that is no project', () => {
       'repair',
     ],
     ...['rebuild', 'rebuild --into rebuilt.duckdb', 'close 2026-09', 'reopen 2026-09 --reason late', 'allocation test'],
-    ...['allocation apply', 'report', 'report chargeback', 'ingest', 'doctor'],
+    ...['allocation apply', 'report chargeback', 'ingest', 'doctor'],
   ])('is refused by %s, which leaves it as it is and says how to begin', async (command) => {
     const dir = await newProject();
     await mkdir(join(dir, 'books'));

@@ -187,18 +187,18 @@ describe.concurrent('costbook run', () => {
   test.each([
     [
       'steps: [{ report: { name: cost_by_workspce } }]',
-      /mine\.yaml: there is no report "cost_by_workspce" \(did you mean "cost_by_workspace"\?\)/,
+      /mine\.yaml:\d+:\d+: there is no report "cost_by_workspce" \(did you mean "cost_by_workspace"\?\)/,
     ],
     [
       'steps: [ingest, { report: { name: cost_by_workspace, month: "2026-13" } }]',
-      /mine\.yaml: --month: .*2026-13.* \(step "report cost_by_workspace --month 2026-13"\)/,
+      /mine\.yaml:\d+:\d+: --month: .*2026-13.* \(step "report cost_by_workspace --month 2026-13"\)/,
     ],
     [
       'steps: [{ report: { name: focus, focusVersion: "9.9" } }, { report: { name: focus, param: { colour: red } } }]',
-      /mine\.yaml: --focus-version: .*9\.9[\s\S]*mine\.yaml: --param colour: /,
+      /mine\.yaml:\d+:\d+: --focus-version: .*9\.9[\s\S]*mine\.yaml:\d+:\d+: --param colour: /,
     ],
-    ['steps: [{ ingest: { from: "2026-09-02", to: "2026-09-01" } }]', /mine\.yaml: --from must be before --to/],
-    ['steps: [{ digest: { sink: nobody } }]', /mine\.yaml: --sink: "nobody" is none of hook/],
+    ['steps: [{ ingest: { from: "2026-09-02", to: "2026-09-01" } }]', /mine\.yaml:\d+:\d+: --from must be before --to/],
+    ['steps: [{ digest: { sink: nobody } }]', /mine\.yaml:\d+:\d+: --sink: "nobody" is none of hook/],
     ['steps: [ingest, chek]', /mine\.yaml:2:17: steps: found "chek"/],
   ])('begins nothing where the job is wrong: %s', async (steps, words) => {
     const of = await project(steps);
