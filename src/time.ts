@@ -106,14 +106,17 @@ export function parseRfc3339(text: string): Instant | undefined {
   return Number.isNaN(instant) ? undefined : instant;
 }
 
+/** An instant without its seconds. */
+const minuteOfDay = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(Z|[+-]\d\d:\d\d)$/i;
+
 /**
- * The instant that a person wrote: `2026-10-01`, `2026-10` (its first instant), a full RFC 3339 instant, or `-7d`
+ * The instant that a person wrote: `2026-10-01`, `2026-10` (its first instant), an RFC 3339 instant, or `-7d`
  * (the start of the UTC day seven days before today). Throws UsageError naming `what`.
  */
 export function parseInstant(text: string, what: string, now: Instant): Instant {
   const relative = daysAgo.exec(text);
   if (relative) return floorDay(now) - Number(relative[1]) * dayMs;
-  const full = calendarMonth.test(text) ? `${text}-01` : text;
+  const full = calendarMonth.test(text) ? `${text}-01` : text.replace(minuteOfDay, '$1:00$2');
   const instant = parseRfc3339(calendarDate.test(full) ? `${full}T00:00:00Z` : full);
   if (instant === undefined) {
     throw new UsageError(

@@ -366,7 +366,7 @@ async function answer(
   const { seen, account } = settings;
   const where = relative('.', folder);
   const dir = where === '' ? '' : ` --dir ${/^[\w./-]+$/.test(where) ? where : quote(where)}`;
-  const next = [`costbook ingest${dir}`, `costbook status${dir}`];
+  const next = [`costbook doctor${dir}`, `costbook ingest${dir}`, `costbook status${dir}`];
   const historyStart = seen?.historyStart === undefined ? null : formatInstant(seen.historyStart);
   if (context.json) {
     const checked = seen === undefined ? null : { account: account ?? null, role: seen.role ?? null, historyStart };

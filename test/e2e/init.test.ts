@@ -146,7 +146,7 @@ describe('costbook init', () => {
       written: ['costbook.yaml', 'jobs/budgets.yaml', 'jobs/allocation.yaml', '.env.example', '.gitignore'],
       kept: [],
       checked: { account: 'acc_one', role: 'admin', historyStart: '2026-09-01T00:00:00Z' },
-      next: ['costbook ingest', 'costbook status'],
+      next: ['costbook doctor', 'costbook ingest', 'costbook status'],
     });
     expect(await readFile(join(dir, 'costbook.yaml'), 'utf8')).toContain(`\ntoken: "\${COSTBOOK_TOKEN}"\n`);
     for (const name of await filesIn(dir)) {
