@@ -67,44 +67,26 @@ const allVersions: readonly string[] = [earliestVersion, pagedListingsVersion];
 const workspaceOfMember = 'production';
 
 // A client works on a few queries at once and turns the pages of each: those need not be grouped anew.
-const maxKeptQueries = 8;
+const maxRecentQueries = 8;
 
-/** The platform that tells this story, by the clock that `now` reads. */
-export function openPlatform(
-  story: Story,
-  fleet: readonly Resource[],
-  amounts: Amounts,
-  faults: FaultPlan,
-  now: () => Instant,
-): Platform {
-  const shelves = openShelves(fleet, {
-    leavesOut: ({ workspace, kind, name }) => faults.leavesUnlisted(`${workspace}/${kind}/${name}`),
-    overcounts: (kind) => faults.overcounts(kind),
-  });
-  const versions = faults.knowsOnlyEarliestVersion ? [earliestVersion] : allVersions;
-  const kept = new Map<string, Grouped>();
-  const routes = Object.entries(operations).map(([name, operation]) => ({
-    operation,
-    pattern: patternOf(operation),
-    answer: answers()[name as OperationName],
-  }));
+/** Answers the metrics operation, and keeps the groups of the last few queries. */
+function metricsAnswerer(story: Story, amounts: Amounts, faults: FaultPlan): (call: Call) => unknown {
+  const recent = new Map<string, Grouped>();
 
-  function answers(): Record<OperationName, (call: Call) => unknown> {
-    return {
-      metrics: answerMetrics,
-      groupByEnum: () => ({ values: groupByDimensions }),
-      resourceTypesEnum: answerResourceTypes,
-      accounts: answerAccounts,
-      sandboxes: answerListing('sandbox'),
-      agents: answerListing('agent'),
-      functions: answerListing('function'),
-      jobs: answerListing('job'),
-      models: answerListing('model'),
-      policies: answerListing('policy'),
-    };
+  function groupsOf(query: MetricsQuery, seenAt: Instant, leavesOutUnnamed: boolean): Grouped {
+    const key = `${Math.floor(seenAt / hourMs)} ${leavesOutUnnamed} ${query.key}`;
+    const known = recent.get(key);
+    const grouped = known ?? groupSeries(story, amounts, query, seenAt, leavesOutUnnamed);
+    recent.delete(key);
+    recent.set(key, grouped);
+    for (const oldest of recent.keys()) {
+      if (recent.size <= maxRecentQueries) break;
+      recent.delete(oldest);
+    }
+    return grouped;
   }
 
-  function answerMetrics({ caller, parameters, now: at, calledExpired }: Call): unknown {
+  return ({ caller, parameters, now: at, calledExpired }) => {
     const query = readMetricsQuery(parameters, caller.isAdmin);
     const cursor = parameters.get('cursor');
     const limit = numberOf(parameters, 'limit');
@@ -138,19 +120,41 @@ export function openPlatform(
         nextCursor: hasMore ? writeCursor(query.key, { offset: end, seenAt: place.seenAt, issuedAt: at }) : '',
       },
     };
-  }
+  };
+}
 
-  function groupsOf(query: MetricsQuery, seenAt: Instant, leavesOutUnnamed: boolean): Grouped {
-    const key = `${Math.floor(seenAt / hourMs)} ${leavesOutUnnamed} ${query.key}`;
-    const known = kept.get(key);
-    const grouped = known ?? groupSeries(story, amounts, query, seenAt, leavesOutUnnamed);
-    kept.delete(key);
-    kept.set(key, grouped);
-    for (const oldest of kept.keys()) {
-      if (kept.size <= maxKeptQueries) break;
-      kept.delete(oldest);
-    }
-    return grouped;
+/** The platform that tells this story, by the clock that `now` reads. */
+export function openPlatform(
+  story: Story,
+  fleet: readonly Resource[],
+  amounts: Amounts,
+  faults: FaultPlan,
+  now: () => Instant,
+): Platform {
+  const shelves = openShelves(fleet, {
+    leavesOut: ({ workspace, kind, name }) => faults.leavesUnlisted(`${workspace}/${kind}/${name}`),
+    overcounts: (kind) => faults.overcounts(kind),
+  });
+  const versions = faults.knowsOnlyEarliestVersion ? [earliestVersion] : allVersions;
+  const routes = Object.entries(operations).map(([name, operation]) => ({
+    operation,
+    pattern: patternOf(operation),
+    answer: answers()[name as OperationName],
+  }));
+
+  function answers(): Record<OperationName, (call: Call) => unknown> {
+    return {
+      metrics: metricsAnswerer(story, amounts, faults),
+      groupByEnum: () => ({ values: groupByDimensions }),
+      resourceTypesEnum: answerResourceTypes,
+      accounts: answerAccounts,
+      sandboxes: answerListing('sandbox'),
+      agents: answerListing('agent'),
+      functions: answerListing('function'),
+      jobs: answerListing('job'),
+      models: answerListing('model'),
+      policies: answerListing('policy'),
+    };
   }
 
   function answerResourceTypes({ parameters, now: at }: Call): unknown {

@@ -106,73 +106,7 @@ export function openLanding(root: string): {
       const incoming = join(root, incomingFolder, `${process.pid}-${begun}`);
       await rm(incoming, { recursive: true, force: true });
       await mkdir(incoming, { recursive: true });
-      const landed = new Map<string, LandedPage>();
-      let filed: string | undefined;
-      return {
-        path: incoming,
-        async page(query, number, body) {
-          const plain = pageFile(query, number);
-          const [file, other] = body.gzipped ? [`${plain}.gz`, plain] : [plain, `${plain}.gz`];
-          await writeFile(join(incoming, file), body.bytes);
-          // Asked again, a page may come packed another way; it is still one page.
-          if (landed.delete(other)) await rm(join(incoming, other), { force: true });
-          landed.set(file, {
-            file,
-            sha256: createHash('sha256').update(body.bytes).digest('hex'),
-            purpose: query.purpose,
-            query: describeQuery(query),
-            number,
-            request: queryParameters(account, query),
-          });
-        },
-        async restart(query) {
-          const name = describeQuery(query);
-          for (const page of [...landed.values()]) {
-            if (page.query !== name) continue;
-            landed.delete(page.file);
-            await rm(join(incoming, page.file), { force: true });
-          }
-        },
-        async file(record, keepBodies) {
-          const place = join(safeName(account), loadFolder(record.loadNumber));
-          const target = join(root, place);
-          const pages = [...landed.values()].sort((a, b) =>
-            a.query === b.query ? a.number - b.number : a.query < b.query ? -1 : 1,
-          );
-          const text = JSON.stringify(
-            {
-              account,
-              window: formatWindow(window),
-              askedAt: formatInstant(askedAt),
-              ...record,
-              claimedEnd: formatInstant(record.claimedEnd),
-              seenAt: formatInstant(record.seenAt),
-              platformAt: record.platformAt === undefined ? null : formatInstant(record.platformAt),
-              pages,
-            },
-            undefined,
-            1,
-          );
-          if (!keepBodies) await removeAll(incoming, [...landed.keys()]);
-          const kept = keepBodies ? [...landed.keys()] : [];
-          await writeFile(join(incoming, loadFile), `${text}\n`);
-          // The load that commits next names these bytes: they must be there after a power cut too. Synced here and
-          // not as pages arrive: a window that is asked again or does not prove costs nothing, and disks like company.
-          await Promise.all([loadFile, ...kept].map((name) => sync(join(incoming, name))));
-          await sync(incoming);
-          const made = await mkdir(dirname(target), { recursive: true });
-          await rm(target, { recursive: true, force: true });
-          await rename(incoming, target);
-          filed = target;
-          await sync(dirname(target));
-          if (made !== undefined) await sync(root);
-          return place;
-        },
-        async discard() {
-          await rm(incoming, { recursive: true, force: true });
-          if (filed !== undefined) await rm(filed, { recursive: true, force: true });
-        },
-      };
+      return new IncomingFolder(root, incoming, { account, window, askedAt });
     },
 
     /**
@@ -217,6 +151,91 @@ export function openLanding(root: string): {
 }
 
 export type Landing = ReturnType<typeof openLanding>;
+
+/** A folder in which the pages of one window arrive, until it is filed as a load. */
+class IncomingFolder implements LandingFolder {
+  readonly path: string;
+  readonly #root: string;
+  readonly #of: { readonly account: string; readonly window: Window; readonly askedAt: Instant };
+  /** By file name. */
+  readonly #pages = new Map<string, LandedPage>();
+  /** Where it was filed; undefined until then. */
+  #filed: string | undefined;
+
+  constructor(root: string, path: string, of: { account: string; window: Window; askedAt: Instant }) {
+    this.#root = root;
+    this.path = path;
+    this.#of = of;
+  }
+
+  async page(query: Query, number: number, body: RawBody): Promise<void> {
+    const plain = pageFile(query, number);
+    const [file, other] = body.gzipped ? [`${plain}.gz`, plain] : [plain, `${plain}.gz`];
+    await writeFile(join(this.path, file), body.bytes);
+    // Asked again, a page may come packed another way; it is still one page.
+    if (this.#pages.delete(other)) await rm(join(this.path, other), { force: true });
+    this.#pages.set(file, {
+      file,
+      sha256: createHash('sha256').update(body.bytes).digest('hex'),
+      purpose: query.purpose,
+      query: describeQuery(query),
+      number,
+      request: queryParameters(this.#of.account, query),
+    });
+  }
+
+  async restart(query: Query): Promise<void> {
+    const name = describeQuery(query);
+    for (const page of [...this.#pages.values()]) {
+      if (page.query !== name) continue;
+      this.#pages.delete(page.file);
+      await rm(join(this.path, page.file), { force: true });
+    }
+  }
+
+  async file(record: LoadRecord, keepBodies: boolean): Promise<string> {
+    const place = join(safeName(this.#of.account), loadFolder(record.loadNumber));
+    const target = join(this.#root, place);
+    const names = [...this.#pages.keys()];
+    if (!keepBodies) await removeAll(this.path, names);
+    await writeFile(join(this.path, loadFile), `${this.#describe(record)}\n`);
+    // The load that commits next names these bytes: they must be there after a power cut too. Synced here and
+    // not as pages arrive: a window that is asked again or does not prove costs nothing, and disks like company.
+    await Promise.all([loadFile, ...(keepBodies ? names : [])].map((name) => sync(join(this.path, name))));
+    await sync(this.path);
+    const made = await mkdir(dirname(target), { recursive: true });
+    await rm(target, { recursive: true, force: true });
+    await rename(this.path, target);
+    this.#filed = target;
+    await sync(dirname(target));
+    if (made !== undefined) await sync(this.#root);
+    return place;
+  }
+
+  async discard(): Promise<void> {
+    await rm(this.path, { recursive: true, force: true });
+    if (this.#filed !== undefined) await rm(this.#filed, { recursive: true, force: true });
+  }
+
+  /** The text of `load.json`. */
+  #describe(record: LoadRecord): string {
+    const { account, window, askedAt } = this.#of;
+    const pages = [...this.#pages.values()].sort((a, b) =>
+      a.query === b.query ? a.number - b.number : a.query < b.query ? -1 : 1,
+    );
+    const text = {
+      account,
+      window: formatWindow(window),
+      askedAt: formatInstant(askedAt),
+      ...record,
+      claimedEnd: formatInstant(record.claimedEnd),
+      seenAt: formatInstant(record.seenAt),
+      platformAt: record.platformAt === undefined ? null : formatInstant(record.platformAt),
+      pages,
+    };
+    return JSON.stringify(text, undefined, 1);
+  }
+}
 
 /** What a load's folder says of itself; no page's file is called so. */
 export const loadFile = 'load.json';

@@ -68,24 +68,118 @@ export interface WindowRead {
  * Throws PlatformError or RefusedAnswerError.
  */
 export async function readWindow(reading: WindowReading): Promise<WindowRead> {
-  const { account, window, stage, exclusively } = reading;
-  const abort = new AbortController();
-  const signal = AbortSignal.any([reading.signal, abort.signal]);
-  const answered: LoadedQuery[] = [];
-  let queries = 0;
+  await reading.stage.begin(reading.account, reading.window);
+  const reader = new WindowReader(reading);
+  const role = await reader.readDetail();
+  if (role === 'admin') await reader.readResiduals();
+  else await reading.exclusively(() => reading.stage.takeDetail());
+  const short = await reader.repairGaps(role);
+  return reader.prove(role, short);
+}
+
+/** One window on its way into the stage: what was asked of it so far. */
+class WindowReader {
+  readonly #reading: WindowReading;
+  readonly #abort = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #answered: LoadedQuery[] = [];
+  #queries = 0;
+
+  constructor(reading: WindowReading) {
+    this.#reading = reading;
+    this.#signal = AbortSignal.any([reading.signal, this.#abort.signal]);
+  }
+
+  /** Asks for the detail and its control; returns the role as which they were answered. */
+  async readDetail(): Promise<Role> {
+    const { window, stage, onRole } = this.#reading;
+    let { role } = this.#reading;
+    if (role === undefined) {
+      role = await this.#learnRole();
+      onRole(role);
+      await this.#askAll([detailQuery(window)]);
+    } else {
+      await this.#askAll([detailQuery(window), controlQuery(window, role)]);
+    }
+    stage.readAs(role);
+    return role;
+  }
+
+  /** As admin: asks for what has no uuid and therefore no row of its own in the detail. */
+  async readResiduals(): Promise<void> {
+    const { window, stage, exclusively } = this.#reading;
+    const types = await exclusively(async () => {
+      await stage.takeDetail();
+      return stage.typesWithoutUuid();
+    });
+    // One question about everything tells as much as one for each type, where names cannot merge resources of two types.
+    const asked = (await this.#isBestAskedAtOnce(types, 'admin')) ? [undefined] : types;
+    const numbers = await this.#askAll(asked.map((type) => residualQuery(window, type)));
+    await exclusively(async () => {
+      for (const [index, resourceType] of asked.entries()) {
+        await stage.takeResidual(numbers[index] ?? 0, { resourceType, billingDimension: undefined });
+      }
+    });
+  }
+
+  /**
+   * Asks by name for the billing dimensions of which the detail does not tell everything. Returns those whose rows were
+   * short of their total before.
+   */
+  async repairGaps(role: Role): Promise<readonly string[]> {
+    const { account, window, stage, exclusively, known, log } = this.#reading;
+    const { short, incomplete } = await exclusively(async () => {
+      const short = await stage.shortDimensions(known);
+      // As admin the rows of a type were asked for by that type already.
+      const ambiguous = role === 'admin' ? [] : await stage.ambiguousDimensions();
+      return { short, incomplete: [...new Set([...short, ...ambiguous])] };
+    });
+    if (incomplete.length === 0) return short;
+    log.info('the detail does not tell all of some billing dimensions; they are asked for by name', {
+      account,
+      window: formatWindow(window),
+      billingDimensions: incomplete,
+    });
+    const shared = role === 'admin' ? await this.#repairByType(incomplete) : [];
+    const left = incomplete.filter((dimension) => !shared.includes(dimension));
+    // What the detail leaves out for good is remembered by billing dimension, so it is asked by it.
+    const byName = short.length === 0 && (await this.#isBestAskedAtOnce(left, role)) ? [undefined] : left;
+    const numbers = await this.#askAll(byName.map((dimension) => repairQuery(window, dimension, role)));
+    await exclusively(async () => {
+      for (const [index, dimension] of byName.entries()) await stage.takeRepair(numbers[index] ?? 0, dimension);
+    });
+    return short;
+  }
+
+  /** Compares what was read with the platform's totals. */
+  async prove(role: Role, short: readonly string[]): Promise<WindowRead> {
+    const { stage, exclusively, known } = this.#reading;
+    return exclusively(async () => {
+      const leavesOut = this.#reading.leavesOut(short);
+      const { proofs, leftOut, differing } = await stage.prove(known, leavesOut);
+      return {
+        role,
+        queries: this.#answered,
+        because: describeFailures(proofs, differing),
+        firstUnprovenHour: differing.length === 0 ? undefined : Math.min(...differing.map(({ span }) => span.start)),
+        leavesOut,
+        leftOut: leftOut ? short : [],
+      };
+    });
+  }
 
   /** Asks one query into the stage and returns its number; one that fails leaves nothing behind. */
-  async function ask(query: Query): Promise<number> {
-    queries += 1;
-    const number = queries;
-    const sink = stage.addQuery(number, query.purpose, describeQuery(query));
-    async function page(decoded: DecodedPage): Promise<void> {
-      reading.onPage(decoded);
+  async #ask(query: Query): Promise<number> {
+    this.#queries += 1;
+    const number = this.#queries;
+    const sink = this.#reading.stage.addQuery(number, query.purpose, describeQuery(query));
+    const page = async (decoded: DecodedPage): Promise<void> => {
+      this.#reading.onPage(decoded);
       await sink.page(decoded);
-    }
+    };
     try {
-      const pages = await reading.ask(query, { page, restart: sink.restart }, signal);
-      answered.push({
+      const pages = await this.#reading.ask(query, { page, restart: sink.restart }, this.#signal);
+      this.#answered.push({
         purpose: query.purpose,
         resourceType: query.resourceType ?? null,
         billingDimension: query.billingDimension ?? null,
@@ -99,102 +193,41 @@ export async function readWindow(reading: WindowReading): Promise<WindowRead> {
   }
 
   /** Asks some queries at once and returns their numbers; the failure of one ends the others. */
-  async function askAll(asked: readonly Query[]): Promise<number[]> {
+  async #askAll(asked: readonly Query[]): Promise<number[]> {
     const settled = await Promise.allSettled(
       asked.map((query) =>
-        ask(query).catch((error: unknown) => {
-          if (!signal.aborted) abort.abort(error);
+        this.#ask(query).catch((error: unknown) => {
+          if (!this.#signal.aborted) this.#abort.abort(error);
           throw error;
         }),
       ),
     );
     return settled.map((result) => {
-      if (result.status === 'rejected') throw signal.reason ?? result.reason;
+      if (result.status === 'rejected') throw this.#signal.reason ?? result.reason;
       return result.value;
     });
   }
 
   /** The control, as admin where the token may ask for it so: the role is learnt by asking, once. */
-  async function learnRole(): Promise<Role> {
+  async #learnRole(): Promise<Role> {
+    const { window } = this.#reading;
     try {
-      await ask(controlQuery(window, 'admin'));
+      await this.#ask(controlQuery(window, 'admin'));
       return 'admin';
     } catch (error) {
       if (!(error instanceof PlatformError) || error.status !== 403) throw error;
-      await ask(controlQuery(window, 'member'));
+      await this.#ask(controlQuery(window, 'member'));
       return 'member';
     }
   }
-
-  await stage.begin(account, window);
-  let { role } = reading;
-  if (role === undefined) {
-    role = await learnRole();
-    reading.onRole(role);
-    await askAll([detailQuery(window)]);
-  } else {
-    await askAll([detailQuery(window), controlQuery(window, role)]);
-  }
-  stage.readAs(role);
-
-  if (role === 'admin') {
-    const types = await exclusively(async () => {
-      await stage.takeDetail();
-      return stage.typesWithoutUuid();
-    });
-    // One question about everything tells as much as one for each type, where names cannot merge resources of two types.
-    const asked = (await isBestAskedAtOnce(types)) ? [undefined] : types;
-    const numbers = await askAll(asked.map((type) => residualQuery(window, type)));
-    await exclusively(async () => {
-      for (const [index, resourceType] of asked.entries()) {
-        await stage.takeResidual(numbers[index] ?? 0, { resourceType, billingDimension: undefined });
-      }
-    });
-  } else {
-    await exclusively(() => stage.takeDetail());
-  }
-
-  const readAs = role;
-  const { short, incomplete } = await exclusively(async () => {
-    const short = await stage.shortDimensions(reading.known);
-    // As admin the rows of a type were asked for by that type already.
-    const ambiguous = readAs === 'admin' ? [] : await stage.ambiguousDimensions();
-    return { short, incomplete: [...new Set([...short, ...ambiguous])] };
-  });
-  if (incomplete.length > 0) {
-    reading.log.info('the detail does not tell all of some billing dimensions; they are asked for by name', {
-      account,
-      window: formatWindow(window),
-      billingDimensions: incomplete,
-    });
-    const shared = readAs === 'admin' ? await repairByType(incomplete) : [];
-    const left = incomplete.filter((dimension) => !shared.includes(dimension));
-    // What the detail leaves out for good is remembered by billing dimension, so it is asked by it.
-    const byName = short.length === 0 && (await isBestAskedAtOnce(left)) ? [undefined] : left;
-    const numbers = await askAll(byName.map((dimension) => repairQuery(window, dimension, readAs)));
-    await exclusively(async () => {
-      for (const [index, dimension] of byName.entries()) await stage.takeRepair(numbers[index] ?? 0, dimension);
-    });
-  }
-  return exclusively(async () => {
-    const leavesOut = reading.leavesOut(short);
-    const { proofs, leftOut, differing } = await stage.prove(reading.known, leavesOut);
-    return {
-      role: readAs,
-      queries: answered,
-      because: describeFailures(proofs, differing),
-      firstUnprovenHour: differing.length === 0 ? undefined : Math.min(...differing.map(({ span }) => span.start)),
-      leavesOut,
-      leftOut: leftOut ? short : [],
-    };
-  });
 
   /**
    * Whether many questions of one kind, one for each resource type or billing dimension, are better asked as one: where
    * everything fits on a page, and as admin no billing dimension may be shared by types, which are not told then.
    */
-  async function isBestAskedAtOnce(parts: readonly string[]): Promise<boolean> {
-    const detail = answered.find(({ purpose }) => purpose === 'detail');
+  async #isBestAskedAtOnce(parts: readonly string[], role: Role): Promise<boolean> {
+    const { stage, exclusively } = this.#reading;
+    const detail = this.#answered.find(({ purpose }) => purpose === 'detail');
     if (parts.length < manyQuestions || detail?.pages !== 1) return false;
     if (role !== 'admin') return true;
     const [certain, all] = await exclusively(async () => [await stage.dimensionsOfOneType(), await stage.dimensions()]);
@@ -205,10 +238,11 @@ export async function readWindow(reading: WindowReading): Promise<WindowRead> {
    * As admin, the dimensions that several resource types may share are asked for by type: by workspace and name alone,
    * resources of two types and one name would come as one row. Returns the dimensions that it repaired.
    */
-  async function repairByType(dimensions: readonly string[]): Promise<string[]> {
+  async #repairByType(dimensions: readonly string[]): Promise<string[]> {
+    const { window, stage, exclusively } = this.#reading;
     const certain = await exclusively(() => stage.dimensionsOfOneType());
     const shared = dimensions.filter((dimension) => !certain.includes(dimension));
-    const numbers = await askAll(shared.map((dimension) => typesQuery(window, dimension)));
+    const numbers = await this.#askAll(shared.map((dimension) => typesQuery(window, dimension)));
     const filters: { resourceType: string; billingDimension: string }[] = [];
     for (const [index, billingDimension] of shared.entries()) {
       const types = await exclusively(() => stage.typesAsked(numbers[index] ?? 0));
@@ -217,7 +251,7 @@ export async function readWindow(reading: WindowReading): Promise<WindowRead> {
       if (named.length < types.length) continue;
       filters.push(...named.map((resourceType) => ({ resourceType, billingDimension })));
     }
-    const residuals = await askAll(
+    const residuals = await this.#askAll(
       filters.map(({ resourceType, billingDimension }) => residualQuery(window, resourceType, billingDimension)),
     );
     await exclusively(async () => {

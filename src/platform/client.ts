@@ -76,47 +76,10 @@ export interface Client {
 /** Opens a client for one account's platform. It holds no socket of its own; those belong to `http`. */
 export function openClient(settings: ClientSettings, http: HttpSend, effects: Effects): Client {
   const counters: ClientCounters = { requests: 0, retries: 0 };
-  // Real time in milliseconds, not the books' now: `--now` must not stop anything from waiting.
-  let pausedUntilMs = 0;
-  let nextSlotMs = 0;
-  let token: Promise<string> | undefined;
+  const token = openToken(settings);
+  const pace = openPace(settings, effects);
   let clocks: Clocks | undefined;
   warnAboutPlainHttp(settings.url, effects);
-
-  /**
-   * The token, asked for once for all requests. Those that wait for it while its source fails share the one failure;
-   * a request that begins later asks the source again, because what failed (an agent locked, a file being replaced)
-   * may have passed. That is no storm: the source is asked by one at a time, and a failure is no PlatformError, which
-   * ends the work that asked for it.
-   */
-  function currentToken(): Promise<string> {
-    if (token === undefined) {
-      const asked = settings.token();
-      token = asked;
-      asked.catch(() => forget(asked));
-    }
-    return token;
-  }
-  function forget(used: Promise<string>): void {
-    if (token === used) token = undefined;
-  }
-
-  /** Waits until the client may send: after a pause that a 429 asked for, and not faster than the rate agreed. */
-  async function waitForTurn(signal: AbortSignal): Promise<void> {
-    for (;;) {
-      const pause = pausedUntilMs - Date.now();
-      if (pause > 0) {
-        await effects.sleep(pause, signal);
-        continue;
-      }
-      if (settings.maxRequestsPerMinute === undefined) return;
-      const slot = Math.max(Date.now(), nextSlotMs);
-      nextSlotMs = slot + 60_000 / settings.maxRequestsPerMinute;
-      if (slot > Date.now()) await effects.sleep(slot - Date.now(), signal);
-      // A pause may have begun while this waited for its slot; then it takes another one after the pause.
-      if (pausedUntilMs <= Date.now()) return;
-    }
-  }
 
   async function attempt<T>(
     path: string,
@@ -125,7 +88,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
     signal: AbortSignal,
     read: (body: RawBody) => Promise<T>,
   ): Promise<T> {
-    const tokenUsed = currentToken();
+    const tokenUsed = token.current();
     const limitMs = settings.attemptTimeoutMs ?? answerLimits.attemptMs;
     const limit = AbortSignal.timeout(limitMs);
     try {
@@ -154,7 +117,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
         const waited = limitMs < 60_000 ? `${limitMs} ms` : `${limitMs / 60_000} minutes`;
         throw new PlatformError(`no whole answer within ${waited}`, { code: 'timeout', retryable: true });
       }
-      if (error instanceof PlatformError && error.status === 401) forget(tokenUsed);
+      if (error instanceof PlatformError && error.status === 401) token.forget(tokenUsed);
       throw error;
     }
   }
@@ -170,7 +133,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
       let refreshed = false;
       for (;;) {
         signal.throwIfAborted();
-        await waitForTurn(signal);
+        await pace.wait(signal);
         try {
           return await attempt(path, operation.maxBodyMib, apiVersion, signal, read);
         } catch (error) {
@@ -191,10 +154,66 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
           });
           attempts = { ...attempts, waitedMs: attempts.waitedMs + delay };
           // Too many requests is said to the whole client: its other workers would only be refused as well.
-          if (error.status === 429) pausedUntilMs = Math.max(pausedUntilMs, Date.now() + delay);
+          if (error.status === 429) pace.pause(delay);
           else if (!refresh) await effects.sleep(delay, signal);
         }
       }
+    },
+  };
+}
+
+/**
+ * The token, asked for once for all requests. Those that wait for it while its source fails share the one failure; a
+ * request that begins later asks the source again, because what failed (an agent locked, a file being replaced) may have
+ * passed. The source is asked by one request at a time, and a failure is no PlatformError, which ends the work that asked
+ * for it.
+ */
+function openToken(settings: Pick<ClientSettings, 'token'>): {
+  current(): Promise<string>;
+  forget(used: Promise<string>): void;
+} {
+  let token: Promise<string> | undefined;
+  function forget(used: Promise<string>): void {
+    if (token === used) token = undefined;
+  }
+  return {
+    current() {
+      if (token !== undefined) return token;
+      const asked = settings.token();
+      token = asked;
+      asked.catch(() => forget(asked));
+      return asked;
+    },
+    forget,
+  };
+}
+
+/** When the client may send: after a pause that a 429 asked for, and not faster than the rate agreed. */
+function openPace(
+  { maxRequestsPerMinute }: Pick<ClientSettings, 'maxRequestsPerMinute'>,
+  effects: Effects,
+): { wait(signal: AbortSignal): Promise<void>; pause(ms: number): void } {
+  // Real time in milliseconds, not the books' now: `--now` must not stop anything from waiting.
+  let pausedUntilMs = 0;
+  let nextSlotMs = 0;
+  return {
+    async wait(signal) {
+      for (;;) {
+        const pause = pausedUntilMs - Date.now();
+        if (pause > 0) {
+          await effects.sleep(pause, signal);
+          continue;
+        }
+        if (maxRequestsPerMinute === undefined) return;
+        const slot = Math.max(Date.now(), nextSlotMs);
+        nextSlotMs = slot + 60_000 / maxRequestsPerMinute;
+        if (slot > Date.now()) await effects.sleep(slot - Date.now(), signal);
+        // A pause may have begun while this waited for its slot; then it takes another one after the pause.
+        if (pausedUntilMs <= Date.now()) return;
+      }
+    },
+    pause(ms) {
+      pausedUntilMs = Math.max(pausedUntilMs, Date.now() + ms);
     },
   };
 }

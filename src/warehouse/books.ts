@@ -3,14 +3,8 @@ import { dirname, join } from 'node:path';
 import { DamagedFileError, LockedError, UnprovenError, UsageError } from '../errors.ts';
 import type { Instant } from '../time.ts';
 import { createPast, presentCatalog, setMoment } from './as-of.ts';
-import {
-  type Connection,
-  type Database,
-  expectFile,
-  type OpenOptions,
-  openDatabase,
-  type Reachable,
-} from './connection.ts';
+import type { Connection, Database, OpenOptions, Reachable } from './connection.ts';
+import { expectFile, openDatabase } from './database.ts';
 import { findTraces, readAllTables } from './intactness.ts';
 import { refuseLogsBeside } from './logs.ts';
 import { checkSchema } from './migrate.ts';

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { UsageError } from '../errors.ts';
-import { type Connection, openDatabase, type SqlRow } from './connection.ts';
+import type { Connection, SqlRow } from './connection.ts';
+import { openDatabase } from './database.ts';
 import { repairs } from './intactness.ts';
 import { lastApplied } from './journal.ts';
 import { foreignMigration } from './migrate.ts';

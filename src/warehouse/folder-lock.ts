@@ -3,7 +3,7 @@ import { link, mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { LockedError } from '../errors.ts';
-import { openDatabase } from './connection.ts';
+import { openDatabase } from './database.ts';
 
 /** The file whose lock says that somebody is writing into its folder. */
 export const lockName = '.lock';

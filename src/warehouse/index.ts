@@ -23,9 +23,7 @@ export {
 } from './closes.ts';
 export { openPresentWarehouse, type PresentWarehouse, type TableComparison } from './compare.ts';
 export {
-  asTyped,
   type Connection,
-  openScratch,
   type SqlColumn,
   SqlError,
   type SqlParameters,
@@ -33,6 +31,8 @@ export {
   type SqlRow,
   type SqlValue,
 } from './connection.ts';
+export { openScratch } from './database.ts';
+export { asTyped } from './duckdb-errors.ts';
 export { holdFolder } from './folder-lock.ts';
 export {
   type ForecastRow,

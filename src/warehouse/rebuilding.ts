@@ -1,7 +1,7 @@
 import { chmod, copyFile, link, open, readdir, rename, rm, truncate, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { LockedError, UsageError } from '../errors.ts';
-import { openDatabase } from './connection.ts';
+import { openDatabase } from './database.ts';
 import { eventWriter, journalFolder, lastApplied, readJournal } from './journal.ts';
 import { openStage, type Stage } from './load.ts';
 import { migrateTables } from './migrate.ts';

@@ -29,7 +29,8 @@ import {
   recordClock,
 } from './clocks.ts';
 import { type ClosedMonth, closedMonths, closeMonth, type MonthClose, reopenMonth } from './closes.ts';
-import { type Connection, openDatabase, type SqlRow } from './connection.ts';
+import type { Connection, SqlRow } from './connection.ts';
+import { openDatabase } from './database.ts';
 import { type ForecastsMade, recordForecasts } from './forecasts.ts';
 import {
   damagedWarehouse,

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { readReports } from '../../src/reports/catalogue.ts';
 import { openWitness } from '../../src/reports/requery.ts';
 import { findExports, type VerifiedExport, verifyExport } from '../../src/reports/verify.ts';
-import { openScratch } from '../../src/warehouse/connection.ts';
+import { openScratch } from '../../src/warehouse/database.ts';
 import { newProject, runCli, startCli } from '../support/project.ts';
 import { type TwoNights, twoNights } from '../support/two-nights.ts';
 

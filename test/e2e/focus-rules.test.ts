@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startInventedPlatform } from '../../src/commands/invented-platform.ts';
 import { focusColumns } from '../../src/reports/focus.ts';
-import { type Connection, openDatabase } from '../../src/warehouse/connection.ts';
+import type { Connection } from '../../src/warehouse/connection.ts';
+import { openDatabase } from '../../src/warehouse/database.ts';
 import {
   checksOf,
   columnsOfModel,

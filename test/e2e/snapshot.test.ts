@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { InterruptedError } from '../../src/errors.ts';
-import { openDatabase } from '../../src/warehouse/connection.ts';
+import { openDatabase } from '../../src/warehouse/database.ts';
 import { migrate } from '../../src/warehouse/migrate.ts';
 import { publishSnapshot } from '../../src/warehouse/snapshot.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exportFormats, writeAnswer } from '../../src/reports/export.ts';
 import { figuresOfFile } from '../../src/reports/figures.ts';
-import { type Connection, openScratch } from '../../src/warehouse/connection.ts';
+import type { Connection } from '../../src/warehouse/connection.ts';
+import { openScratch } from '../../src/warehouse/database.ts';
 import { newProject } from '../support/project.ts';
 
 let dir = '';

@@ -5,7 +5,8 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exportFormats, writeAnswer } from '../../src/reports/export.ts';
-import { type Connection, openDatabase } from '../../src/warehouse/connection.ts';
+import type { Connection } from '../../src/warehouse/connection.ts';
+import { openDatabase } from '../../src/warehouse/database.ts';
 import { newProject } from '../support/project.ts';
 
 let dir = '';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { parseAllocation } from '../../src/allocation/parse.ts';
-import { type Connection, openDatabase } from '../../src/warehouse/connection.ts';
+import type { Connection } from '../../src/warehouse/connection.ts';
+import { openDatabase } from '../../src/warehouse/database.ts';
 import { migrate } from '../../src/warehouse/migrate.ts';
 import { newProject } from './project.ts';
 import { seal } from './seal.ts';

@@ -261,7 +261,7 @@ describe('what DuckDB does in silence', () => {
   }
 
   test('two instances of one file lose rows: one module makes instances, and the one other thread only decodes', () => {
-    expect(sourcesWith(/DuckDBInstance\.(create|fromCache)/)).toEqual(['src/warehouse/connection.ts']);
+    expect(sourcesWith(/DuckDBInstance\.(create|fromCache)/)).toEqual(['src/warehouse/database.ts']);
     expect(sourcesWith(/node:(worker_threads|cluster)/)).toEqual([
       'src/fetch/decode-worker.ts',
       'src/fetch/decoding.ts',

@@ -1,0 +1,154 @@
+import {
+  type DuckDBConnection,
+  type DuckDBExtractedStatements,
+  type DuckDBPreparedStatement,
+  StatementType,
+} from '@duckdb/node-api';
+import { CostbookError, messageOf, UsageError } from '../errors.ts';
+import { type AdmittedQuery, literal } from './connection.ts';
+import type { Fail } from './duckdb-errors.ts';
+
+/** What admitting a typed query needs of its connection. */
+export interface Admitting {
+  readonly connection: DuckDBConnection;
+  readonly fail: Fail;
+  /** Does work that makes temporary objects, on a connection that may only read otherwise. */
+  unsealed(work: () => Promise<void>): Promise<void>;
+}
+
+/** One SELECT in a typed text: the text without what stands around it, and its parsed statements. */
+interface Select {
+  readonly text: string;
+  readonly statements: DuckDBExtractedStatements;
+}
+
+/** Admits a typed text; see `Connection.admit`. */
+export async function admitTyped(admitting: Admitting, typed: string, withParameters: boolean): Promise<AdmittedQuery> {
+  const [, explain, explained] =
+    explaining.exec(typed.slice(typed.length - withoutLeadingComments(typed).length)) ?? [];
+  const { text, statements } = await selectIn(admitting, explained ?? typed);
+  const [, meddler] = meddling.exec(typed) ?? [];
+  if (meddler !== undefined) throw refused(meddler.toLowerCase());
+  if (statements.count > 1) {
+    if (withParameters) throw new UsageError('PIVOT needs the values that become columns here: … on name in (…)');
+    if (explain !== undefined) throw new UsageError('EXPLAIN of a PIVOT is refused; name its columns with IN (…)');
+    return pivoted(admitting, text, statements);
+  }
+  await expectSelect(admitting, { text, statements }, withParameters);
+  // As text in a text: DuckDB reads it as one SELECT, whatever brackets and comments it has.
+  const source = `query(${literal(text)})`;
+  return explain === undefined ? { sql: text, source } : { sql: `${explain} from ${source}`, source: undefined };
+}
+
+/**
+ * Finds the one SELECT in a typed text. The parser takes `from (text)` only where the text is one SELECT: the text
+ * alone is taken as well, so its brackets are balanced, and no statement can end inside of the added ones.
+ */
+async function selectIn({ connection, fail }: Admitting, typed: string): Promise<Select> {
+  if (withoutLeadingComments(typed) === '') {
+    throw new UsageError('the query has no statement; expected one SELECT');
+  }
+  const all = await connection.extractStatements(typed).catch(fail);
+  for (const text of withoutEnds(typed)) {
+    const wrapped = await parsed(connection, `from (\n${text}\n)`);
+    const statements = wrapped && (await parsed(connection, text));
+    if (statements !== undefined && statements.count === wrapped?.count) return { text, statements };
+  }
+  throw all.count === 1 ? refused(firstWord(typed)) : tooMany(all.count);
+}
+
+/** The statements of a text; undefined where DuckDB's parser does not take it. Nothing is bound or run. */
+async function parsed(connection: DuckDBConnection, sql: string): Promise<DuckDBExtractedStatements | undefined> {
+  return connection.extractStatements(sql).catch(() => undefined);
+}
+
+/** Throws UsageError unless the one statement of a text is a SELECT, without parameters where none are given. */
+async function expectSelect({ fail }: Admitting, { text, statements }: Select, withParameters: boolean): Promise<void> {
+  const statement = await statements.prepare(0).catch(fail);
+  try {
+    if (statement.statementType !== StatementType.SELECT) throw refused(firstWord(text));
+    if (statement.parameterCount > 0 && !withParameters) {
+      throw new UsageError('the query has parameters; write the values into it');
+    }
+  } finally {
+    statement.destroySync();
+  }
+}
+
+/**
+ * Answers a PIVOT into a temporary table. DuckDB takes it apart: it first makes an enumeration of the values that
+ * become columns, then it selects.
+ */
+async function pivoted(
+  { connection, fail, unsealed }: Admitting,
+  text: string,
+  statements: DuckDBExtractedStatements,
+): Promise<AdmittedQuery> {
+  await unsealed(async () => {
+    for (let index = 0; index < statements.count; index += 1) {
+      await runPiece(fail, statements, index);
+    }
+    await connection.run(`create or replace temp table pivoted as (\n${text}\n)`).catch(fail);
+  });
+  return { sql: 'from temp.main.pivoted', source: 'temp.main.pivoted' };
+}
+
+/** Runs one piece of a PIVOT; the last, its SELECT, is only looked at. */
+async function runPiece(fail: Fail, statements: DuckDBExtractedStatements, index: number): Promise<void> {
+  const isLast = index === statements.count - 1;
+  let piece: DuckDBPreparedStatement | undefined;
+  try {
+    piece = await statements.prepare(index);
+    if (piece.statementType !== (isLast ? StatementType.SELECT : StatementType.CREATE)) throw refused('PIVOT');
+    if (piece.parameterCount > 0) throw new UsageError('the query has parameters; write the values into it');
+    if (!isLast) await piece.run();
+  } catch (error) {
+    // The line that DuckDB shows is its own, not the user's.
+    fail(isLast || error instanceof CostbookError ? error : new Error(messageOf(error).split('\n\nLINE ')[0]));
+  } finally {
+    piece?.destroySync();
+  }
+}
+
+/** Functions of a SELECT that change how DuckDB works; whoever hides their names harms their own child process only. */
+const meddling = /\b((?:en|dis)able_(?:logging|profiling|peg_parser)|write_log|truncate_duckdb_logs)\b/i;
+
+/** EXPLAIN and what it may be given; the rest must be a SELECT, which is then asked in a text of ours. */
+const explaining = /^(explain(?:\s+analyze)?(?:\s*\(\s*(?:analyze|format\s+\w+|[\s,])+\))?)(?=[\s(])([\s\S]*)$/i;
+
+function withoutLeadingComments(sql: string): string {
+  return sql.replace(/^(?:[\s;]|--.*(?:\n|$)|\/\*[\s\S]*?\*\/)+/, '');
+}
+
+/** A text as it is, without what ends it, and without comments after that: whoever asks finds out which of them parses. */
+function withoutEnds(sql: string): string[] {
+  const lines = sql.split('\n');
+  while (lines.length > 0 && /^\s*(--|$)/.test(lines.at(-1) ?? '')) lines.pop();
+  const last = lines.at(-1) ?? '';
+  const comment = last.indexOf('--');
+  const withoutComment = comment < 0 ? last : last.slice(0, comment);
+  return [sql, ...[sql.split('\n'), lines, [...lines.slice(0, -1), withoutComment]].map(withoutSemicolon)];
+}
+
+function withoutSemicolon(lines: readonly string[]): string {
+  let text = lines.join('\n').trimEnd();
+  while (text.endsWith(';')) text = text.slice(0, -1).trimEnd();
+  return text;
+}
+
+/** The word that a text begins with, for messages. */
+function firstWord(sql: string): string {
+  return /^\w*/.exec(withoutLeadingComments(sql))?.[0].toUpperCase() ?? '';
+}
+
+function refused(verb: string): UsageError {
+  const what = verb === 'WITH' || verb === '' ? 'the query changes something and' : verb;
+  return new UsageError(
+    `${what} is refused: the books are read-only here; expected one SELECT, DESCRIBE, SHOW, SUMMARIZE, PIVOT or EXPLAIN of a ` +
+      'SELECT; to get the rows as a file use --out',
+  );
+}
+
+function tooMany(count: number): UsageError {
+  return new UsageError(`the query has ${count} statements; expected one SELECT`);
+}

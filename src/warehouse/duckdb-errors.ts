@@ -1,0 +1,85 @@
+import { dirname } from 'node:path';
+import { CostbookError, DamagedFileError, LockedError, MachineError, messageOf, UsageError } from '../errors.ts';
+import { memoryLimitMb } from '../memory.ts';
+import { type OpenOptions, SqlError } from './connection.ts';
+
+/** Throws the error of ours that a failure of DuckDB stands for. */
+export type Fail = (error: unknown) => never;
+
+/** DuckDB's own words for what the machine lacks; words in somebody's data come behind another kind of error. */
+const machineFailure =
+  /^(IO|FATAL|TransactionContext) Error.*(No space left on device|Read-only file system|Permission denied|Could not (write|read|open|set lock)|Cannot open file)/is;
+const notPermitted = /Permission denied|Read-only file system|^E(ACCES|PERM|ROFS)\b/;
+
+/** DuckDB's own words for a database file that is not as DuckDB wrote it. */
+const damage =
+  /^(IO|FATAL|INTERNAL|Serialization|TransactionContext) Error.*(not a valid DuckDB database file|Corrupt database file|Failure while replaying WAL|Could not read from file .* Is a directory)/is;
+/** Errors that DuckDB meets where it reads nonsense while it opens a file. */
+const nonsense = /^(INTERNAL|FATAL|Serialization) Error/;
+
+/**
+ * DuckDB's failures as ours: who holds the lock, what the machine lacks, which file is damaged, and SQL that it does not
+ * take. What is none of these (DuckDB's own bugs) keeps its words.
+ */
+export function asOurError(
+  file: string,
+  { readOnly, whenDamaged = 'restore it from a backup, or move it away' }: OpenOptions,
+  state: { readonly isOpening: boolean; readonly path: string } = { isOpening: false, path: file },
+): Fail {
+  return (error) => {
+    if (error instanceof CostbookError || error instanceof SqlError) throw error;
+    const message = messageOf(error)
+      .replace(/^Failed to extract statements: /, '')
+      .replaceAll(state.path, file)
+      .trim();
+    const [firstLine = ''] = message.split('\n');
+    const holder = /Conflicting lock is held in (?:(.+?) \(PID (\d+)\))?/.exec(message);
+    if (holder) {
+      const [, program, pid] = holder;
+      throw new LockedError(
+        file,
+        // Another container's processes have no number here; nor has one that ended just now.
+        pid === undefined ? 'a process that cannot be seen from here' : `process ${pid} (${program})`,
+        { cause: error },
+      );
+    }
+    if (/^Out of Memory Error/.test(message)) {
+      throw new MachineError(
+        `this needs more than the ${memoryLimitMb(readOnly)} MB of memory, and the disk space below ${dirname(file)}, that one ` +
+          `command may use: ask for less at once (fewer rows or columns, sums instead of rows), or free memory and disk ` +
+          `(${firstLine})`,
+        { cause: error },
+      );
+    }
+    const isCut = message.includes(`Could not read enough bytes from file "${file}"`);
+    if (isCut || damage.test(message) || (state.isOpening && nonsense.test(message))) {
+      throw new DamagedFileError(file, firstLine, whenDamaged, { cause: error });
+    }
+    const isMachines = machineFailure.test(message);
+    if (((isMachines && message.includes(dirname(file))) || isErrno(error)) && notPermitted.test(message)) {
+      throw new MachineError(
+        readOnly
+          ? `${file} cannot be read by this user: allow it to (${firstLine})`
+          : `${dirname(file)} cannot be written by this user: allow it to, or name another project folder with --dir (${firstLine})`,
+        { cause: error },
+      );
+    }
+    if (isMachines) throw new MachineError(`${file}: ${firstLine}`, { cause: error });
+    if (/^(?!INTERNAL|FATAL)[A-Z][A-Za-z ]+ Error: /.test(message)) throw new SqlError(message, { cause: error });
+    throw error;
+  };
+}
+
+function isErrno(error: unknown): boolean {
+  return typeof (error as NodeJS.ErrnoException).syscall === 'string';
+}
+
+/** A failure of SQL that a person typed, as what is told to them: it is theirs to mend; what the machine or DuckDB itself does wrong is not. */
+export function asTyped(error: unknown): unknown {
+  if (error instanceof SqlError) return new UsageError(error.message, { cause: error });
+  if (/^(INTERNAL|FATAL) Error/.test(messageOf(error))) {
+    const [firstLine = ''] = messageOf(error).split('\n');
+    return new MachineError(`DuckDB itself failed in this query; ask in another way (${firstLine})`, { cause: error });
+  }
+  return error;
+}
