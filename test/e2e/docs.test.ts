@@ -34,6 +34,11 @@ const before: readonly { readonly page: string; readonly line: string; readonly 
     line: 'costbook doctor',
     script: 'echo "sinks: { finops: { type: log }, mail: { type: log }, oncall: { type: log } }" >> costbook.yaml',
   },
+  {
+    page: 'docs/reports.md',
+    line: 'costbook report --list',
+    script: 'cp "$ROOT/jobs/demo/allocation.yaml" jobs/; costbook allocation apply',
+  },
   { page: 'docs/budgets.md', line: 'costbook budgets test research', script: 'cp jobs/budgets.yaml draft.yaml' },
   { page: 'docs/forecasts.md', line: 'costbook forecast --input', script: 'cp "$FILES"/*.csv .' },
   // Nothing was ingested for three days.
@@ -51,6 +56,12 @@ function expectedCodes(line: string, announced: number): readonly number[] {
 function isEndless(line: string): boolean {
   return /^costbook (schedule|emulator)/.test(line) && !line.includes('--list');
 }
+
+/** Pages show fixed ports; here any free one does. */
+const freePorts = [
+  ['--port 4317', '--port 0'],
+  ['--health-port 9464', '--health-port 0'],
+] as const;
 
 interface Step {
   readonly page: Page;
@@ -152,13 +163,19 @@ beforeAll(async () => {
     ['acc_main', account],
   ] as const;
   const { script, steps } = planPages((text) =>
-    given.reduce((line, [shown, real]) => line.replaceAll(shown, real), text),
+    [...given, ...freePorts].reduce((line, [shown, real]) => line.replaceAll(shown, real), text),
   );
   const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}`, HOME: home, TZ: 'UTC', COSTBOOK_NOW: now, TERM: 'xterm' };
   const shell = spawn('bash', ['-c', script.join('\n')], {
     cwd: home,
     stdio: 'inherit',
-    env: { ...env, ROOT: root, FILES: files, CODES: codes, TERMINAL: join(files, 'terminal.py') },
+    env: {
+      ...env,
+      PING_URL: 'https://ping.example.com/nightly',
+      FILES: files,
+      CODES: codes,
+      TERMINAL: join(files, 'terminal.py'),
+    },
   });
   await once(shell, 'close');
   emulator.process.kill('SIGTERM');
@@ -166,11 +183,15 @@ beforeAll(async () => {
   const read = (name: string) => readFile(join(codes, name), 'utf8');
   ran = await Promise.all(
     steps.map(async (step, index): Promise<Ran> => {
-      const printed = given.reduce((text, [shown, real]) => text.replaceAll(real, shown), await read(`said-${index}`));
+      // In a table what stands behind a name keeps its column.
+      const printed = given.reduce(
+        (text, [shown, real]) => text.replaceAll(`${real}  `, `${shown.padEnd(real.length)}  `).replaceAll(real, shown),
+        await read(`said-${index}`),
+      );
       return { ...step, exitCode: Number(await read(`code-${index}`)), printed: printed.replaceAll(home, '/srv') };
     }),
   );
-}, 900_000);
+}, 2_400_000);
 
 /** Series to forecast: hours of a month, and the first one of each day. */
 async function writeSeries(folder: string): Promise<void> {

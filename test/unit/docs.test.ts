@@ -29,7 +29,7 @@ function commandReference(): string {
     ...options(commonOptions),
     '',
     ...commands.flatMap((command) => [
-      `## costbook ${command.name}`,
+      `### costbook ${command.name}`,
       '',
       command.summary,
       '',
