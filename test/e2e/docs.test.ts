@@ -49,7 +49,7 @@ const before: readonly { readonly page: string; readonly line: string; readonly 
 function expectedCodes(line: string, announced: number): readonly number[] {
   if (announced !== 0) return [announced];
   if (line.includes('--exit-code')) return [0, 4, 6];
-  return isEndless(line) ? [143] : [0];
+  return isEndless(line) ? [0, 143] : [0]; // both end in order
 }
 
 /** Whether a command runs until it is stopped. */
@@ -214,7 +214,7 @@ function shownAs(printed: string, block: Block): string {
     .map((line) => line.trimEnd());
   const wanted = block.text.trimEnd().split('\n');
   const cut = wanted.indexOf('…');
-  if (cut === -1) return `${lines.join('\n')}\n`;
+  if (cut === -1 || lines.length < wanted.length) return `${lines.join('\n')}\n`;
   const tail = wanted.length - cut - 1;
   return `${[...lines.slice(0, cut), '…', ...(tail === 0 ? [] : lines.slice(-tail))].join('\n')}\n`;
 }
