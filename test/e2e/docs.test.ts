@@ -11,6 +11,8 @@ import { hasTerminals, screenOf, terminalScript } from '../support/terminal.ts';
 // One shell runs every command of README and docs, page by page, in one project on one invented platform.
 
 const now = '2026-11-21T13:30:00Z';
+/** Where the books begin: enough to forecast from, and quick. */
+const since = '2026-06';
 /** When the books are old enough for an alert about that. */
 const later = '2026-11-24T13:30:00Z';
 const columns = '100';
