@@ -173,6 +173,7 @@ beforeAll(async () => {
     stdio: 'inherit',
     env: {
       ...env,
+      COSTBOOK_SINCE: since,
       PING_URL: 'https://ping.example.com/nightly',
       FILES: files,
       CODES: codes,
