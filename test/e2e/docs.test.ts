@@ -174,6 +174,7 @@ beforeAll(async () => {
     env: {
       ...env,
       COSTBOOK_SINCE: since,
+      ROOT: root,
       PING_URL: 'https://ping.example.com/nightly',
       FILES: files,
       CODES: codes,
