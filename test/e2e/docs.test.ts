@@ -212,10 +212,11 @@ async function writeSeries(folder: string): Promise<void> {
 function shownAs(printed: string, block: Block): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what a terminal is sent
   const plain = screenOf(printed).replaceAll(/\x1b\[[\d;]*m/g, '');
+  // Several runs at one instant are told apart by milliseconds.
   const lines = plain
     .trimEnd()
     .split('\n')
-    .map((line) => line.trimEnd());
+    .map((line) => line.trimEnd().replaceAll(/(:\d\d)\.\d{3}Z/g, '$1Z'));
   const wanted = block.text.trimEnd().split('\n');
   const cut = wanted.indexOf('…');
   if (cut === -1 || lines.length < wanted.length) return `${lines.join('\n')}\n`;
