@@ -1,4 +1,4 @@
-/** What the process says with its exit code; the meanings stand in README under "Exit codes". */
+/** Exit codes of the process; docs/cli.md explains them. */
 export const exitCodes = {
   done: 0,
   bug: 1,

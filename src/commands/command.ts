@@ -3,7 +3,7 @@ import type { Effects, HttpSend } from '../effects.ts';
 import type { TableLayout } from '../reports/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 
-/** An option as it stands in the command table: usage text, README and completion are made from it. */
+/** An option in the command table, from which usage text, docs/cli.md and shell completion are made. */
 export interface CommandOption {
   /** As commander reads it: `--month <month>`. */
   readonly flags: string;

@@ -61,7 +61,8 @@ export async function runOnTerminal(
   return { ...(JSON.parse(Buffer.concat(pieces).toString()) as Omit<OnTerminal, 'terminal'>), terminal };
 }
 
-const wholeScript = `
+/** A Python program that runs the rest of its arguments on a terminal of so many columns, and prints what that shows. */
+export const terminalScript = `
 import fcntl, os, pty, signal, struct, subprocess, sys, termios
 master, slave = pty.openpty()
 signal.signal(signal.SIGTERM, lambda *_: child.terminate())
@@ -84,7 +85,7 @@ export async function lookOnTerminal(
   args: readonly string[],
   { columns = 80, env = {}, seen = () => undefined }: LookOptions = {},
 ): Promise<{ readonly exitCode: number; readonly screen: string; readonly bytes: string }> {
-  const child = spawn('python3', ['-c', wholeScript, String(columns), process.execPath, cli, ...args], {
+  const child = spawn('python3', ['-c', terminalScript, String(columns), process.execPath, cli, ...args], {
     env: { PATH: process.env['PATH'] ?? '', TZ: 'America/St_Johns', TERM: 'xterm-256color', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

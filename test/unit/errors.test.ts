@@ -33,7 +33,7 @@ describe('exit codes', () => {
     expect(error.exitCode).toBe(code);
   });
 
-  test('are those of the README', () => {
+  test('are those of docs/cli.md', () => {
     expect(exitCodes).toEqual({
       done: 0,
       bug: 1,

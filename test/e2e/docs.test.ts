@@ -1,0 +1,254 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Block, notRun, type Page, readPages, root, shellLines } from '../support/doc-pages.ts';
+import { cli, newProject, startCli } from '../support/project.ts';
+import { hasTerminals, screenOf, terminalScript } from '../support/terminal.ts';
+
+// One shell runs every command of README and docs, page by page, in one project on one invented platform.
+
+const now = '2026-11-21T13:30:00Z';
+/** Where the books begin: enough to forecast from, and quick. */
+const since = '2026-06';
+/** When the books are old enough for an alert about that. */
+const later = '2026-11-24T13:30:00Z';
+const columns = '100';
+
+/** The first page makes the project; the ones that begin at no project follow it, the others begin in the project. */
+const atHome = ['docs/getting-started.md', 'README.md'];
+const pages = readPages()
+  // Its examples are those of --help: test/unit/docs.test.ts holds that each names a command and options that there are.
+  .filter(({ path }) => path !== 'docs/cli.md')
+  .sort((a, b) => place(a) - place(b));
+
+function place({ path }: Page): number {
+  const index = atHome.indexOf(path);
+  return index === -1 ? atHome.length : index;
+}
+
+/** What a reader has done, or what has happened, before a line; by the page and the beginning of the line. */
+const before: readonly { readonly page: string; readonly line: string; readonly script: string }[] = [
+  {
+    page: 'docs/getting-started.md',
+    line: 'costbook doctor',
+    script: 'echo "sinks: { finops: { type: log }, mail: { type: log }, oncall: { type: log } }" >> costbook.yaml',
+  },
+  {
+    page: 'docs/reports.md',
+    line: 'costbook report --list',
+    script: 'cp "$ROOT/jobs/demo/allocation.yaml" jobs/; costbook allocation apply',
+  },
+  { page: 'docs/budgets.md', line: 'costbook budgets test research', script: 'cp jobs/budgets.yaml draft.yaml' },
+  { page: 'docs/forecasts.md', line: 'costbook forecast --input', script: 'cp "$FILES"/*.csv .' },
+  // Nothing was ingested for three days.
+  { page: 'docs/alerts.md', line: 'costbook alerts --open', script: `COSTBOOK_NOW=${later} costbook alert` },
+];
+
+/** With which codes a line may end. */
+function expectedCodes(line: string, announced: number): readonly number[] {
+  if (announced !== 0) return [announced];
+  if (line.includes('--exit-code')) return [0, 4, 6];
+  return isEndless(line) ? [0, 143] : [0]; // both end in order
+}
+
+/** Whether a command runs until it is stopped. */
+function isEndless(line: string): boolean {
+  return /^costbook (schedule|emulator)/.test(line) && !line.includes('--list');
+}
+
+/** Pages show fixed ports; here any free one does. */
+const freePorts = [
+  ['--port 4317', '--port 0'],
+  ['--health-port 9464', '--health-port 0'],
+] as const;
+
+interface Step {
+  readonly page: Page;
+  readonly line: string;
+  /** Line of the page. */
+  readonly at: number;
+  readonly codes: readonly number[];
+  /** The block with what it prints. */
+  readonly output: Block | undefined;
+}
+
+interface Ran extends Step {
+  readonly exitCode: number;
+  readonly printed: string;
+}
+
+interface Plan {
+  readonly script: string[];
+  readonly steps: Step[];
+}
+
+/** The shell script of all pages. Real addresses and secrets stand in the place of those that are shown. */
+function planPages(shown: (text: string) => string): Plan {
+  const plan: Plan = { script: ['set -u'], steps: [] };
+  for (const page of pages) {
+    plan.script.push(atHome.includes(page.path) ? 'cd "$HOME"' : 'cd "$HOME/books"');
+    for (const [index, block] of page.blocks.entries()) {
+      if (block.kind === 'sh') planShell(page, block, page.blocks[index + 1], plan, shown);
+      else if (block.file !== undefined && block.file !== 'costbook.yaml') planFile(page, index, block.file, plan);
+      else if (block.kind === 'sql' && page.path !== 'docs/cookbook.md') planQuery(page, index, block, plan);
+    }
+  }
+  return plan;
+}
+
+function planShell(page: Page, block: Block, next: Block | undefined, plan: Plan, shown: (text: string) => string) {
+  const lines = shellLines(block);
+  for (const { typed, index, exit } of lines) {
+    if (notRun.some(({ line }) => line.test(typed))) continue;
+    for (const { page: where, line, script } of before) {
+      const isFirst = !plan.steps.some((step) => step.page === page && step.line.startsWith(line));
+      if (where === page.path && typed.startsWith(line) && isFirst) plan.script.push(`{ ${script}; } > /dev/null 2>&1`);
+    }
+    const output = next?.kind === 'text' && index === lines.at(-1)?.index ? next : undefined;
+    const real = shown(typed);
+    // What a line exports, and where it goes, holds for those after it; so only lines with a printed answer have a
+    // process, and a terminal, of their own.
+    const run =
+      output !== undefined && hasTerminals()
+        ? `python3 "$TERMINAL" ${columns} bash -c '${real.replaceAll("'", `'\\''`)}'`
+        : isEndless(typed)
+          ? `timeout --preserve-status --signal=TERM 4 ${real}`
+          : real;
+    addStep({ page, line: typed, at: block.line + 1 + index, codes: expectedCodes(typed, exit), output }, run, plan);
+  }
+}
+
+/** A file that the reader is to write. */
+function planFile(page: Page, index: number, file: string, plan: Plan) {
+  plan.script.push(`mkdir -p "${dirname(file)}"; cp "$FILES/${blockFile(page, index)}" "${file}"`);
+}
+
+function planQuery(page: Page, index: number, block: Block, plan: Plan) {
+  const line = `costbook sql -f "$FILES/${blockFile(page, index)}"`;
+  addStep({ page, line, at: block.line, codes: [0], output: undefined }, line, plan);
+}
+
+function addStep(step: Step, run: string, { script, steps }: Plan) {
+  script.push(`{ ${run}; } > "$CODES/said-${steps.length}" 2>&1; echo "$?" > "$CODES/code-${steps.length}"`);
+  steps.push(step);
+}
+
+function blockFile({ path }: Page, index: number): string {
+  return `${path.replaceAll('/', '-')}-${index}`;
+}
+
+let ran: readonly Ran[] = [];
+beforeAll(async () => {
+  const home = await newProject();
+  const [files, codes, bin] = ['files', 'codes', 'bin'].map((name) => join(home, name)) as [string, string, string];
+  for (const folder of [files, codes, bin]) await mkdir(folder);
+  for (const page of pages) {
+    for (const [index, { text }] of page.blocks.entries()) await writeFile(join(files, blockFile(page, index)), text);
+  }
+  await writeSeries(files);
+  await writeFile(join(files, 'terminal.py'), terminalScript);
+  await writeFile(join(bin, 'costbook'), `#!/bin/sh\nexec "${process.execPath}" "${cli}" "$@"\n`);
+  await chmod(join(bin, 'costbook'), 0o755);
+
+  const emulator = startCli(['emulator', '--now', now]);
+  const [first] = (await once(
+    createInterface({ input: emulator.process.stdout as NodeJS.ReadableStream }),
+    'line',
+  )) as [string];
+  const { url, account, tokens } = JSON.parse(first) as { url: string; account: string; tokens: { admin: string } };
+  const given = [
+    ['https://api.example.com', url],
+    ['your-api-key', tokens.admin],
+    ['acc_main', account],
+  ] as const;
+  const { script, steps } = planPages((text) =>
+    [...given, ...freePorts].reduce((line, [shown, real]) => line.replaceAll(shown, real), text),
+  );
+  const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}`, HOME: home, TZ: 'UTC', COSTBOOK_NOW: now, TERM: 'xterm' };
+  const shell = spawn('bash', ['-c', script.join('\n')], {
+    cwd: home,
+    stdio: 'inherit',
+    env: {
+      ...env,
+      COSTBOOK_SINCE: since,
+      ROOT: root,
+      PING_URL: 'https://ping.example.com/nightly',
+      FILES: files,
+      CODES: codes,
+      TERMINAL: join(files, 'terminal.py'),
+    },
+  });
+  await once(shell, 'close');
+  emulator.process.kill('SIGTERM');
+
+  const read = (name: string) => readFile(join(codes, name), 'utf8');
+  ran = await Promise.all(
+    steps.map(async (step, index): Promise<Ran> => {
+      // In a table what stands behind a name keeps its column.
+      const printed = given.reduce(
+        (text, [shown, real]) => text.replaceAll(`${real}  `, `${shown.padEnd(real.length)}  `).replaceAll(real, shown),
+        await read(`said-${index}`),
+      );
+      return { ...step, exitCode: Number(await read(`code-${index}`)), printed: printed.replaceAll(home, '/srv') };
+    }),
+  );
+}, 2_400_000);
+
+/** Series to forecast: hours of a month, and the first one of each day. */
+async function writeSeries(folder: string): Promise<void> {
+  const hours = Array.from({ length: 24 * 30 }, (_, hour) => {
+    const at = new Date(Date.UTC(2026, 8, 1, hour)).toISOString().replace('.000', '');
+    return `one,${at},${10 + (hour % 24)}`;
+  });
+  const days = hours.filter((_, hour) => hour % 24 === 0);
+  await writeFile(join(folder, 'hours.csv'), `id,timestamp,value\n${hours.join('\n')}\n`);
+  await writeFile(join(folder, 'series.csv'), `id,timestamp,value\n${days.join('\n')}\n`);
+}
+
+/** What a terminal shows, without colours, abridged as the page has it: so many lines before and after its `…`. */
+function shownAs(printed: string, block: Block): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what a terminal is sent
+  const plain = screenOf(printed).replaceAll(/\x1b\[[\d;]*m/g, '');
+  // Several runs at one instant are told apart by milliseconds.
+  const lines = plain
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.trimEnd().replaceAll(/(:\d\d)\.\d{3}Z/g, '$1Z'));
+  const wanted = block.text.trimEnd().split('\n');
+  const cut = wanted.indexOf('…');
+  if (cut === -1 || lines.length < wanted.length) return `${lines.join('\n')}\n`;
+  const tail = wanted.length - cut - 1;
+  return `${[...lines.slice(0, cut), '…', ...(tail === 0 ? [] : lines.slice(-tail))].join('\n')}\n`;
+}
+
+describe('README and the pages of docs', () => {
+  test('every shell line does what it should, in the order in which it is read', () => {
+    const failed = ran
+      .filter(({ exitCode, codes }) => !codes.includes(exitCode))
+      .map(
+        ({ page, at, line, exitCode, printed }) => `${page.path}:${at}: ${line} ended with ${exitCode}:\n${printed}`,
+      );
+    expect(failed).toEqual([]);
+    expect(ran.length).toBeGreaterThan(100);
+  });
+
+  test.skipIf(!hasTerminals())('show what each line prints; `npm run docs` writes it', async () => {
+    const update = process.env['UPDATE_README'] !== undefined;
+    const stale: string[] = [];
+    for (const page of pages) {
+      let { text } = page;
+      // From the end, so that places before stay where they are.
+      for (const { output, printed, at } of ran.filter((step) => step.page === page && step.output).reverse()) {
+        if (output === undefined) continue;
+        const shown = shownAs(printed, output);
+        if (shown !== output.text) stale.push(`${page.path}:${at}:\n${shown}`);
+        text = text.slice(0, output.at) + shown + text.slice(output.at + output.text.length);
+      }
+      if (update && text !== page.text) await writeFile(join(root, page.path), text);
+    }
+    if (!update) expect(stale).toEqual([]);
+  });
+});
