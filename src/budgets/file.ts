@@ -117,7 +117,7 @@ export function parseBudgets(input: BudgetsInput): readonly Budget[] {
   return budgets;
 }
 
-/** What is an anomaly stands in the same file, and is read by src/reports/anomalies. */
+/** What is an anomaly stands in the same file, and is read by src/anomalies. */
 export const topRule: MappingRule = { keys: ['budgets', 'anomalies'], expected: 'budgets: and a list of them' };
 const scopeTexts = ['account', 'workspace', 'resource_type', 'resource_name', 'billing_dimension'] as const;
 /** Dimensions that an allocation without its own has: where they stand elsewhere it is known what was meant. */

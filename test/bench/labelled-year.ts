@@ -190,7 +190,7 @@ function lasting(factor: readonly number[], day: number): number {
   return factor[day - 5] ?? 1;
 }
 
-/** What is measured of the product: what src/reports/anomalies exports, as far as it is needed here. */
+/** What is measured of the product: what src/anomalies exports, as far as it is needed here. */
 export interface Detector {
   readonly usualRules: { readonly minAmount: number; readonly minShare: number; readonly minDays: number };
   quietDays(scopes: readonly Series[], rules: Detector['usualRules']): (day: number) => boolean;
