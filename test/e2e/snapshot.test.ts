@@ -157,7 +157,7 @@ describe('a copy that is under way', () => {
     const { folder, pipe, snapshot } = await unreadyWarehouse();
     const dist = dirname(cli);
     const script = `
-      const { openDatabase } = await import('${dist}/warehouse/connection.js');
+      const { openDatabase } = await import('${dist}/warehouse/database.js');
       const { publishSnapshot } = await import('${dist}/warehouse/snapshot.js');
       const { migrate } = await import('${dist}/warehouse/migrate.js');
       const database = await openDatabase('${join(folder, 'any.duckdb')}', { readOnly: false });
@@ -166,7 +166,10 @@ describe('a copy that is under way', () => {
       await publishSnapshot(connection, '${pipe}', '${snapshot}');`;
     const writer = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
     let copier = 0;
-    while (copier === 0) copier = childOf(writer.pid);
+    while (copier === 0) {
+      expect(isAlive(writer.pid ?? 0), 'the writer has ended before it copied').toBe(true);
+      copier = childOf(writer.pid);
+    }
     writer.kill('SIGKILL');
     await once(writer, 'exit');
     while (isAlive(copier)) await sleepFor(20);
