@@ -42,7 +42,9 @@ describe('costbook init', () => {
     expect(begun.stdout).toContain(
       'The platform knows the token, as member of account acc_one; its costs begin in 2026-09.',
     );
-    expect(begun.stdout).toMatch(/Next:\n {2}costbook doctor --dir books\n {2}costbook ingest --dir books\n {2}costbook status --dir books\n$/);
+    expect(begun.stdout).toMatch(
+      /Next:\n {2}costbook doctor --dir books\n {2}costbook ingest --dir books\n {2}costbook status --dir books\n$/,
+    );
     expect(await filesIn(join(dir, 'books'))).toEqual(files);
     const ingested = await startCli(
       ['ingest', '--dir', 'books', '--now', now],
