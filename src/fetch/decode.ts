@@ -215,6 +215,7 @@ function decode(body: unknown, expected: Expected, scanned: DecodedPoints | unde
   let costDecimals = decimalsOf(totalCost);
   let usageDecimals = 0;
   let count = 0;
+  const large: Point[] = [];
 
   /** The position of the bucket that a timestamp names, -1 where none; the first may be named by its whole month or day. */
   function bucketStarting(timestamp: unknown): number {
@@ -278,6 +279,13 @@ function decode(body: unknown, expected: Expected, scanned: DecodedPoints | unde
       seen[bucket] = 1;
       const hasCost = cost.set(count, point['cost']);
       const hasUsage = usage.set(count, point['usage']);
+      if (hasCost === undefined || hasUsage === undefined) {
+        const parts = resolution === 'hourly' ? undefined : partsOf(point['cost'], point['usage']);
+        if (parts !== undefined) {
+          for (const part of parts) large.push({ entry: index, bucket, ...part });
+          continue;
+        }
+      }
       if (hasCost === undefined) refuse(`${at}.timeseries[${position}].cost`, point['cost'], cost.wanted);
       if (hasUsage === undefined) refuse(`${at}.timeseries[${position}].usage`, point['usage'], usage.wanted);
       if (hasCost || hasUsage) {
@@ -295,7 +303,9 @@ function decode(body: unknown, expected: Expected, scanned: DecodedPoints | unde
     costDecimals,
     usageDecimals,
     entries,
-    points: scanned ?? { count, entry: pointEntry, bucket: pointBucket, cost: cost.values, usage: usage.values },
+    points:
+      scanned ??
+      withLarge({ count, entry: pointEntry, bucket: pointBucket, cost: cost.values, usage: usage.values }, large),
     unknownFields: [...unknownFields],
   };
 }
@@ -358,6 +368,56 @@ function amountColumn(
       values[position] = scaled;
       return scaled !== 0n;
     },
+  };
+}
+
+/** A part of a bucket, or all of it: scaled integers. */
+interface Point {
+  readonly entry: number;
+  readonly bucket: number;
+  readonly cost: bigint;
+  readonly usage: bigint;
+}
+
+/** The largest number of 18 digits, which is what a column of points holds. */
+const largestAmount = 10n ** 18n - 1n;
+/** Parts of one bucket: enough for 10^9 USD. */
+const maxParts = 1000;
+
+/**
+ * A day or a month of 10^6 USD or 10^12 units and more, in parts that a column of points holds; every reader of points
+ * adds them up. Undefined where an amount is no finite number, or beyond all parts.
+ */
+function partsOf(cost: unknown, usage: unknown): Omit<Point, 'entry' | 'bucket'>[] | undefined {
+  const costs = amountsIn(cost, costScale);
+  const usages = amountsIn(usage, usageScale);
+  if (costs === undefined || usages === undefined) return undefined;
+  const count = Math.max(costs.length, usages.length);
+  return Array.from({ length: count }, (_, part) => ({ cost: costs[part] ?? 0n, usage: usages[part] ?? 0n }));
+}
+
+function amountsIn(value: unknown, scale: number): bigint[] | undefined {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
+  const parts: bigint[] = [];
+  let left = scaledInteger(plainDecimal(value), scale);
+  while (left !== 0n && parts.length <= maxParts) {
+    const part = left > largestAmount ? largestAmount : left < -largestAmount ? -largestAmount : left;
+    parts.push(part);
+    left -= part;
+  }
+  return left === 0n ? parts : undefined;
+}
+
+/** The points of a page with those of its large buckets. */
+function withLarge(points: DecodedPoints, large: readonly Point[]): DecodedPoints {
+  if (large.length === 0) return points;
+  const { count } = points;
+  return {
+    count: count + large.length,
+    entry: Int32Array.from([...points.entry.subarray(0, count), ...large.map(({ entry }) => entry)]),
+    bucket: Int32Array.from([...points.bucket.subarray(0, count), ...large.map(({ bucket }) => bucket)]),
+    cost: BigInt64Array.from([...points.cost.subarray(0, count), ...large.map(({ cost }) => cost)]),
+    usage: BigInt64Array.from([...points.usage.subarray(0, count), ...large.map(({ usage }) => usage)]),
   };
 }
 

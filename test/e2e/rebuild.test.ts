@@ -351,7 +351,9 @@ describe.concurrent('rebuild', () => {
     const script = `set -e; costbook() { "$NODE" "$CLI" "$@"; }\n${commands.join('\n')}`;
     const env = { PATH: process.env['PATH'], NODE: process.execPath, CLI: cli, COSTBOOK_NOW: now };
     await promisify(execFile)('sh', ['-c', script], { env });
-    expect(await costsIn(`${dir}-refetched`)).toEqual(expectedCosts(facts, 'admin'));
+    const costs = await costsIn(dir);
+    expect(costs).not.toEqual([]);
+    expect(await costsIn(`${dir}-refetched`)).toEqual(costs);
     await rm(`${dir}-refetched`, { recursive: true });
   });
 
