@@ -19,7 +19,6 @@ import {
   startCli,
 } from '../support/project.ts';
 import {
-  expectedCosts,
   type Fact,
   type ScriptedPlatform,
   type Seen,
