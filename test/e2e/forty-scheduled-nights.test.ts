@@ -284,7 +284,8 @@ test('forty nights under the scheduler leave a row for each, the truth, and send
 
   const rows = await askSnapshot(
     dir,
-    `select strftime(slot, '%Y-%m-%dT%H:%M:%SZ') as slot, list(outcome order by run_number)::varchar as outcomes
+    `select strftime(slot, '%Y-%m-%dT%H:%M:%SZ') as slot, list(outcome order by run_number)::varchar as outcomes,
+      list(error order by run_number)::varchar as errors
     from runs where job = 'nightly' group by slot order by slot`,
   );
   // By the slots of the calendar above: none is left out, none came twice.
@@ -294,7 +295,7 @@ test('forty nights under the scheduler leave a row for each, the truth, and send
     const said = String(rows[index]?.['outcomes'])
       .replace(/[[\]\s]/g, '')
       .split(',');
-    expect(outcomes[trouble], `${day} ${trouble}\n${transcript.join('\n')}`).toContainEqual(said);
+    expect(outcomes[trouble], `${day} ${trouble} ${rows[index]?.['errors']}\n${transcript.join('\n')}`).toContainEqual(said);
   }
   expect(await askSnapshot(dir, `select count(*) as n from runs where slot is null or outcome = 'running'`)).toEqual([
     { n: '0' },
