@@ -252,7 +252,7 @@ test('a close that a killed process journaled and did not commit is closed by th
   expect(await askSnapshot(dir, 'select billing_month, cost, is_closed from closes')).toEqual([
     { billing_month: '2026-09-01', cost: '7.000000000000', is_closed: true },
   ]);
-}, 120_000);
+}, 600_000);
 
 test('what stands in the way of a close is told at once, each with what to do', async () => {
   const { dir, platform, night, run } = await begin(2, 10);
@@ -271,7 +271,7 @@ test('what stands in the way of a close is told at once, each with what to do', 
     4,
     expect.stringContaining('the first month that was closed is 2026-09'),
   ]);
-}, 120_000);
+}, 600_000);
 
 test('a month whose total the platform did not tell is not closed, nor one that changed since it told it', async () => {
   const { dir, platform, night, run } = await begin(2, 10);
@@ -301,7 +301,7 @@ test('a month whose total the platform did not tell is not closed, nor one that 
   expect((await run('2026-10-06T13:30:00Z', 'close', '2026-09')).exitCode).toBe(4);
   await night('2026-10-07T12:30:00Z');
   expect((await run('2026-10-07T13:00:00Z', 'close', '2026-09')).exitCode).toBe(0);
-}, 120_000);
+}, 600_000);
 
 test('where nothing was loaded there is nothing to close, and nothing is made', async () => {
   const dir = await newProject();

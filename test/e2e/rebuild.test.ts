@@ -159,7 +159,7 @@ beforeAll(async () => {
   exitCodes.push(await night(story, platform, '2026-09-22T03:30:00Z'));
   // Nothing changed but an hour more.
   exitCodes.push(await night(story, platform, '2026-09-22T03:40:00Z'));
-}, 120_000);
+}, 600_000);
 
 /** The story's project folder, to be changed. */
 async function copyOfStory(): Promise<string> {

@@ -149,7 +149,7 @@ describe.each([
     await writeFile(join(dir, 'jobs', 'allocation.yaml'), rules);
     night = await ingest(dir, platform, { now: '2026-10-04T02:00:00Z', env: { COSTBOOK_INVENTORY: 'true' } });
     expect(night.exitCode, night.stderr).toBe(0);
-  }, 120_000);
+  }, 600_000);
 
   /** Runs a report and gives its CSV, cell by cell, and its Parquet file's rows. */
   async function reported(

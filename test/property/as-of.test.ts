@@ -221,7 +221,7 @@ test('as of any instant the books answer what a copy taken then answers, and no 
   );
   // Stories in which nothing ever changes would prove nothing.
   expect(restated).toBeGreaterThan(0);
-}, 120_000);
+}, 600_000);
 
 test('before anything was seen the books answer nothing, and say that nothing is complete', async () => {
   const dir = await newProject();
