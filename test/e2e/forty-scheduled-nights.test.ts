@@ -295,7 +295,9 @@ test('forty nights under the scheduler leave a row for each, the truth, and send
     const said = String(rows[index]?.['outcomes'])
       .replace(/[[\]\s]/g, '')
       .split(',');
-    expect(outcomes[trouble], `${day} ${trouble} ${rows[index]?.['errors']}\n${transcript.join('\n')}`).toContainEqual(said);
+    expect(outcomes[trouble], `${day} ${trouble} ${rows[index]?.['errors']}\n${transcript.join('\n')}`).toContainEqual(
+      said,
+    );
   }
   expect(await askSnapshot(dir, `select count(*) as n from runs where slot is null or outcome = 'running'`)).toEqual([
     { n: '0' },
