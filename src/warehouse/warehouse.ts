@@ -301,7 +301,8 @@ export async function openWarehouse(
     await removeOldCopies(file);
     const recorder = await openRecorder(connection, journalFolder(dir));
     // A clock that was moved back must not let two runs see at one instant: as of it, either would be an answer.
-    let lastSeen = ((await lastInstants(connection)).last ?? -1) + 1;
+    const firstSeen = ((await lastInstants(connection)).last ?? -1) + 1;
+    let lastSeen = firstSeen;
     async function seenAt(now: Instant): Promise<Instant> {
       lastSeen = Math.max(now, lastSeen);
       return lastSeen;
@@ -397,7 +398,9 @@ export async function openWarehouse(
       clockAhead: (clockNow) => clockAhead(connection, clockNow),
       async correctInstants(at) {
         const { correctedFrom, last } = await correctInstants(connection, recorder, at);
-        lastSeen = last === undefined ? 0 : last + 1;
+        // Where nothing was put right, what this run saw before stays at its instant.
+        const isRight = correctedFrom === undefined;
+        lastSeen = isRight ? Math.max(firstSeen, Math.min(lastSeen, at.now)) : (last ?? -1) + 1;
         return correctedFrom;
       },
       openStage: async () => openStage(await database.connect(signal), recorder),
