@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 
 const [dist = '', dir = '', weeks = '2', series = '100'] = process.argv.slice(2);
-const { openDatabase } = await import(join(dist, 'warehouse', 'connection.js'));
+const { openDatabase } = await import(join(dist, 'warehouse', 'database.js'));
 const { migrate } = await import(join(dist, 'warehouse', 'migrate.js'));
 
 const database = await openDatabase(join(dir, 'data', 'costbook.duckdb'), { readOnly: false });
