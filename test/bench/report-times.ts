@@ -14,6 +14,7 @@ const [dist = '', dir = '', list = '', repeats = '3'] = process.argv.slice(2);
 const asked: readonly Asked[] = JSON.parse(readFileSync(list, 'utf8'));
 const { openBooks } = await import(join(dist, 'warehouse', 'index.js'));
 const reports = await import(join(dist, 'reports', 'index.js'));
+const { writeAnswer } = await import(join(dist, 'reports', 'export.js'));
 
 const { connection, close } = await openBooks(dir, { lockedDown: false });
 const known = await reports.readReports(join(dir, 'sql'));
@@ -46,7 +47,7 @@ for (const { report: name, given, byHand } of asked) {
     theirs.push(
       await timed((path) => connection.run(`copy (${byHand}) to '${path}' (format parquet, compression zstd)`)),
     );
-    ours.push(await timed((path) => reports.writeAnswer(question, { ...options, path })));
+    ours.push(await timed((path) => writeAnswer(question, { ...options, path })));
   }
   answers.push({ report: name, ours, theirs });
 }
