@@ -19,6 +19,7 @@ import {
   withForecasts,
 } from '../budgets/index.ts';
 import { UsageError } from '../errors.ts';
+import { textOrNull } from '../optional-text.ts';
 import { completenessOf } from '../reports/index.ts';
 import { formatInstant, hourMs, type Instant } from '../time.ts';
 import {
@@ -255,8 +256,4 @@ function clockOf(read: ClockReading | undefined): DataState['accounts'][number][
 
 function toText({ window, because }: UnprovenWindow): { start: string; end: string; because: string } {
   return { start: formatInstant(window.start), end: formatInstant(window.end), because };
-}
-
-function textOrNull(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value);
 }

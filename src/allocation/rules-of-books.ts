@@ -1,6 +1,7 @@
 import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
 import { nearTwins } from '../did-you-mean.ts';
 import { usdDecimals } from '../money.ts';
+import { textOrNull } from '../optional-text.ts';
 import { type Connection, readSql } from '../warehouse/index.ts';
 import { type Condition, type Definition, defaultRule, type Rule } from './definition.ts';
 
@@ -255,8 +256,4 @@ function expectedOf(alternatives: readonly Condition[]): string {
 /** A pattern for LIKE as it is written in the rules. */
 function asWritten(like: string): string {
   return like.replace(/\\(.)|%/gs, (found, escaped: string | undefined) => escaped ?? (found === '%' ? '*' : found));
-}
-
-function textOrNull(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value);
 }

@@ -1,3 +1,4 @@
+import { textOrNull } from '../optional-text.ts';
 import { formatInstant, hourMs } from '../time.ts';
 import { type Connection, readSql, type SqlRow } from '../warehouse/index.ts';
 import { dayName } from './days.ts';
@@ -132,8 +133,4 @@ function effects(
   if (![price, volume].every(Number.isFinite) || difference === 0) return unknown;
   const moved = price / difference >= alone ? 'price' : volume / difference >= alone ? 'usage' : 'both';
   return { moved, priceEffect: usdText(price), volumeEffect: usdText(volume) };
-}
-
-function textOrNull(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value);
 }

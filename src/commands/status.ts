@@ -11,6 +11,7 @@ import {
 import { loadConfig } from '../config/index.ts';
 import { counted } from '../counted.ts';
 import { exitCodes, firstSentence } from '../errors.ts';
+import { textOrNull } from '../optional-text.ts';
 import { forTerminal, maxSentenceLength } from '../safe-text.ts';
 import { dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time.ts';
 import {
@@ -254,10 +255,6 @@ async function movedMonths(connection: Connection): Promise<MovedMonth[]> {
 
 function toStatus({ window, because }: UnprovenWindow): UnprovenStatus {
   return { start: formatInstant(window.start), end: formatInstant(window.end), because };
-}
-
-function textOrNull(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value);
 }
 
 function instantOrNull(value: unknown): string | null {

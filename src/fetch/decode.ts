@@ -123,6 +123,8 @@ function scanPage(
 function pointColumns(capacity: number): {
   /** False where an amount is refused. */
   add(entry: number, bucket: number, cost: unknown, usage: unknown): boolean;
+  /** Which of the two amounts `add` refused: the cost if it is at fault, otherwise the usage. */
+  refused(cost: unknown): { readonly field: 'cost' | 'usage'; readonly wanted: string };
   points(): DecodedPoints;
 } {
   const entries = new Int32Array(capacity);
@@ -142,79 +144,148 @@ function pointColumns(capacity: number): {
       }
       return true;
     },
+    refused: (cost) =>
+      costs.set(count, cost) === undefined
+        ? { field: 'cost', wanted: costs.wanted }
+        : { field: 'usage', wanted: usages.wanted },
     points: () => ({ count, entry: entries, bucket: buckets, cost: costs.values, usage: usages.values }),
   };
 }
 
 /** Decodes a page; its points are those given, where they were read before. */
 function decode(body: unknown, expected: Expected, scanned: DecodedPoints | undefined): DecodedPage {
-  const { window, resolution, about } = expected;
   const unknownFields = new Set<string>();
+  const reader: PageReader = { ...expected, unknownFields };
+  const page = objectAt(reader, body, 'the body');
+  noteUnknown(reader, page, '');
+  checkEcho(reader, page);
+  const { hasMore, nextCursor } = readMeta(reader, page['meta']);
+  const summary = objectAt(reader, page['summary'], 'summary');
+  noteUnknown(reader, summary, 'summary.');
+  const totalCost = totalAt(reader, summary['totalCost'], 'summary.totalCost');
+  // Some JSON encoders write an empty list as null or leave it out; the totals prove that it is empty.
+  const data = page['data'] === null || page['data'] === undefined ? [] : arrayAt(reader, page['data'], 'data');
+  const series = scanned === undefined ? openSeriesReader(reader, data.length) : alreadyRead(scanned);
+  const entries = data.map((item, index) => {
+    const at = `data[${index}]`;
+    const entry = objectAt(reader, item, at);
+    const decoded = readEntry(reader, entry, at);
+    series.read(entry['timeseries'], index, at);
+    return decoded;
+  });
+  return {
+    hasMore,
+    nextCursor,
+    totalCost,
+    costDecimals: entries.reduce((most, { cost }) => Math.max(most, decimalsOf(cost)), decimalsOf(totalCost)),
+    usageDecimals: entries.reduce((most, { usage }) => Math.max(most, decimalsOf(usage)), 0),
+    entries,
+    points: series.points(),
+    unknownFields: [...unknownFields],
+  };
+}
 
-  function refuse(place: string, found: unknown, wanted: string): never {
-    const isText = typeof found !== 'number' && found !== undefined;
-    const shown = found === undefined ? 'nothing' : isText ? excerpt(jsonOf(found), 120) : String(found);
-    throw new RefusedAnswerError(`${about}: ${place}: found ${shown}, expected ${wanted}`);
-  }
-  function objectAt(value: unknown, place: string): Json {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse(place, value, 'an object');
-    return value as Json;
-  }
-  function arrayAt(value: unknown, place: string): readonly unknown[] {
-    return Array.isArray(value) ? value : refuse(place, value, 'an array');
-  }
-  function noteUnknown(value: Json, path: keyof typeof knownFields): void {
-    for (const name in value) {
-      if (unknownFields.size >= answerLimits.maxUnknownNames) return;
-      if (!knownFields[path].has(name)) unknownFields.add(`${path}${name}`.slice(0, answerLimits.maxUnknownLength));
-    }
-  }
-  function totalAt(value: unknown, place: string): string {
-    if (typeof value !== 'number' || !Number.isFinite(value)) refuse(place, value, 'a finite number');
-    if (Math.abs(value) >= 1e20) refuse(place, value, 'a total below 1e20');
-    return plainDecimal(value);
-  }
-  function dimensionAt(value: unknown, place: string): string | undefined {
-    if (value === undefined || value === null || value === '') return undefined;
-    if (typeof value !== 'string') refuse(place, value, 'a string');
-    // A lone surrogate is no text that UTF-8 can carry; it is kept as U+FFFD.
-    return value.toWellFormed();
-  }
+/** What the parts of a page are read with: what is expected of it, and the unknown fields found so far. */
+interface PageReader extends Expected {
+  readonly unknownFields: Set<string>;
+}
 
-  const page = objectAt(body, 'the body');
-  noteUnknown(page, '');
+function refuse({ about }: Expected, place: string, found: unknown, wanted: string): never {
+  const isText = typeof found !== 'number' && found !== undefined;
+  const shown = found === undefined ? 'nothing' : isText ? excerpt(jsonOf(found), 120) : String(found);
+  throw new RefusedAnswerError(`${about}: ${place}: found ${shown}, expected ${wanted}`);
+}
+
+function objectAt(reader: PageReader, value: unknown, place: string): Json {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse(reader, place, value, 'an object');
+  return value as Json;
+}
+
+function arrayAt(reader: PageReader, value: unknown, place: string): readonly unknown[] {
+  return Array.isArray(value) ? value : refuse(reader, place, value, 'an array');
+}
+
+function totalAt(reader: PageReader, value: unknown, place: string): string {
+  if (typeof value !== 'number' || !Number.isFinite(value)) refuse(reader, place, value, 'a finite number');
+  if (Math.abs(value) >= 1e20) refuse(reader, place, value, 'a total below 1e20');
+  return plainDecimal(value);
+}
+
+function dimensionAt(reader: PageReader, value: unknown, place: string): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value !== 'string') refuse(reader, place, value, 'a string');
+  // UTF-8 cannot carry a lone surrogate; it is stored as U+FFFD.
+  return value.toWellFormed();
+}
+
+function noteUnknown({ unknownFields }: PageReader, value: Json, path: keyof typeof knownFields): void {
+  for (const name in value) {
+    if (unknownFields.size >= answerLimits.maxUnknownNames) return;
+    if (!knownFields[path].has(name)) unknownFields.add(`${path}${name}`.slice(0, answerLimits.maxUnknownLength));
+  }
+}
+
+/** Refuses a page that answers another window or resolution. */
+function checkEcho(reader: PageReader, page: Json): void {
+  const { window, resolution } = reader;
   for (const [name, instant] of [
     ['startTime', window.start],
     ['endTime', window.end],
   ] as const) {
     const echoed = page[name];
-    if (typeof echoed !== 'string' || parseRfc3339(echoed) !== instant) refuse(name, echoed, formatInstant(instant));
+    if (typeof echoed !== 'string' || parseRfc3339(echoed) !== instant) {
+      refuse(reader, name, echoed, formatInstant(instant));
+    }
   }
-  if (page['resolution'] !== resolution) refuse('resolution', page['resolution'], `"${resolution}"`);
-  const meta = objectAt(page['meta'], 'meta');
-  noteUnknown(meta, 'meta.');
-  const { hasMore, nextCursor } = meta;
-  if (typeof hasMore !== 'boolean') refuse('meta.hasMore', hasMore, 'true or false');
-  if (nextCursor !== undefined && nextCursor !== null && typeof nextCursor !== 'string') {
-    refuse('meta.nextCursor', nextCursor, 'a string');
-  }
-  const summary = objectAt(page['summary'], 'summary');
-  noteUnknown(summary, 'summary.');
-  const totalCost = totalAt(summary['totalCost'], 'summary.totalCost');
-  // Some JSON encoders write an empty list as null or leave it out; the totals prove that it is empty.
-  const data = page['data'] === null || page['data'] === undefined ? [] : arrayAt(page['data'], 'data');
+  if (page['resolution'] !== resolution) refuse(reader, 'resolution', page['resolution'], `"${resolution}"`);
+}
 
+function readMeta(reader: PageReader, value: unknown): { hasMore: boolean; nextCursor: string | undefined } {
+  const meta = objectAt(reader, value, 'meta');
+  noteUnknown(reader, meta, 'meta.');
+  const { hasMore, nextCursor } = meta;
+  if (typeof hasMore !== 'boolean') refuse(reader, 'meta.hasMore', hasMore, 'true or false');
+  if (nextCursor !== undefined && nextCursor !== null && typeof nextCursor !== 'string') {
+    refuse(reader, 'meta.nextCursor', nextCursor, 'a string');
+  }
+  return { hasMore, nextCursor: nextCursor ? nextCursor : undefined };
+}
+
+/** A group of the page, without its series. */
+function readEntry(reader: PageReader, entry: Json, at: string): DecodedEntry {
+  noteUnknown(reader, entry, 'data[].');
+  const group = objectAt(reader, entry['summary'], `${at}.summary`);
+  noteUnknown(reader, group, 'data[].summary.');
+  const cost = totalAt(reader, group['cost'], `${at}.summary.cost`);
+  const usage = totalAt(reader, group['usage'], `${at}.summary.usage`);
+  return {
+    workspace: dimensionAt(reader, entry['workspace'], `${at}.workspace`),
+    resourceType: dimensionAt(reader, entry['resourceType'], `${at}.resourceType`),
+    resourceName: dimensionAt(reader, entry['resourceName'], `${at}.resourceName`),
+    resourceUuid: dimensionAt(reader, entry['resourceUuid'], `${at}.resourceUuid`),
+    billingDimension: dimensionAt(reader, entry['billingDimension'], `${at}.billingDimension`),
+    cost,
+    usage,
+  };
+}
+
+/** Reads the series of a page's entries into columns of points. */
+interface SeriesReader {
+  read(series: unknown, entry: number, at: string): void;
+  points(): DecodedPoints;
+}
+
+/** For points that were scanned before. */
+function alreadyRead(points: DecodedPoints): SeriesReader {
+  return { read: () => undefined, points: () => points };
+}
+
+function openSeriesReader(reader: PageReader, seriesCount: number): SeriesReader {
+  const { window, resolution } = reader;
   const buckets = bucketsOf(window, resolution);
   const bucketTexts = buckets.map(({ start }) => formatInstant(start));
   const bucketName = bucketNames[resolution];
-  const capacity = scanned === undefined ? data.length * buckets.length : 0;
-  const pointEntry = new Int32Array(capacity);
-  const pointBucket = new Int32Array(capacity);
-  const cost = amountColumn(capacity, costScale);
-  const usage = amountColumn(capacity, usageScale);
-  let costDecimals = decimalsOf(totalCost);
-  let usageDecimals = 0;
-  let count = 0;
+  const columns = pointColumns(seriesCount * buckets.length);
   const large: Point[] = [];
 
   /** The position of the bucket that a timestamp names, -1 where none; the first may be named by its whole month or day. */
@@ -225,88 +296,45 @@ function decode(body: unknown, expected: Expected, scanned: DecodedPoints | unde
     return buckets.findIndex(({ start }) => start === instant);
   }
 
-  const entries = data.map((item, index): DecodedEntry => {
-    const at = `data[${index}]`;
-    const entry = objectAt(item, at);
-    noteUnknown(entry, 'data[].');
-    const group = objectAt(entry['summary'], `${at}.summary`);
-    noteUnknown(group, 'data[].summary.');
-    const groupCost = totalAt(group['cost'], `${at}.summary.cost`);
-    const groupUsage = totalAt(group['usage'], `${at}.summary.usage`);
-    costDecimals = Math.max(costDecimals, decimalsOf(groupCost));
-    usageDecimals = Math.max(usageDecimals, decimalsOf(groupUsage));
-
-    if (scanned === undefined) readSeries(entry['timeseries'], index, at);
-    return {
-      workspace: dimensionAt(entry['workspace'], `${at}.workspace`),
-      resourceType: dimensionAt(entry['resourceType'], `${at}.resourceType`),
-      resourceName: dimensionAt(entry['resourceName'], `${at}.resourceName`),
-      resourceUuid: dimensionAt(entry['resourceUuid'], `${at}.resourceUuid`),
-      billingDimension: dimensionAt(entry['billingDimension'], `${at}.billingDimension`),
-      cost: groupCost,
-      usage: groupUsage,
-    };
-  });
-
-  function readSeries(value: unknown, index: number, at: string): void {
-    const series = arrayAt(value, `${at}.timeseries`);
-    if (series.length !== buckets.length) {
-      refuse(
-        `${at}.timeseries`,
-        `${series.length} buckets`,
-        `${buckets.length}, one for each ${bucketName} of the window`,
-      );
+  /** Adds a bucket's amounts: to the columns, or in parts where they are too large for a column. */
+  function addPoint(point: Json, entry: number, bucket: number, place: () => string): void {
+    const { cost, usage } = point;
+    if (columns.add(entry, bucket, cost, usage)) return;
+    const parts = resolution === 'hourly' ? undefined : partsOf(cost, usage);
+    if (parts === undefined) {
+      const { field, wanted } = columns.refused(cost);
+      refuse(reader, `${place()}.${field}`, point[field], wanted);
     }
-    const seen = new Uint8Array(buckets.length);
-    for (let position = 0; position < buckets.length; position += 1) {
-      const point = series[position] as Json;
-      if (typeof point !== 'object' || point === null) refuse(`${at}.timeseries[${position}]`, point, 'an object');
-      if (position === 0) noteUnknown(point, 'data[].timeseries[].');
-      const timestamp = point['timestamp'];
-      let bucket = position;
-      if (timestamp !== bucketTexts[position]) {
-        // Not in the usual form or order: what instant is it?
-        bucket = bucketStarting(timestamp);
-        if (bucket < 0) {
-          refuse(
-            `${at}.timeseries[${position}].timestamp`,
-            timestamp,
-            `the start of one of the ${buckets.length} ${bucketName}s from ${bucketTexts[0]} on`,
-          );
-        }
-      }
-      if (seen[bucket] === 1) refuse(`${at}.timeseries[${position}].timestamp`, timestamp, `each ${bucketName} once`);
-      seen[bucket] = 1;
-      const hasCost = cost.set(count, point['cost']);
-      const hasUsage = usage.set(count, point['usage']);
-      if (hasCost === undefined || hasUsage === undefined) {
-        const parts = resolution === 'hourly' ? undefined : partsOf(point['cost'], point['usage']);
-        if (parts !== undefined) {
-          for (const part of parts) large.push({ entry: index, bucket, ...part });
-          continue;
-        }
-      }
-      if (hasCost === undefined) refuse(`${at}.timeseries[${position}].cost`, point['cost'], cost.wanted);
-      if (hasUsage === undefined) refuse(`${at}.timeseries[${position}].usage`, point['usage'], usage.wanted);
-      if (hasCost || hasUsage) {
-        pointEntry[count] = index;
-        pointBucket[count] = bucket;
-        count += 1;
-      }
-    }
+    for (const part of parts) large.push({ entry, bucket, ...part });
   }
 
   return {
-    hasMore,
-    nextCursor: nextCursor ? nextCursor : undefined,
-    totalCost,
-    costDecimals,
-    usageDecimals,
-    entries,
-    points:
-      scanned ??
-      withLarge({ count, entry: pointEntry, bucket: pointBucket, cost: cost.values, usage: usage.values }, large),
-    unknownFields: [...unknownFields],
+    read(value, entry, at) {
+      const series = arrayAt(reader, value, `${at}.timeseries`);
+      if (series.length !== buckets.length) {
+        const wanted = `${buckets.length}, one for each ${bucketName} of the window`;
+        refuse(reader, `${at}.timeseries`, `${series.length} buckets`, wanted);
+      }
+      const seen = new Uint8Array(buckets.length);
+      for (let position = 0; position < buckets.length; position += 1) {
+        const point = series[position] as Json;
+        // Made where a page is refused only: a text for each point would cost more than the point.
+        const place = () => `${at}.timeseries[${position}]`;
+        if (typeof point !== 'object' || point === null) refuse(reader, place(), point, 'an object');
+        if (position === 0) noteUnknown(reader, point, 'data[].timeseries[].');
+        const timestamp = point['timestamp'];
+        // In the usual form and order the text alone says which bucket it is.
+        const bucket = timestamp === bucketTexts[position] ? position : bucketStarting(timestamp);
+        if (bucket < 0) {
+          const wanted = `the start of one of the ${buckets.length} ${bucketName}s from ${bucketTexts[0]} on`;
+          refuse(reader, `${place()}.timestamp`, timestamp, wanted);
+        }
+        if (seen[bucket] === 1) refuse(reader, `${place()}.timestamp`, timestamp, `each ${bucketName} once`);
+        seen[bucket] = 1;
+        addPoint(point, entry, bucket, place);
+      }
+    },
+    points: () => withLarge(columns.points(), large),
   };
 }
 

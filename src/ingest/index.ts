@@ -11,7 +11,7 @@ import {
 import { coverWindows, planWindows, type Role } from '../fetch/index.ts';
 import { type Client, discoverAccounts, discoverHistoryStart, metricsLimits } from '../platform/index.ts';
 import { floorHour, floorMonth, formatInstant, formatWindow, hourMs, type Instant, type Window } from '../time.ts';
-import type { TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
+import type { CoveredPiece, TotalDecimals, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
 import { correctFalseClaims, openRunClock, type RunClock, reportClock } from './clocks.ts';
 import { type ListingSummary, readInventory } from './inventory.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
@@ -98,6 +98,31 @@ async function registerAccounts({ config }: IngestRequest, { warehouse, effects 
   }
 }
 
+/** What happened to an account during its ingest; every part adds to it. */
+interface AccountProgress {
+  /** Empty until the platform has named it. */
+  account: string;
+  readonly requests: RequestCounts;
+  readonly totals: { windows: number; pages: number; rows: number; restated: number };
+  readonly errors: string[];
+  readonly codes: number[];
+  readonly unproven: UnprovenWindow[];
+  role: Role | undefined;
+  isPlatformClockWrong: boolean;
+  /** Whether the platform has answered any request of this account so far. */
+  hasAnswered: boolean;
+}
+
+/** What the steps of an account's ingest share. */
+interface AccountIngest {
+  readonly config: AccountConfig;
+  readonly client: Client;
+  readonly request: IngestRequest;
+  readonly tools: IngestTools;
+  readonly clock: RunClock;
+  readonly progress: AccountProgress;
+}
+
 async function ingestAccount(
   config: AccountConfig,
   platform: Client,
@@ -105,131 +130,192 @@ async function ingestAccount(
   tools: IngestTools,
   clock: RunClock,
 ): Promise<Omit<AccountSummary, 'listings'>> {
-  let hasAnswered = false;
+  const progress: AccountProgress = {
+    account: config.id ?? '',
+    requests: { new: 0, settle: 0, verify: 0, repair: 0 },
+    totals: { windows: 0, pages: 0, rows: 0, restated: 0 },
+    errors: [],
+    codes: [],
+    unproven: [],
+    role: undefined,
+    isPlatformClockWrong: false,
+    hasAnswered: false,
+  };
   const client: Client = {
     ...platform,
     async call(...asked) {
       const answer = await platform.call(...asked);
-      hasAnswered = true;
+      progress.hasAnswered = true;
       return answer;
     },
   };
-  const { warehouse, effects } = tools;
-  const requests: RequestCounts = { new: 0, settle: 0, verify: 0, repair: 0 };
-  const errors: string[] = [];
-  const codes: number[] = [];
-  const totals = { windows: 0, pages: 0, rows: 0, restated: 0 };
-  const unproven: UnprovenWindow[] = [];
-  let role: Role | undefined;
-  let id = config.id ?? '';
-  let past: PastVerification | undefined;
-  let isPlatformClockWrong = false;
-
-  function note(error: CostbookError): void {
-    errors.push(error.message);
-    codes.push(error.exitCode);
-    effects.log.warn('account is not up to date', { account: id, because: error.message });
-  }
-  const failing = { note, signal: tools.signal, hasAnswered: () => hasAnswered };
-
+  const ingest: AccountIngest = { config, client, request, tools, clock, progress };
   try {
-    const counted = countingClient(client, () => (requests.new += 1));
-    id = config.id ?? (await onlyAccount(counted, config.url, tools.signal));
-    const now = effects.now();
-    const lastHour = floorHour(now);
-    const before = await warehouse.accountLedger(id);
-    // An account without any cost so far is asked again where its history begins: the answer may be another by now.
-    const knownStart = before?.hasAmounts ? before.historyStart : undefined;
-    const historyStart = config.since ?? knownStart ?? (await findHistoryStart(counted, id, lastHour, tools));
-    const facts = {
-      account: id,
-      name: config.name,
-      historyStart,
-      settleDays: request.config.settleDays,
-      lagHours: request.config.lagHours,
-    };
-    const known: TotalsKnown = {
-      decimals: before?.decimals ?? { cost: 0, usage: 0 },
-      agreedTolerance: request.config.proofTolerance,
-    };
-    await warehouse.saveAccount({ ...facts, role: before?.role, decimals: known.decimals }, now);
-
-    let covered = await warehouse.coveredPieces(id);
-    if (await correctFalseClaims(id, covered, counted, request, tools)) covered = await warehouse.coveredPieces(id);
-    // A run that is to look at a part of the hours only, or at everything again, has no question about the past.
-    const isWhole = request.from === undefined && request.to === undefined && !request.refetch;
-    past = isWhole
-      ? await openPast({
-          account: id,
-          covered,
-          client: countingClient(client, () => (requests.verify += 1)),
-          known,
-          role: before?.role,
-          now,
-          request,
-          tools,
-        })
-      : undefined;
-    const changed = await unlessPlatformFails(() => past?.days(), failing);
-    const planned = planWindows({
-      now,
-      historyStart,
-      from: request.from,
-      to: request.to,
-      refetch: request.refetch,
-      settleDays: request.config.settleDays,
-      covered,
-      again: [...(await warehouse.unproven(id)).map(({ window }) => window), ...(changed ?? [])],
-    });
-    const reading = {
-      account: id,
-      client,
-      requests,
-      known,
-      roleBefore: before?.role,
-      now,
-      request,
-      tools,
-      clock,
-      totals,
-    };
-    const result = await ingestWindows({ ...reading, planned, role: undefined });
-    role = result.role;
-    unproven.push(...result.unproven);
-    isPlatformClockWrong = result.isPlatformClockWrong;
-    for (const failure of result.failures) note(failure);
-    if (role !== undefined) await warehouse.saveAccount({ ...facts, role, decimals: result.decimals }, effects.now());
-
-    const readAgain = async (days: readonly Window[] | undefined): Promise<void> => {
-      if (days === undefined || days.length === 0) return;
-      const again = coverWindows(days, metricsLimits.maxHourlyWindowMs);
-      const planned = again.map((window) => ({ window, reason: 'repair' as const }));
-      const repaired = await ingestWindows({ ...reading, planned, role });
-      unproven.push(...repaired.unproven);
-      for (const failure of repaired.failures) note(failure);
-    };
-    await readAgain(await unlessPlatformFails(() => past?.series(), failing));
-    const end = (await warehouse.completeness(id))?.completeThrough ?? historyStart;
-    await readAgain(await unlessPlatformFails(() => past?.months({ start: historyStart, end }), failing));
-    await unlessPlatformFails(() => past?.confirm(), failing);
-    if (isWhole) unproven.push(...(await warehouse.contradictions(id)));
+    await fetchAccount(ingest);
   } catch (error) {
     if (!isAccountsOwn(error)) throw error;
-    note(error);
+    note(ingest, error);
+  }
+  const { account } = progress;
+  if (account !== '' && !progress.isPlatformClockWrong) {
+    await clock.settle(account, client.clocks());
+    await reportClock(account, client.clocks(), request, tools);
+  }
+  return summarize(ingest);
+}
+
+/** Records a failure of the account; the ingest of the others goes on. */
+function note({ progress, tools }: AccountIngest, error: CostbookError): void {
+  progress.errors.push(error.message);
+  progress.codes.push(error.exitCode);
+  tools.effects.log.warn('account is not up to date', { account: progress.account, because: error.message });
+}
+
+/** What the books hold of an account before anything is fetched, and since when its books begin. */
+interface AccountStart {
+  readonly historyStart: Instant;
+  readonly roleBefore: Role | undefined;
+  readonly known: TotalsKnown;
+  /** Stores the account's facts with what is known by now. */
+  save(role: Role | undefined, decimals: TotalDecimals, now: Instant): Promise<void>;
+}
+
+/** Finds out which account it is and where its history begins, and stores both. */
+async function startAccount(ingest: AccountIngest, now: Instant): Promise<AccountStart> {
+  const { config, client, request, tools, progress } = ingest;
+  const { warehouse } = tools;
+  const { account } = progress;
+  const counted = countingClient(client, () => (progress.requests.new += 1));
+  const before = await warehouse.accountLedger(account);
+  // An account without any cost so far is asked again where its history begins: the answer may be another by now.
+  const knownStart = before?.hasAmounts ? before.historyStart : undefined;
+  const historyStart = config.since ?? knownStart ?? (await findHistoryStart(counted, account, floorHour(now), tools));
+  const { settleDays, lagHours, proofTolerance } = request.config;
+  const facts = { account, name: config.name, historyStart, settleDays, lagHours };
+  const start: AccountStart = {
+    historyStart,
+    roleBefore: before?.role,
+    known: { decimals: before?.decimals ?? { cost: 0, usage: 0 }, agreedTolerance: proofTolerance },
+    save: (role, decimals, at) => warehouse.saveAccount({ ...facts, role, decimals }, at),
+  };
+  await start.save(start.roleBefore, start.known.decimals, now);
+  return start;
+}
+
+/** Fetches what an account is missing, and verifies its past where the run looks at all of it. */
+async function fetchAccount(ingest: AccountIngest): Promise<void> {
+  const { config, client, request, tools, progress } = ingest;
+  const { warehouse, effects } = tools;
+  const counted = countingClient(client, () => (progress.requests.new += 1));
+  progress.account = config.id ?? (await onlyAccount(counted, config.url, tools.signal));
+  const { account } = progress;
+  const now = effects.now();
+  const start = await startAccount(ingest, now);
+  let covered = await warehouse.coveredPieces(account);
+  if (await correctFalseClaims(account, covered, counted, request, tools)) {
+    covered = await warehouse.coveredPieces(account);
+  }
+  // A run that is to look at a part of the hours only, or at everything again, has no question about the past.
+  const isWhole = request.from === undefined && request.to === undefined && !request.refetch;
+  const past = isWhole
+    ? await openPast({
+        account,
+        covered,
+        client: countingClient(client, () => (progress.requests.verify += 1)),
+        known: start.known,
+        role: start.roleBefore,
+        now,
+        request,
+        tools,
+      })
+    : undefined;
+  try {
+    await fetchAndVerify(ingest, { ...start, now, covered, past });
   } finally {
     past?.close();
   }
+  if (isWhole) progress.unproven.push(...(await warehouse.contradictions(account)));
+}
 
-  if (id !== '' && !isPlatformClockWrong) {
-    await clock.settle(id, client.clocks());
-    await reportClock(id, client.clocks(), request, tools);
-  }
-  const complete = await warehouse.completeness(id);
-  const tooOldBefore = effects.now() - request.config.freshnessHours * hourMs;
+/** Fetches the windows that are missing or changed, then verifies the past and fetches again what differs in it. */
+async function fetchAndVerify(
+  ingest: AccountIngest,
+  start: AccountStart & {
+    readonly now: Instant;
+    readonly covered: readonly CoveredPiece[];
+    readonly past: PastVerification | undefined;
+  },
+): Promise<void> {
+  const { request, tools, progress } = ingest;
+  const { warehouse, effects } = tools;
+  const { account } = progress;
+  const { historyStart, past } = start;
+  const changed = await unlessPlatformFails(ingest, () => past?.days());
+  const planned = planWindows({
+    now: start.now,
+    historyStart,
+    from: request.from,
+    to: request.to,
+    refetch: request.refetch,
+    settleDays: request.config.settleDays,
+    covered: start.covered,
+    again: [...(await warehouse.unproven(account)).map(({ window }) => window), ...(changed ?? [])],
+  });
+  const result = await fetchWindows(ingest, start, planned);
+  progress.role = result.role;
+  progress.isPlatformClockWrong = result.isPlatformClockWrong;
+  if (result.role !== undefined) await start.save(result.role, result.decimals, effects.now());
+
+  await fetchAgain(ingest, start, await unlessPlatformFails(ingest, () => past?.series()));
+  const end = (await warehouse.completeness(account))?.completeThrough ?? historyStart;
+  await fetchAgain(ingest, start, await unlessPlatformFails(ingest, () => past?.months({ start: historyStart, end })));
+  await unlessPlatformFails(ingest, () => past?.confirm());
+}
+
+/** Fetches and loads windows, and adds what came of them to the account's progress. */
+async function fetchWindows(
+  ingest: AccountIngest,
+  { known, roleBefore, now }: AccountStart & { readonly now: Instant },
+  planned: Parameters<typeof ingestWindows>[0]['planned'],
+): ReturnType<typeof ingestWindows> {
+  const { client, request, tools, clock, progress } = ingest;
+  const { account, requests, totals, role } = progress;
+  const reading = { account, client, requests, known, roleBefore, now, request, tools, clock, totals };
+  const result = await ingestWindows({ ...reading, planned, role });
+  progress.unproven.push(...result.unproven);
+  for (const failure of result.failures) note(ingest, failure);
+  return result;
+}
+
+/** Fetches days of the past once more in which books and platform differ. */
+async function fetchAgain(
+  ingest: AccountIngest,
+  start: AccountStart & { readonly now: Instant },
+  days: readonly Window[] | undefined,
+): Promise<void> {
+  if (days === undefined || days.length === 0) return;
+  const windows = coverWindows(days, metricsLimits.maxHourlyWindowMs);
+  await fetchWindows(
+    ingest,
+    start,
+    windows.map((window) => ({ window, reason: 'repair' as const })),
+  );
+}
+
+/** What the ingest did for an account and how its books are now. */
+async function summarize({
+  client,
+  request,
+  tools,
+  progress,
+}: AccountIngest): Promise<Omit<AccountSummary, 'listings'>> {
+  const { account, role, totals, requests, unproven, errors, codes } = progress;
+  const complete = await tools.warehouse.completeness(account);
+  const tooOldBefore = tools.effects.now() - request.config.freshnessHours * hourMs;
   const isTooOld = (complete?.completeThrough ?? 0) < tooOldBefore;
-  if (unproven.some(({ isYoung }) => !isYoung || isTooOld)) codes.push(exitCodes.unproven);
+  const isUnproven = unproven.some(({ isYoung }) => !isYoung || isTooOld);
   return {
-    account: id,
+    account,
     completeThrough: complete?.completeThrough,
     settledThrough: complete?.settledThrough,
     role,
@@ -238,7 +324,7 @@ async function ingestAccount(
     retries: client.counters.retries,
     unproven,
     errors,
-    exitCodes: codes,
+    exitCodes: isUnproven ? [...codes, exitCodes.unproven] : codes,
   };
 }
 
@@ -247,28 +333,20 @@ async function ingestAccount(
  * same. What every other request would meet as well is thrown.
  */
 async function unlessPlatformFails<T>(
+  ingest: AccountIngest,
   verify: () => Promise<T> | undefined,
-  { note, signal, hasAnswered }: Failing,
 ): Promise<T | undefined> {
   try {
     return await verify();
   } catch (error) {
-    signal.throwIfAborted(); // the time is over, or a person has ended it
-    // Who has not answered anything so far will keep the next request waiting just as long.
-    const isMute = error instanceof PlatformError && error.code === 'timeout' && !hasAnswered();
+    ingest.tools.signal.throwIfAborted(); // the time is over, or a person has ended it
+    // A platform that has not answered anything so far would let the next request wait just as long.
+    const isMute = error instanceof PlatformError && error.code === 'timeout' && !ingest.progress.hasAnswered;
     const mayGoOn = error instanceof RefusedAnswerError || (error instanceof PlatformError && !isHopeless(error));
     if (isMute || !mayGoOn) throw error;
-    note(error);
+    note(ingest, error);
     return undefined;
   }
-}
-
-/** What there is to know where the platform fails a request. */
-interface Failing {
-  note(error: CostbookError): void;
-  readonly signal: AbortSignal;
-  /** Whether the platform has answered any request of this account so far. */
-  hasAnswered(): boolean;
 }
 
 /** True for a failure that concerns one account; anything else ends the run. */

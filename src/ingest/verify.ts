@@ -1,4 +1,4 @@
-import pLimit from 'p-limit';
+import pLimit, { type LimitFunction } from 'p-limit';
 import { plainDecimal } from '../decimals.ts';
 import { PlatformError, UnprovenError } from '../errors.ts';
 import {
@@ -23,6 +23,7 @@ import {
 import type { Client, GroupByDimension } from '../platform/index.ts';
 import { floorHour, formatInstant, formatWindow, type Instant, unionWindows, type Window } from '../time.ts';
 import {
+  type ComparedTotals,
   type Connection,
   type Contradiction,
   dueMonths,
@@ -33,6 +34,7 @@ import {
   seriesLives,
   seriesVerified,
   type TotalsKnown,
+  type Verification,
 } from '../warehouse/index.ts';
 import type { IngestRequest, IngestTools } from './tools.ts';
 import { askAboutRole } from './windows.ts';
@@ -71,212 +73,252 @@ interface Asked {
   comparison: PastComparison;
 }
 
-/** Opens the verification of an account's settled past, as it is in the books now. */
-export async function openPast(options: {
-  account: string;
-  covered: readonly CoveredPiece[];
+/** What opens the verification of an account's past. */
+export interface PastOptions {
+  readonly account: string;
+  readonly covered: readonly CoveredPiece[];
   /** Counts its requests. */
-  client: Client;
-  known: TotalsKnown;
+  readonly client: Client;
+  readonly known: TotalsKnown;
   /** As whom the account was read before. */
-  role: Role | undefined;
-  now: Instant;
-  request: IngestRequest;
-  tools: IngestTools;
-}): Promise<PastVerification> {
-  const { account, client, known, request, tools } = options;
-  const { warehouse, effects, signal } = tools;
-  const { config, runNumber } = request;
+  readonly role: Role | undefined;
+  readonly now: Instant;
+  readonly request: IngestRequest;
+  readonly tools: IngestTools;
+}
+
+/** What every part of a verification works with. */
+interface Past extends PastOptions {
+  readonly verification: Verification;
+  readonly lastHour: Instant;
+  /** Days that end by then are settled. */
+  readonly until: Instant;
+  /** Every question of tonight, for the second comparison. */
+  readonly asked: Asked[];
+  /** How many questions were asked; it numbers them. */
+  questions: number;
+  /** Runs one comparison at a time: it takes several statements, and two at once would record each other's proofs. */
+  readonly oneAtATime: LimitFunction;
+}
+
+/** Opens the verification of an account's settled past, as it is in the books now. */
+export async function openPast(options: PastOptions): Promise<PastVerification> {
+  const { account, known, request, tools } = options;
   const lastHour = floorHour(options.now);
-  const { settleDays, verifyDays, deepVerifyPages } = config;
-  const until = settledUntil(lastHour, settleDays);
-  const everything = settledDays(options.covered, {
+  const verification = await tools.warehouse.openVerification(account, known);
+  const past: Past = {
+    ...options,
+    verification,
     lastHour,
-    settleDays,
-    verifyDays: everyDay,
-  });
-  const verification = await warehouse.openVerification(account, known);
-  const asked: Asked[] = [];
-  let questions = 0;
-
-  /** Asks a query and compares its answer; an answer that contradicts itself is asked for once more. */
-  async function ask(query: Query, reading: number): Promise<Asked> {
-    questions += 1;
-    const has = (dimension: GroupByDimension) => query.groupBy.includes(dimension);
-    const question: PastQuestion = {
-      number: questions,
-      purpose: isPastPurpose(query.purpose) ? query.purpose : 'series',
-      window: query.window,
-      unit: query.resolution === 'monthly' ? 'month' : 'day',
-      buckets: bucketsOf(query.window, query.resolution ?? 'daily'),
-      by: {
-        workspace: has('workspace'),
-        type: has('resource_type'),
-        name: has('resource_name'),
-        uuid: has('resource_uuid'),
-      },
-      billingDimension: query.billingDimension,
-      resourceName: query.resourceName,
-    };
-    const sink = await verification.addQuestion(question);
-    await askQuery({ account, query, client, landing: notLanded, sink, log: effects.log, signal });
-    const comparison = await compare(question, reading);
-    if (comparison.answerFault === undefined || reading > 1) return { question, query, comparison };
-    return ask(query, reading + 1);
-  }
-
-  // Several statements that belong together: two questions compared at once would record each other's proofs.
-  const oneAtATime = pLimit(1);
-  function compare(question: PastQuestion, reading: number): Promise<PastComparison> {
-    return oneAtATime(async () => {
-      const seenAt = await warehouse.seenAt(effects.now());
-      return verification.compare(question, { runNumber, reading, seenAt });
-    });
-  }
-
-  /** Asks several queries, `concurrency` at a time, and returns the days in which their answers differ. */
-  async function askAll(queries: readonly Query[]): Promise<Asked[]> {
-    const inFlight = pLimit(config.concurrency);
-    const settled = await Promise.allSettled(queries.map((query) => inFlight(() => ask(query, 1))));
-    return settled.map((result) => {
-      if (result.status === 'rejected') throw result.reason;
-      return result.value;
-    });
-  }
-
-  /** Throws where the platform shows only a part of what it showed before. */
-  function askAboutSight(totals: Awaited<ReturnType<typeof verification.totals>>): void {
-    const { ours, theirs, days, lowerDays, workspacesGone } = totals;
-    const isLess = days >= sightDays && lowerDays >= days * sightShareOfDays && theirs < ours * sightShareOfCost;
-    if (!isLess && workspacesGone.length === 0) return;
-    const what = isLess
-      ? `over ${days} settled days with cost the platform shows ${theirs.toFixed(2)} USD, and the books hold ` +
-        `${ours.toFixed(2)} USD of the same days`
-      : `the platform shows no cost any more, on any settled day, of ${workspacesGone.join(', ')}`;
-    throw new UnprovenError(
-      `account ${account}: ${what}. Nothing was changed. Does the token see less than before? If so, give the account ` +
-        'one that sees all of it; if the platform did restate so much, run "costbook ingest --accept-sight" once',
-    );
-  }
-
-  function tell(found: readonly Asked[]): Window[] {
-    const differing = found.flatMap(({ query, comparison }) => bucketsIn(query, comparison.differences));
-    const days = unionWindows(differing);
-    for (const { question, comparison } of found) {
-      for (const difference of comparison.differences.slice(0, 3)) {
-        effects.log.warn('the past is not what it was; it is read again', {
-          account,
-          window: formatWindow(question.window),
-          because: describe(question, difference),
-        });
-      }
-    }
-    return days;
-  }
-
-  /** What contradicts: the last hours of a young month may have changed since they were read, so it is asked again. */
-  function settledPart(question: PastQuestion, found: PastComparison): PastComparison {
-    if (question.purpose !== 'months') return found;
-    const young = question.buckets.filter(({ end }) => end > until).map(({ start }) => start);
-    const [first] = found.differences.filter(({ bucketStart }) => young.includes(bucketStart));
-    if (first !== undefined) {
-      effects.log.info('a month that is not settled does not meet its total yet; the next run asks again', {
-        account,
-        because: describe(question, first),
-      });
-    }
-    return { ...found, differences: found.differences.filter(({ bucketStart }) => !young.includes(bucketStart)) };
-  }
-
-  /** A month in which series differ, asked for by day. */
-  async function narrow({ query, comparison }: Asked): Promise<Asked[]> {
-    const months = bucketsIn(query, comparison.differences).flatMap(splitAtMidnight);
-    const narrower = months.map((window) => {
-      const within = comparison.differences.filter(
-        ({ bucketStart }) => bucketStart >= window.start && bucketStart < window.end,
-      );
-      // The fewest series that hold all that differ in this month.
-      return {
-        ...query,
-        ...seriesQuery(window, 'daily', {
-          billingDimension: query.billingDimension ?? only(within.map(({ billingDimension }) => billingDimension)),
-          resourceName: only(within.map(({ resourceName }) => resourceName)),
-        }),
-        purpose: query.purpose,
-        groupBy: query.groupBy,
-      };
-    });
-    return askAll(narrower);
-  }
-
+    until: settledUntil(lastHour, request.config.settleDays),
+    asked: [],
+    questions: 0,
+    oneAtATime: pLimit(1),
+  };
   return {
-    async days() {
-      const days = settledDays(options.covered, { lastHour, settleDays, verifyDays });
-      if (days.length === 0) return [];
-      const groups = await groupsByWorkspace(verification.connection, account, days);
-      const { queries, byWorkspace } = daysQueries(days, options.role, groups);
-      const found = await askAll(queries).catch(async (error: unknown) => {
-        if (!(byWorkspace && error instanceof PlatformError && error.status === 403)) throw error;
-        // Refused by workspace alone, or altogether? Only the first is another role.
-        const asMember = await askAll(daysQueries(days, 'member', groups).queries);
-        askAboutRole(account, 'admin', 'member', request.acceptSight);
-        return asMember;
-      });
-      if (!request.acceptSight) askAboutSight(await verification.totals(sightDays));
-      asked.push(...found);
-      return tell(found);
-    },
-
-    async series() {
-      if (everything.length === 0 || deepVerifyPages === 0) return [];
-      const { connection } = verification;
-      const queries = await tonightsSeries(connection, account, everything, deepVerifyPages, options.role);
-      const found = await askAll(queries);
-      asked.push(...found);
-      const differing = found.filter(({ comparison }) => comparison.differences.length > 0);
-      const byDay = differing.filter(({ question }) => question.unit === 'day');
-      const byMonth = differing.filter(({ question }) => question.unit === 'month');
-      const narrowed = (await Promise.all(byMonth.map(narrow))).flat();
-      asked.push(...narrowed);
-      return tell([...byDay, ...narrowed]);
-    },
-
-    async months(complete) {
-      const months = wholeMonths(complete);
-      if (months === undefined) return [];
-      const due = await dueMonths(verification.connection, account, months);
-      const found = await askAll(monthsQueries(due));
-      asked.push(...found);
-      const differing = found.flatMap(({ question, comparison }) =>
-        question.buckets.filter(
-          ({ start, end }) => end <= until && comparison.differences.some(({ bucketStart }) => bucketStart === start),
-        ),
-      );
-      const byDay = await askAll(differing.map((month) => daysQuery(month, false)));
-      asked.push(...byDay);
-      return tell(byDay);
-    },
-
-    async confirm() {
-      for (const { question, query, comparison } of asked) {
-        let after = comparison;
-        if (after.differences.length > 0) after = await compare(question, 2);
-        // The platform's numbers may have moved on since it was asked.
-        if (after.differences.length > 0) after = (await ask(query, 3)).comparison;
-        const seenAt = await warehouse.seenAt(effects.now());
-        const found = contradictionsOf(question, query, settledPart(question, after)).map((one) => ({
-          ...one,
-          because: tools.redact(one.because),
-        }));
-        for (const { window, because } of found) {
-          effects.log.warn('the past is unproven', { account, window: formatWindow(window), because });
-        }
-        await verification.recordAsked(question, found, { runNumber, seenAt });
-      }
-    },
-
+    days: () => verifyDays(past),
+    series: () => verifySeries(past),
+    months: (complete) => verifyMonths(past, complete),
+    confirm: () => confirm(past),
     close: () => verification.close(),
   };
+}
+
+/** Compares the daily totals of the newest settled days. */
+async function verifyDays(past: Past): Promise<Window[]> {
+  const { account, request, role, verification } = past;
+  const days = settledDaysOf(past, request.config.verifyDays);
+  if (days.length === 0) return [];
+  const groups = await groupsByWorkspace(verification.connection, account, days);
+  const { queries, byWorkspace } = daysQueries(days, role, groups);
+  const found = await askAll(past, queries).catch(async (error: unknown) => {
+    if (!(byWorkspace && error instanceof PlatformError && error.status === 403)) throw error;
+    // Refused by workspace alone, or altogether? Only the first is another role.
+    const asMember = await askAll(past, daysQueries(days, 'member', groups).queries);
+    askAboutRole(account, 'admin', 'member', request.acceptSight);
+    return asMember;
+  });
+  if (!request.acceptSight) refuseReducedTotals(account, await verification.totals(sightDays));
+  past.asked.push(...found);
+  return differingDays(past, found);
+}
+
+/** Compares tonight's share of the totals of every series. */
+async function verifySeries(past: Past): Promise<Window[]> {
+  const { deepVerifyPages } = past.request.config;
+  const everything = settledDaysOf(past, everyDay);
+  if (everything.length === 0 || deepVerifyPages === 0) return [];
+  const { connection } = past.verification;
+  const found = await askAll(
+    past,
+    await tonightsSeries(connection, past.account, everything, deepVerifyPages, past.role),
+  );
+  past.asked.push(...found);
+  const differing = found.filter(({ comparison }) => comparison.differences.length > 0);
+  const byDay = differing.filter(({ question }) => question.unit === 'day');
+  const byMonth = differing.filter(({ question }) => question.unit === 'month');
+  const narrowed = (await Promise.all(byMonth.map((one) => narrow(past, one)))).flat();
+  past.asked.push(...narrowed);
+  return differingDays(past, [...byDay, ...narrowed]);
+}
+
+/** Compares the totals of whole months that changed since they last matched; those that differ are asked by day. */
+async function verifyMonths(past: Past, complete: Window): Promise<Window[]> {
+  const months = wholeMonths(complete);
+  if (months === undefined) return [];
+  const due = await dueMonths(past.verification.connection, past.account, months);
+  const found = await askAll(past, monthsQueries(due));
+  past.asked.push(...found);
+  const differing = found.flatMap(({ question, comparison }) =>
+    question.buckets.filter(
+      ({ start, end }) => end <= past.until && comparison.differences.some(({ bucketStart }) => bucketStart === start),
+    ),
+  );
+  const byDay = await askAll(
+    past,
+    differing.map((month) => daysQuery(month, false)),
+  );
+  past.asked.push(...byDay);
+  return differingDays(past, byDay);
+}
+
+/** Compares once more what differed, asks again where it still does, and records what differs even then. */
+async function confirm(past: Past): Promise<void> {
+  const { account, request, tools, verification } = past;
+  for (const { question, query, comparison } of past.asked) {
+    let after = comparison;
+    if (after.differences.length > 0) after = await compare(past, question, 2);
+    // The platform's numbers may have changed since the question was asked.
+    if (after.differences.length > 0) after = (await ask(past, query, 3)).comparison;
+    const seenAt = await tools.warehouse.seenAt(tools.effects.now());
+    const found = contradictionsOf(question, query, settledPart(past, question, after)).map((one) => ({
+      ...one,
+      because: tools.redact(one.because),
+    }));
+    for (const { window, because } of found) {
+      tools.effects.log.warn('the past is unproven', { account, window: formatWindow(window), because });
+    }
+    await verification.recordAsked(question, found, { runNumber: request.runNumber, seenAt });
+  }
+}
+
+/** The settled days in the books, as windows: the newest so many. */
+function settledDaysOf({ covered, lastHour, request }: Past, verifyDays: number): Window[] {
+  return settledDays(covered, { lastHour, settleDays: request.config.settleDays, verifyDays });
+}
+
+/** Asks a query and compares its answer; an answer that contradicts itself is asked for once more. */
+async function ask(past: Past, query: Query, reading: number): Promise<Asked> {
+  const { account, client, tools, verification } = past;
+  past.questions += 1;
+  const question = questionOf(query, past.questions);
+  const sink = await verification.addQuestion(question);
+  const { effects, signal } = tools;
+  await askQuery({ account, query, client, landing: notLanded, sink, log: effects.log, signal });
+  const comparison = await compare(past, question, reading);
+  if (comparison.answerFault === undefined || reading > 1) return { question, query, comparison };
+  return ask(past, query, reading + 1);
+}
+
+function questionOf(query: Query, number: number): PastQuestion {
+  const has = (dimension: GroupByDimension) => query.groupBy.includes(dimension);
+  return {
+    number,
+    purpose: isPastPurpose(query.purpose) ? query.purpose : 'series',
+    window: query.window,
+    unit: query.resolution === 'monthly' ? 'month' : 'day',
+    buckets: bucketsOf(query.window, query.resolution ?? 'daily'),
+    by: {
+      workspace: has('workspace'),
+      type: has('resource_type'),
+      name: has('resource_name'),
+      uuid: has('resource_uuid'),
+    },
+    billingDimension: query.billingDimension,
+    resourceName: query.resourceName,
+  };
+}
+
+function compare(past: Past, question: PastQuestion, reading: number): Promise<PastComparison> {
+  const { request, tools, verification } = past;
+  return past.oneAtATime(async () => {
+    const seenAt = await tools.warehouse.seenAt(tools.effects.now());
+    return verification.compare(question, { runNumber: request.runNumber, reading, seenAt });
+  });
+}
+
+/** Asks several queries, `concurrency` at a time; the first failure is thrown when all have ended. */
+async function askAll(past: Past, queries: readonly Query[]): Promise<Asked[]> {
+  const inFlight = pLimit(past.request.config.concurrency);
+  const settled = await Promise.allSettled(queries.map((query) => inFlight(() => ask(past, query, 1))));
+  return settled.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+}
+
+/** A month in which series differ, asked for by day. */
+async function narrow(past: Past, { query, comparison }: Asked): Promise<Asked[]> {
+  const months = bucketsIn(query, comparison.differences).flatMap(splitAtMidnight);
+  const narrower = months.map((window) => {
+    const within = comparison.differences.filter(
+      ({ bucketStart }) => bucketStart >= window.start && bucketStart < window.end,
+    );
+    // The fewest series that hold all that differ in this month.
+    return {
+      ...query,
+      ...seriesQuery(window, 'daily', {
+        billingDimension: query.billingDimension ?? only(within.map(({ billingDimension }) => billingDimension)),
+        resourceName: only(within.map(({ resourceName }) => resourceName)),
+      }),
+      purpose: query.purpose,
+      groupBy: query.groupBy,
+    };
+  });
+  return askAll(past, narrower);
+}
+
+/** Throws UnprovenError where the platform shows only a part of what it showed before. */
+function refuseReducedTotals(account: string, totals: ComparedTotals): void {
+  const { ours, theirs, days, lowerDays, workspacesGone } = totals;
+  const isLess = days >= sightDays && lowerDays >= days * sightShareOfDays && theirs < ours * sightShareOfCost;
+  if (!isLess && workspacesGone.length === 0) return;
+  const what = isLess
+    ? `over ${days} settled days with cost the platform shows ${theirs.toFixed(2)} USD, and the books hold ` +
+      `${ours.toFixed(2)} USD of the same days`
+    : `the platform shows no cost any more, on any settled day, of ${workspacesGone.join(', ')}`;
+  throw new UnprovenError(
+    `account ${account}: ${what}. Nothing was changed. Does the token see less than before? If so, give the account ` +
+      'one that sees all of it; if the platform did restate so much, run "costbook ingest --accept-sight" once',
+  );
+}
+
+/** The days in which answers differ from the books; warns about the largest differences of each. */
+function differingDays({ account, tools }: Past, found: readonly Asked[]): Window[] {
+  for (const { question, comparison } of found) {
+    for (const difference of comparison.differences.slice(0, 3)) {
+      tools.effects.log.warn('the past is not what it was; it is read again', {
+        account,
+        window: formatWindow(question.window),
+        because: describe(question, difference),
+      });
+    }
+  }
+  return unionWindows(found.flatMap(({ query, comparison }) => bucketsIn(query, comparison.differences)));
+}
+
+/** A comparison without months that are not settled: their last hours may have changed, so the next run asks again. */
+function settledPart({ account, tools, until }: Past, question: PastQuestion, found: PastComparison): PastComparison {
+  if (question.purpose !== 'months') return found;
+  const young = question.buckets.filter(({ end }) => end > until).map(({ start }) => start);
+  const [first] = found.differences.filter(({ bucketStart }) => young.includes(bucketStart));
+  if (first !== undefined) {
+    tools.effects.log.info('a month that is not settled does not meet its total yet; the next run asks again', {
+      account,
+      because: describe(question, first),
+    });
+  }
+  return { ...found, differences: found.differences.filter(({ bucketStart }) => !young.includes(bucketStart)) };
 }
 
 /** The questions about the series that are tonight's. */

@@ -1,3 +1,4 @@
+import { textOrUndefined } from '../optional-text.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
@@ -106,7 +107,7 @@ export async function pendingMessages(connection: Connection): Promise<PendingMe
     id: String(row['message_id']),
     sink: String(row['sink']),
     kind: row['kind'] === 'digest' ? 'digest' : 'alerts',
-    digest: row['digest'] === null ? undefined : String(row['digest']),
+    digest: textOrUndefined(row['digest']),
     message: String(row['message']),
     queuedAt: Number(row['queued_at']),
     mayBeRepeat: row['may_be_repeat'] === true,

@@ -1,3 +1,4 @@
+import { textOrUndefined } from '../optional-text.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
@@ -59,7 +60,7 @@ export async function closedMonths(connection: Connection): Promise<ClosedMonth[
       corrections: Number(row['corrections']),
       correctionCost: String(row['correction_cost']),
       digest: String(row['digest']),
-      invoiced: row['invoiced'] === null ? undefined : String(row['invoiced']),
+      invoiced: textOrUndefined(row['invoiced']),
     });
   }
   return months;
@@ -70,7 +71,7 @@ export async function knownUnits(connection: Connection): Promise<KnownUnit[]> {
   const rows = await connection.rows(await readSql('closing', 'units'));
   return rows.map((row) => ({
     billingDimension: String(row['billing_dimension']),
-    unit: row['unit'] === null ? undefined : String(row['unit']),
+    unit: textOrUndefined(row['unit']),
   }));
 }
 

@@ -9,7 +9,7 @@ import type { SnapshotFacts } from './seal.ts';
 import { factsOf } from './snapshot.ts';
 import { readSql } from './sql-files.ts';
 import { attach, countDifference, makeDifference } from './statements.ts';
-import { warehouseFile } from './warehouse.ts';
+import { warehouseFile } from './warehouse-file.ts';
 
 /** How many rows of a difference are shown of either side. */
 const rowsShown = 3;

@@ -1,4 +1,18 @@
 export {
+  type AccountFacts,
+  type AccountLedger,
+  type AccountRun,
+  accountLedger,
+  type Completeness,
+  type CoveredPiece,
+  completeness,
+  contradictions,
+  coveredPieces,
+  lastQueries,
+  type UnprovenWindow,
+  unprovenWindows,
+} from './accounts.ts';
+export {
   type DeliveryEnd,
   type EndedAlert,
   type Evaluation,
@@ -52,19 +66,7 @@ export type {
   ListingWritten,
 } from './inventory.ts';
 export { type JobHistory, jobHistories, type StepEnd } from './jobs.ts';
-export type {
-  DifferingHours,
-  LoadedQuery,
-  LoadFacts,
-  LoadResult,
-  LoadRole,
-  LoadWritten,
-  Proof,
-  Stage,
-  StagedPage,
-  TotalDecimals,
-  TotalsKnown,
-} from './load.ts';
+export type { Stage } from './load.ts';
 export { logsBeside } from './logs.ts';
 export {
   type CostPartition,
@@ -73,11 +75,16 @@ export {
   partitionsChangedSince,
   viewsDigest,
 } from './partitions.ts';
+export type { DifferingHours, Proof, TotalDecimals, TotalsKnown } from './proofs.ts';
 export { openRebuildingWarehouse, type RebuildingBase, type RebuildingWarehouse } from './rebuilding.ts';
+export { allocationInForce } from './records.ts';
+export type { Run } from './runs.ts';
 export { readSeal, type Seal, type SealState, type SnapshotFacts } from './seal.ts';
 export { describeFacts, factsOf, knowledgeOf, snapshotFile } from './snapshot.ts';
 export { builtInSql, readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 export { sqlProblem } from './sql-problem.ts';
+export type { LoadRole } from './stage-state.ts';
+export type { PageSink, StagedPage } from './staged-pages.ts';
 export {
   amountOfOthers,
   amountOfValue,
@@ -114,6 +121,7 @@ export {
   unscaledDecimal,
 } from './values.ts';
 export {
+  type ComparedTotals,
   type Contradiction,
   dueMonths,
   groupsByWorkspace,
@@ -124,4 +132,6 @@ export {
   seriesVerified,
   type Verification,
 } from './verify.ts';
-export * from './warehouse.ts';
+export { openWarehouse, type Warehouse } from './warehouse.ts';
+export { isWarehouse, setWarehouseAside, warehouseBytes, warehouseFault, warehouseFile } from './warehouse-file.ts';
+export type { LoadedQuery, LoadFacts, LoadResult, LoadWritten } from './write-load.ts';

@@ -1,17 +1,12 @@
 import { plainDecimal } from '../decimals.ts';
+import { textOrUndefined } from '../optional-text.ts';
 import { formatInstant, type Instant, type Window } from '../time.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, SqlRow, SqlValue } from './connection.ts';
 import type { Recorder } from './journal.ts';
-import {
-  openStage,
-  type Proof,
-  proofsEvent,
-  readProofs,
-  type StagedPage,
-  type TotalsKnown,
-  toleranceParameters,
-} from './load.ts';
+import { openStage, type Stage } from './load.ts';
+import { type Proof, proofsEvent, readProofs, type TotalsKnown, toleranceParameters } from './proofs.ts';
 import { readSql, readSqlFolder } from './sql-files.ts';
+import type { PageSink } from './staged-pages.ts';
 
 /** A question about the past whose answer is put beside the books. */
 export interface PastQuestion {
@@ -62,24 +57,24 @@ export interface Contradiction {
   readonly because: string;
 }
 
+/** Sums over everything compared so far: USD as numbers, for judging sizes only. */
+export interface ComparedTotals {
+  readonly ours: number;
+  readonly theirs: number;
+  readonly days: number;
+  readonly lowerDays: number;
+  /** Workspaces that had cost on so many days and have none on any by now. */
+  readonly workspacesGone: readonly string[];
+}
+
 /** Puts the platform's totals of the past beside the books; it owns its connection. */
 export interface Verification {
   /** A sink for the pages of a question's answer. */
-  addQuestion(question: PastQuestion): Promise<{ page(page: StagedPage): Promise<void>; restart(): Promise<void> }>;
+  addQuestion(question: PastQuestion): Promise<PageSink>;
   /** Compares and records what was compared, as the numbered reading. */
-  compare(
-    question: PastQuestion,
-    facts: { runNumber: number; reading: number; seenAt: Instant },
-  ): Promise<PastComparison>;
-  /** Sums over everything compared so far: USD as numbers, for judging sizes only. */
-  totals(sightDays: number): Promise<{
-    ours: number;
-    theirs: number;
-    days: number;
-    lowerDays: number;
-    /** Workspaces that had cost on so many days and have none on any by now. */
-    workspacesGone: string[];
-  }>;
+  compare(question: PastQuestion, facts: ComparisonFacts): Promise<PastComparison>;
+  /** Sums over everything compared so far. `sightDays` is how many days make a workspace worth missing. */
+  totals(sightDays: number): Promise<ComparedTotals>;
   /** The connection that it owns, for reading. */
   readonly connection: Connection;
   /** Keeps what a question found to contradict the hours, in the place of what it found before. */
@@ -99,6 +94,24 @@ const compared = {
   months: "month of a billing dimension = the platform's total",
 } as const;
 
+/** What every part of a verification works with. */
+interface VerificationState {
+  readonly connection: Connection;
+  readonly recorder: Recorder;
+  readonly stage: Stage;
+  readonly account: string;
+  readonly known: TotalsKnown;
+  /** The text of a file of `sql/verify`. */
+  sql(name: string): string;
+}
+
+/** Which run and which attempt compared, and as of when. */
+interface ComparisonFacts {
+  readonly runNumber: number;
+  readonly reading: number;
+  readonly seenAt: Instant;
+}
+
 /** Opens a verification of one account on a connection of its own. */
 export async function openVerification(
   connection: Connection,
@@ -115,7 +128,7 @@ export async function openVerification(
   }
   await stage.begin(account, { start: 0, end: 0 });
   await connection.run(sql('tables'));
-
+  const state: VerificationState = { connection, recorder, stage, account, known, sql };
   return {
     async addQuestion(question) {
       await connection.appendRows(
@@ -124,110 +137,152 @@ export async function openVerification(
       );
       return stage.addQuery(question.number, question.purpose, question.purpose, question.window);
     },
-
-    async compare(question, { runNumber, reading, seenAt }) {
-      const { number: query, purpose, window } = question;
-      const tolerance = toleranceParameters(known, stage.decimals());
-      const filters = {
-        billing_dimension: question.billingDimension ?? null,
-        resource_name: question.resourceName ?? null,
-      };
-      await connection.run(sql('compare'), {
-        ...parametersOf(account, window),
-        ...tolerance,
-        ...filters,
-        query,
-        unit: question.unit,
-        by_workspace: question.by.workspace,
-        by_type: question.by.type,
-        by_name: question.by.name,
-        by_uuid: question.by.uuid,
-      });
-      async function recordProofs(of: Window, proofs: readonly Proof[]): Promise<void> {
-        await recorder.record(proofsEvent({ account, window: of, runNumber, reading, seenAt }, proofs));
-      }
-      await connection.run(sql('proofs'), {
-        ...tolerance,
-        billing_dimension: filters.billing_dimension,
-        account,
-        query,
-        purpose,
-        compared: compared[purpose],
-        bucket_hours: question.unit === 'day' ? 24 : 31 * 24,
-      });
-      const proofs = await readProofs(connection);
-      const [fault] = await connection.rows(sql('fault'), { compared: compared[purpose] });
-      if (purpose === 'months') {
-        const ofAnswer = proofs.filter((proof) => proof.compared !== compared.months);
-        await recordProofs(window, ofAnswer);
-        // An answer that contradicts itself proves no month.
-        for (const month of fault === undefined ? question.buckets : []) {
-          const month_start = formatInstant(month.start);
-          await connection.run(sql('month_proofs'), { query, month_start, agreed: tolerance['agreed'] ?? null });
-          await recordProofs(month, await readProofs(connection));
-        }
-      } else await recordProofs(window, proofs);
-      const rows = await connection.rows(sql('differing'), { query });
-      return {
-        answerFault:
-          fault &&
-          `check "${fault['compared']}" (${fault['measure']}): found ${fault['ours']}, expected ${fault['theirs']}, ` +
-            `difference ${fault['difference']}, rounding explains ${plainDecimal(Number(Number(fault['tolerance']).toPrecision(3)))}; ` +
-            'the answer contradicts itself, so it proves nothing',
-        differences: rows.map((row) => ({
-          billingDimension: textOf(row['billing_dimension']),
-          workspace: textOf(row['workspace']),
-          resourceType: textOf(row['resource_type']),
-          resourceName: textOf(row['resource_name']),
-          resourceUuid: textOf(row['resource_uuid']),
-          bucketStart: Number(row['bucket_start']),
-          ourCost: String(row['our_cost']),
-          theirCost: String(row['their_cost']),
-          costDifference: String(row['cost_difference']),
-          ourUsage: String(row['our_usage']),
-          theirUsage: String(row['their_usage']),
-          usageDifference: String(row['usage_difference']),
-          costTolerance: Number(row['cost_tolerance']),
-          usageTolerance: Number(row['usage_tolerance']),
-        })),
-      };
-    },
-
-    async totals(sightDays) {
-      const [row] = await connection.rows(sql('totals'), { account, sight_days: sightDays });
-      const gone = row?.['workspaces_gone'];
-      return {
-        ours: Number(row?.['ours']),
-        theirs: Number(row?.['theirs']),
-        days: Number(row?.['days']),
-        lowerDays: Number(row?.['lower_days']),
-        workspacesGone: Array.isArray(gone) ? gone.map(String) : [],
-      };
-    },
-
+    compare: (question, facts) => compareQuestion(state, question, facts),
+    totals: (sightDays) => totalsCompared(state, sightDays),
     connection,
-    async recordAsked({ purpose, unit, window, billingDimension }, found, { runNumber, seenAt }) {
-      const question = { ...parametersOf(account, window), question: `${purpose} by ${unit}` };
-      const onRecord = await connection.rows(sql('contradicted'), question);
-      if (onRecord.length === 0 && found.length === 0) return;
-      await recorder.record({
-        event: 'past_asked',
-        values: {
-          ...question,
-          billing_dimension: billingDimension ?? null,
-          contradictions: found.map((one) => ({
-            billing_dimension: one.billingDimension ?? null,
-            window_start: formatInstant(one.window.start),
-            window_end: formatInstant(one.window.end),
-            because: one.because,
-          })),
-          run_number: runNumber,
-          seen_at: formatInstant(seenAt),
-        },
-      });
-    },
+    recordAsked: (question, found, facts) => recordContradictions(state, question, found, facts),
     close: () => stage.close(),
   };
+}
+
+/** Compares a question's answer with the books and with its own total, and records the comparisons. */
+async function compareQuestion(
+  state: VerificationState,
+  question: PastQuestion,
+  facts: ComparisonFacts,
+): Promise<PastComparison> {
+  const { connection, sql, account, known, stage } = state;
+  const { number: query, purpose, window, by } = question;
+  const tolerance = toleranceParameters(known, stage.decimals());
+  const billing_dimension = question.billingDimension ?? null;
+  await connection.run(sql('compare'), {
+    ...parametersOf(account, window),
+    ...tolerance,
+    billing_dimension,
+    resource_name: question.resourceName ?? null,
+    query,
+    unit: question.unit,
+    by_workspace: by.workspace,
+    by_type: by.type,
+    by_name: by.name,
+    by_uuid: by.uuid,
+  });
+  await connection.run(sql('proofs'), {
+    ...tolerance,
+    billing_dimension,
+    account,
+    query,
+    purpose,
+    compared: compared[purpose],
+    bucket_hours: question.unit === 'day' ? 24 : 31 * 24,
+  });
+  const proofs = await readProofs(connection);
+  const [fault] = await connection.rows(sql('fault'), { compared: compared[purpose] });
+  if (purpose === 'months') {
+    await recordMonths(state, question, facts, { proofs, isFaulty: fault !== undefined, agreed: tolerance['agreed'] });
+  } else await recordProofs(state, window, facts, proofs);
+  const rows = await connection.rows(sql('differing'), { query });
+  return { answerFault: fault && faultWords(fault), differences: rows.map(toDifference) };
+}
+
+/** Records what an answer by month proves: of the answer as a whole, and of each of its months. */
+async function recordMonths(
+  state: VerificationState,
+  { number: query, window, buckets }: PastQuestion,
+  facts: ComparisonFacts,
+  answer: { readonly proofs: readonly Proof[]; readonly isFaulty: boolean; readonly agreed: SqlValue | undefined },
+): Promise<void> {
+  const { connection, sql } = state;
+  const ofAnswer = answer.proofs.filter((proof) => proof.compared !== compared.months);
+  await recordProofs(state, window, facts, ofAnswer);
+  // An answer that contradicts itself proves no month.
+  if (answer.isFaulty) return;
+  for (const month of buckets) {
+    const month_start = formatInstant(month.start);
+    await connection.run(sql('month_proofs'), { query, month_start, agreed: answer.agreed ?? null });
+    await recordProofs(state, month, facts, await readProofs(connection));
+  }
+}
+
+async function recordProofs(
+  { recorder, account }: VerificationState,
+  window: Window,
+  { runNumber, reading, seenAt }: ComparisonFacts,
+  proofs: readonly Proof[],
+): Promise<void> {
+  await recorder.record(proofsEvent({ account, window, runNumber, reading, seenAt }, proofs));
+}
+
+/** Why an answer proves nothing: the comparison with its own total that failed. */
+function faultWords(fault: SqlRow): string {
+  const tolerance = plainDecimal(Number(Number(fault['tolerance']).toPrecision(3)));
+  return (
+    `check "${fault['compared']}" (${fault['measure']}): found ${fault['ours']}, expected ${fault['theirs']}, ` +
+    `difference ${fault['difference']}, rounding explains ${tolerance}; ` +
+    'the answer contradicts itself, so it proves nothing'
+  );
+}
+
+function toDifference(row: SqlRow): PastDifference {
+  return {
+    billingDimension: textOrUndefined(row['billing_dimension']),
+    workspace: textOrUndefined(row['workspace']),
+    resourceType: textOrUndefined(row['resource_type']),
+    resourceName: textOrUndefined(row['resource_name']),
+    resourceUuid: textOrUndefined(row['resource_uuid']),
+    bucketStart: Number(row['bucket_start']),
+    ourCost: String(row['our_cost']),
+    theirCost: String(row['their_cost']),
+    costDifference: String(row['cost_difference']),
+    ourUsage: String(row['our_usage']),
+    theirUsage: String(row['their_usage']),
+    usageDifference: String(row['usage_difference']),
+    costTolerance: Number(row['cost_tolerance']),
+    usageTolerance: Number(row['usage_tolerance']),
+  };
+}
+
+/** Sums over everything compared so far. */
+async function totalsCompared(
+  { connection, sql, account }: VerificationState,
+  sightDays: number,
+): Promise<ComparedTotals> {
+  const [row] = await connection.rows(sql('totals'), { account, sight_days: sightDays });
+  const gone = row?.['workspaces_gone'];
+  return {
+    ours: Number(row?.['ours']),
+    theirs: Number(row?.['theirs']),
+    days: Number(row?.['days']),
+    lowerDays: Number(row?.['lower_days']),
+    workspacesGone: Array.isArray(gone) ? gone.map(String) : [],
+  };
+}
+
+/** Replaces what a question found to contradict the hours; records nothing where there was and is nothing. */
+async function recordContradictions(
+  { connection, recorder, account, sql }: VerificationState,
+  { purpose, unit, window, billingDimension }: PastQuestion,
+  found: readonly Contradiction[],
+  { runNumber, seenAt }: { readonly runNumber: number; readonly seenAt: Instant },
+): Promise<void> {
+  const question = { ...parametersOf(account, window), question: `${purpose} by ${unit}` };
+  const onRecord = await connection.rows(sql('contradicted'), question);
+  if (onRecord.length === 0 && found.length === 0) return;
+  await recorder.record({
+    event: 'past_asked',
+    values: {
+      ...question,
+      billing_dimension: billingDimension ?? null,
+      contradictions: found.map((one) => ({
+        billing_dimension: one.billingDimension ?? null,
+        window_start: formatInstant(one.window.start),
+        window_end: formatInstant(one.window.end),
+        because: one.because,
+      })),
+      run_number: runNumber,
+      seen_at: formatInstant(seenAt),
+    },
+  });
 }
 
 /**
@@ -281,7 +336,7 @@ export async function seriesLives(
     rows
       .filter((row) => row['question'] === question)
       .map((row) => ({
-        billingDimension: textOf(row['billing_dimension']),
+        billingDimension: textOrUndefined(row['billing_dimension']),
         day: Number(row['day']),
         began: Number(row['began']),
         ended: Number(row['ended']),
@@ -298,7 +353,7 @@ export async function seriesVerified(
   const rows = await connection.rows(await readSql('verify', 'series_verified'), { account });
   return rows.map((row) => ({
     question: row['question'] === 'names' ? 'names' : 'series',
-    billingDimension: textOf(row['billing_dimension']),
+    billingDimension: textOrUndefined(row['billing_dimension']),
     from: Number(row['verified_from']),
     at: Number(row['at']),
   }));
@@ -306,8 +361,4 @@ export async function seriesVerified(
 
 function parametersOf(account: string, { start, end }: Window): Record<string, string> {
   return { account, window_start: formatInstant(start), window_end: formatInstant(end) };
-}
-
-function textOf(value: unknown): string | undefined {
-  return value === null || value === undefined ? undefined : String(value);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readKept } from '../../src/reports/evaluated.ts';
-import { completeness } from '../../src/warehouse/warehouse.ts';
+import { completeness } from '../../src/warehouse/accounts.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 
 async function keptOf(given: Given) {

@@ -1,5 +1,7 @@
 import { hourMs, type Instant } from '../../src/time.ts';
-import type { LoadRole, Stage, StagedPage } from '../../src/warehouse/load.ts';
+import type { Stage } from '../../src/warehouse/load.ts';
+import type { LoadRole } from '../../src/warehouse/stage-state.ts';
+import type { StagedPage } from '../../src/warehouse/staged-pages.ts';
 
 /** What is known of the platform's totals: they carry every decimal. */
 export const known = { decimals: { cost: 12, usage: 6 }, agreedTolerance: undefined };

@@ -277,9 +277,14 @@ describe('what DuckDB does in silence', () => {
 
   test('closing any other descriptor of the writer’s file drops its lock: nobody but DuckDB opens it in this process', () => {
     // Who knows the file's path hands it to openDatabase, to stat, or to the child process that copies it.
-    const knowing = ['src/commands/repair.ts', 'src/warehouse/compare.ts', 'src/warehouse/warehouse.ts'];
+    const knowing = [
+      'src/commands/repair.ts',
+      'src/warehouse/compare.ts',
+      'src/warehouse/warehouse-file.ts',
+      'src/warehouse/warehouse.ts',
+    ];
     expect(sourcesWith(/\bwarehouseFile\(/)).toEqual(knowing);
-    expect(sourcesWith(/warehouse\.duckdb'/)).toEqual(['src/warehouse/warehouse.ts']);
+    expect(sourcesWith(/warehouse\.duckdb'/)).toEqual(['src/warehouse/warehouse-file.ts']);
     for (const path of knowing) {
       const imported = /import \{([^}]*)\} from 'node:fs(?:\/promises)?'/.exec(readFileSync(join(root, path), 'utf8'));
       expect(imported?.[1]?.trim() ?? 'stat').toBe('stat');

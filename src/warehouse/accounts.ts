@@ -1,0 +1,229 @@
+import { formatInstant, type Instant, type Window } from '../time.ts';
+import type { Connection, SqlRow } from './connection.ts';
+import type { Recorder } from './journal.ts';
+import { allRowsMeet, type TotalDecimals } from './proofs.ts';
+import { readSql } from './sql-files.ts';
+import type { WriteClock } from './write-clock.ts';
+import type { LoadedQuery } from './write-load.ts';
+
+/** What the ledger knows of an account before a run. */
+export interface AccountLedger {
+  /** Where its books begin; undefined while that is not known. */
+  readonly historyStart: Instant | undefined;
+  readonly role: 'admin' | 'member' | undefined;
+  readonly decimals: TotalDecimals;
+  /** Whether any load held a row. */
+  readonly hasAmounts: boolean;
+}
+
+/** A stretch of hours in the books. */
+export interface CoveredPiece extends Window {
+  /** Hours from here on were too young to be claimed when they were read. */
+  readonly claimedEnd: Instant;
+  /** When they were read. */
+  readonly seenAt: Instant;
+}
+
+/** What is kept of an account with each ingest. */
+export interface AccountFacts {
+  readonly account: string;
+  readonly name: string | undefined;
+  /** Undefined where the platform has not told yet. */
+  readonly historyStart: Instant | undefined;
+  readonly settleDays: number;
+  readonly lagHours: number;
+  readonly role: 'admin' | 'member' | undefined;
+  readonly decimals: TotalDecimals;
+}
+
+/** Through when an account's books are complete and settled; undefined where not even their first hour is there. */
+export interface Completeness {
+  readonly account: string;
+  /** Where its books begin; undefined while that is not known. */
+  readonly historyStart: Instant | undefined;
+  readonly completeThrough: Instant | undefined;
+  readonly settledThrough: Instant | undefined;
+}
+
+/** A window that did not prove when it was last asked for. */
+export interface UnprovenWindow {
+  readonly window: Window;
+  readonly because: string;
+  /** Whether only hours are concerned whose numbers may still be changing: the next run asks for them. */
+  readonly isYoung: boolean;
+}
+
+/** What a run did for one account. */
+export interface AccountRun {
+  readonly runNumber: number;
+  readonly account: string;
+  readonly exitCode: number;
+  readonly error: string | undefined;
+  readonly windows: number;
+  readonly pages: number;
+  readonly rows: number;
+  readonly restated: number;
+  readonly requests: number;
+  readonly retries: number;
+}
+
+/** What the books hold of each account. */
+export interface AccountRecords {
+  accountLedger(account: string): Promise<AccountLedger | undefined>;
+  /** Stores an account's facts with the instant since which they are true; does nothing where they are as before. */
+  saveAccount(facts: AccountFacts, now: Instant): Promise<void>;
+  /** Removes the accounts that were never loaded, except these. */
+  forgetAccountsNeverLoaded(except: readonly string[]): Promise<void>;
+  recordAccountRun(run: AccountRun): Promise<void>;
+  /** Billing dimensions of which the account's platform was last seen to leave rows out of the detail. */
+  dimensionsLeftOut(account: string): Promise<string[]>;
+  coveredPieces(account: string): Promise<CoveredPiece[]>;
+  /** Undefined where the account is not in the books yet. */
+  completeness(account: string): Promise<Completeness | undefined>;
+  unproven(account: string): Promise<UnprovenWindow[]>;
+  contradictions(account: string): Promise<UnprovenWindow[]>;
+}
+
+/** The accounts as the writer reads and records them. */
+export function accountRecords(connection: Connection, recorder: Recorder, clock: WriteClock): AccountRecords {
+  return {
+    accountLedger: (account) => accountLedger(connection, account),
+    saveAccount: async (facts, now) => saveAccount(connection, recorder, facts, clock.seenAt(now)),
+    forgetAccountsNeverLoaded: (except) => forgetAccountsNeverLoaded(connection, recorder, except),
+    recordAccountRun: (run) => recordAccountRun(recorder, run),
+    dimensionsLeftOut: (account) => dimensionsLeftOut(connection, account),
+    coveredPieces: (account) => coveredPieces(connection, account),
+    completeness: async (account) => (await completeness(connection)).find((row) => row.account === account),
+    unproven: (account) => unprovenWindows(connection, account),
+    contradictions: (account) => contradictions(connection, account),
+  };
+}
+
+async function recordAccountRun(recorder: Recorder, run: AccountRun): Promise<void> {
+  await recorder.record({
+    event: 'account_run',
+    values: {
+      run_number: run.runNumber,
+      account: run.account,
+      exit_code: run.exitCode,
+      error: run.error ?? null,
+      windows: run.windows,
+      pages: run.pages,
+      amounts: run.rows,
+      restated: run.restated,
+      requests: run.requests,
+      retries: run.retries,
+    },
+  });
+}
+
+/** What the ledger knows of an account. */
+export async function accountLedger(connection: Connection, account: string): Promise<AccountLedger | undefined> {
+  const [row] = await connection.rows(await readSql('ledger', 'account'), { account });
+  if (row === undefined) return undefined;
+  const role = row['role'];
+  return {
+    historyStart: row['history_start'] === null ? undefined : Number(row['history_start']),
+    role: role === 'admin' || role === 'member' ? role : undefined,
+    decimals: { cost: Number(row['cost_decimals']), usage: Number(row['usage_decimals']) },
+    hasAmounts: row['has_amounts'] === true,
+  };
+}
+
+async function saveAccount(
+  connection: Connection,
+  recorder: Recorder,
+  facts: AccountFacts,
+  recordedAt: Instant,
+): Promise<void> {
+  const values = {
+    account: facts.account,
+    name: facts.name ?? null,
+    history_start: facts.historyStart === undefined ? null : formatInstant(facts.historyStart),
+    settle_days: facts.settleDays,
+    lag_hours: facts.lagHours,
+    role: facts.role ?? null,
+    cost_decimals: facts.decimals.cost,
+    usage_decimals: facts.decimals.usage,
+  };
+  const same = await connection.rows(await readSql('ledger', 'same_account'), values);
+  if (same.length > 0) return;
+  await recorder.record({ event: 'account_is', values: { ...values, recorded_at: formatInstant(recordedAt) } });
+}
+
+async function forgetAccountsNeverLoaded(
+  connection: Connection,
+  recorder: Recorder,
+  except: readonly string[],
+): Promise<void> {
+  const rows = await connection.rows(await readSql('ledger', 'accounts_never_loaded'), {
+    except: JSON.stringify(except),
+  });
+  const accounts = rows.map((row) => String(row['account']));
+  if (accounts.length > 0) await recorder.record({ event: 'accounts_forgotten', values: { accounts } });
+}
+
+async function dimensionsLeftOut(connection: Connection, account: string): Promise<string[]> {
+  const rows = await connection.rows(await readSql('ledger', 'queries_left_out'), { account, compared: allRowsMeet });
+  const queries = rows.flatMap((row) => JSON.parse(String(row['queries'])) as LoadedQuery[]);
+  const dimensions = queries.flatMap(({ purpose, billingDimension }) =>
+    purpose !== 'detail' && billingDimension !== null ? [billingDimension] : [],
+  );
+  return [...new Set(dimensions)];
+}
+
+/** The hours of an account that are in the books, in order. */
+export async function coveredPieces(connection: Connection, account: string): Promise<CoveredPiece[]> {
+  const rows = await connection.rows(await readSql('ledger', 'covered_windows'), { account });
+  return rows.map((row) => ({
+    start: Number(row['window_start']),
+    end: Number(row['window_end']),
+    claimedEnd: Number(row['claimed_end']),
+    seenAt: Number(row['seen_at']),
+  }));
+}
+
+/** Through when the books of each account are complete and settled. */
+export async function completeness(connection: Connection): Promise<Completeness[]> {
+  const rows = await connection.rows(await readSql('ledger', 'completeness'));
+  return rows.map((row) => ({
+    account: String(row['account']),
+    historyStart: row['history_start'] === null ? undefined : Number(row['history_start']),
+    completeThrough: row['complete_through'] === null ? undefined : Number(row['complete_through']),
+    settledThrough: row['settled_through'] === null ? undefined : Number(row['settled_through']),
+  }));
+}
+
+/** The windows of an account that did not prove when they were last asked for, newest first. */
+export async function unprovenWindows(connection: Connection, account: string): Promise<UnprovenWindow[]> {
+  const rows = await connection.rows(await readSql('ledger', 'unproven'), { account });
+  return rows.map(toUnproven);
+}
+
+/** Where the platform's totals of an account's past contradict its hours, or themselves, newest first. */
+export async function contradictions(connection: Connection, account: string): Promise<UnprovenWindow[]> {
+  const rows = await connection.rows(await readSql('ledger', 'contradictions'), { account });
+  return rows.map(toUnproven);
+}
+
+function toUnproven(row: SqlRow): UnprovenWindow {
+  return {
+    window: { start: Number(row['window_start']), end: Number(row['window_end']) },
+    because: String(row['because']),
+    isYoung: row['is_young'] === true,
+  };
+}
+
+/** What was asked for the newest load that speaks for hours of a window; undefined where none does. */
+export async function lastQueries(
+  connection: Connection,
+  account: string,
+  window: Window,
+): Promise<LoadedQuery[] | undefined> {
+  const [row] = await connection.rows(await readSql('ledger', 'last_queries'), {
+    account,
+    window_start: formatInstant(window.start),
+    window_end: formatInstant(window.end),
+  });
+  return row === undefined ? undefined : (JSON.parse(String(row['queries'])) as LoadedQuery[]);
+}

@@ -1,0 +1,54 @@
+import { formatInstant, type Instant } from '../time.ts';
+import type { Connection } from './connection.ts';
+import {
+  type InventoryStage,
+  type ListingFacts,
+  type ListingKey,
+  type ListingOutcome,
+  lastListingOutcome,
+  openInventoryStage,
+  recordListing,
+} from './inventory.ts';
+import type { Recorder } from './journal.ts';
+import { openStage, type Stage } from './load.ts';
+import type { TotalsKnown } from './proofs.ts';
+import { readSql } from './sql-files.ts';
+import { openVerification, type Verification } from './verify.ts';
+
+/** Loads, listings and verifications; each stage owns a connection. */
+export interface LoadRecords {
+  lastLoadNumber(): Promise<number>;
+  /** Where in the landing folder the loads are whose numbers were seen before an instant. */
+  landingsSeenBefore(instant: Instant): Promise<string[]>;
+  openStage(): Promise<Stage>;
+  openInventory(): Promise<InventoryStage>;
+  /** The outcome of a listing when it was read last; undefined where it never was. */
+  lastListingOutcome(key: ListingKey): Promise<ListingOutcome | undefined>;
+  recordListing(facts: ListingFacts): Promise<void>;
+  openVerification(account: string, known: TotalsKnown): Promise<Verification>;
+}
+
+/** The loads as the writer records them; `connect` opens a connection that a signal can end. */
+export function loadRecords(
+  connection: Connection,
+  recorder: Recorder,
+  connect: () => Promise<Connection>,
+): LoadRecords {
+  return {
+    async lastLoadNumber() {
+      const [row] = await connection.rows(await readSql('ledger', 'last_load'));
+      return Number(row?.['load_number']);
+    },
+    async landingsSeenBefore(instant) {
+      const rows = await connection.rows(await readSql('ledger', 'landings_seen_before'), {
+        instant: formatInstant(instant),
+      });
+      return rows.map((row) => String(row['landing']));
+    },
+    openStage: async () => openStage(await connect(), recorder),
+    openInventory: async () => openInventoryStage(await connect(), recorder),
+    lastListingOutcome: (key) => lastListingOutcome(connection, key),
+    recordListing: (facts) => recordListing(recorder, facts),
+    openVerification: async (account, known) => openVerification(await connect(), recorder, account, known),
+  };
+}

@@ -1,0 +1,76 @@
+import { formatInstant, type Instant } from '../time.ts';
+import type { Connection } from './connection.ts';
+import {
+  type JobHistory,
+  jobHistories,
+  recordMissed,
+  recordStepBegan,
+  recordStepEnd,
+  type StepBegun,
+  type StepEnd,
+} from './jobs.ts';
+import type { Recorder } from './journal.ts';
+import { readSql } from './sql-files.ts';
+
+/** A run that is under way, to be ended. */
+export interface Run {
+  readonly number: number;
+  end(exitCode: number, error: string | undefined, endedAt: Instant): Promise<void>;
+}
+
+/** The runs of commands and jobs. */
+export interface RunRecords {
+  beginRun(command: string, startedAt: Instant): Promise<Run>;
+  /** Begins the run of a job: for a slot of its schedule, or for none. */
+  beginJob(job: string, slot: Instant | undefined, startedAt: Instant): Promise<Run>;
+  jobHistories(): Promise<ReadonlyMap<string, JobHistory>>;
+  /** Records slots that nobody ran. */
+  missed(job: string, slots: readonly Instant[], because: string, foundAt: Instant): Promise<void>;
+  stepBegan(begun: StepBegun): Promise<void>;
+  stepEnded(end: StepEnd): Promise<void>;
+}
+
+/** The runs as the writer records them. */
+export function runRecords(connection: Connection, recorder: Recorder): RunRecords {
+  return {
+    beginRun: (command, startedAt) => beginRun(connection, recorder, { event: 'run_began', command }, startedAt),
+    beginJob: (job, slot, startedAt) => beginRun(connection, recorder, { event: 'job_began', job, slot }, startedAt),
+    jobHistories: () => jobHistories(connection),
+    missed: (job, slots, because, foundAt) => recordMissed(connection, recorder, { job, slots, because, foundAt }),
+    stepBegan: (begun) => recordStepBegan(recorder, begun),
+    stepEnded: (end) => recordStepEnd(recorder, end),
+  };
+}
+
+async function beginRun(
+  connection: Connection,
+  recorder: Recorder,
+  what:
+    | { readonly event: 'run_began'; readonly command: string }
+    | { readonly event: 'job_began'; readonly job: string; readonly slot: Instant | undefined },
+  startedAt: Instant,
+): Promise<Run> {
+  const [row] = await connection.rows(await readSql('ledger', 'last_run'));
+  const number = Number(row?.['run_number']) + 1;
+  const own =
+    what.event === 'run_began'
+      ? { command: what.command }
+      : { job: what.job, slot: what.slot === undefined ? null : formatInstant(what.slot) };
+  await recorder.record({
+    event: what.event,
+    values: { run_number: number, ...own, started_at: formatInstant(startedAt) },
+  });
+  return {
+    number,
+    end: (exitCode, error, endedAt) =>
+      recorder.record({
+        event: 'run_ended',
+        values: {
+          run_number: number,
+          exit_code: exitCode,
+          error: error ?? null,
+          ended_at: formatInstant(endedAt),
+        },
+      }),
+  };
+}

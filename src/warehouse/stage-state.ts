@@ -1,0 +1,106 @@
+import { textOrUndefined } from '../optional-text.ts';
+import { formatInstant, hourMs, type Instant, type Window } from '../time.ts';
+import type { Connection } from './connection.ts';
+import {
+  type DifferingHours,
+  type Proof,
+  type TotalDecimals,
+  type TotalsKnown,
+  toleranceParameters,
+} from './proofs.ts';
+import { readSqlFolder } from './sql-files.ts';
+
+/** As whom a window was read. */
+export type LoadRole = 'admin' | 'member';
+
+/** What a stage knows about the window at hand. */
+export interface StageState {
+  readonly connection: Connection;
+  /** The text of a file of `sql/load`. */
+  sql(name: string): string;
+  account: string;
+  window: Window;
+  role: LoadRole;
+  /** How many entries the pages had so far: it numbers them across all queries. */
+  entryCount: number;
+  /** The most decimals of each query's totals, by the number of the query. */
+  decimals: Map<number, TotalDecimals>;
+  /** What the last comparison found. */
+  proofs: readonly Proof[];
+  /** What differed when the hours were compared; undefined where rows or pages changed since. */
+  differing: readonly DifferingHours[] | undefined;
+}
+
+/** The state of a stage that has no window yet. */
+export async function newStageState(connection: Connection): Promise<StageState> {
+  const files = new Map((await readSqlFolder('load')).map((file) => [file.name, file.text]));
+  return {
+    connection,
+    sql(name) {
+      const text = files.get(name);
+      if (text === undefined) throw new Error(`sql/load/${name}.sql is missing`);
+      return text;
+    },
+    account: '',
+    window: { start: 0, end: 0 },
+    role: 'member',
+    entryCount: 0,
+    decimals: new Map(),
+    proofs: [],
+    differing: undefined,
+  };
+}
+
+/** Empties a stage for a window; the role stays until somebody sets another. */
+export async function beginWindow(state: StageState, account: string, window: Window): Promise<void> {
+  Object.assign(state, { account, window, entryCount: 0, decimals: new Map(), proofs: [], differing: undefined });
+  await state.connection.run(state.sql('stage'));
+}
+
+/** Rows with a workspace are compared by workspace. */
+export function isByWorkspace(state: StageState): boolean {
+  return state.role === 'admin';
+}
+
+/** The most decimals that the totals of the window's pages carry. */
+export function decimalsSeen(state: StageState): TotalDecimals {
+  const seen = [...state.decimals.values()];
+  return {
+    cost: Math.max(0, ...seen.map(({ cost }) => cost)),
+    usage: Math.max(0, ...seen.map(({ usage }) => usage)),
+  };
+}
+
+/** A window of the state's account as SQL parameters. */
+export function windowParameters(
+  { account }: StageState,
+  window: Window,
+): { account: string; window_start: string; window_end: string } {
+  return { account, window_start: formatInstant(window.start), window_end: formatInstant(window.end) };
+}
+
+/** Compares rows and control by hour, once for the rows at hand; returns the hours that differ. */
+export async function compareHours(state: StageState, known: TotalsKnown): Promise<readonly DifferingHours[]> {
+  if (state.differing !== undefined) return state.differing;
+  const { connection, sql, window } = state;
+  const tolerance = toleranceParameters(known, decimalsSeen(state));
+  await connection.run(sql('compare_hours'), { by_workspace: isByWorkspace(state), ...tolerance });
+  const rows = await connection.rows(sql('differing_hours'));
+  state.differing = rows.map((row) => ({
+    billingDimension: textOrUndefined(row['billing_dimension']),
+    hours: Number(row['hours']),
+    span: {
+      start: window.start + Number(row['first_bucket']) * hourMs,
+      end: window.start + (Number(row['last_bucket']) + 1) * hourMs,
+    },
+    costDifference: String(row['cost_difference']),
+  }));
+  return state.differing;
+}
+
+/** The start of the last hour of the window with any cost or usage; undefined where there is none. */
+export async function lastHourWithAmounts({ connection, sql, window }: StageState): Promise<Instant | undefined> {
+  const [row] = await connection.rows(sql('last_hour'));
+  const last = row?.['last_bucket'] ?? null;
+  return last === null ? undefined : window.start + Number(last) * hourMs;
+}

@@ -1,0 +1,196 @@
+import { formatInstant, hourMs, type Instant, intersectWindows, subtractWindows, type Window } from '../time.ts';
+import type { SqlParameters } from './connection.ts';
+import { type Proof, proofValues, toleranceParameters } from './proofs.ts';
+import { readSql } from './sql-files.ts';
+import { decimalsSeen, type LoadRole, type StageState, windowParameters } from './stage-state.ts';
+
+/** One query that made a load: what for, what it was filtered by (null where by nothing), and its pages. */
+export interface LoadedQuery {
+  readonly purpose: string;
+  readonly resourceType: string | null;
+  readonly billingDimension: string | null;
+  readonly pages: number;
+}
+
+/** What a load is recorded with. */
+export interface LoadFacts {
+  readonly loadNumber: number;
+  readonly runNumber: number;
+  /** Which reading of the window within the run. */
+  readonly reading: number;
+  readonly reason: string;
+  readonly requests: number;
+  readonly pages: number;
+  readonly queries: readonly LoadedQuery[];
+  /** Hours from here on are too young to be claimed. */
+  readonly claimedEnd: Instant;
+  readonly seenAt: Instant;
+  /** The platform's clock when the window was read; undefined where it did not say. */
+  readonly platformAt?: Instant | undefined;
+}
+
+export interface LoadResult {
+  readonly outcome: 'loaded' | 'unchanged';
+  /** Rows of the window now, and how many hours of series differ from before. */
+  readonly amounts: number;
+  readonly restated: number;
+}
+
+/** What a load found and writes: with its facts it is all of the load but the rows themselves. */
+export interface LoadWritten extends LoadResult {
+  /** USD of the window's rows, decimal text. */
+  readonly cost: string;
+  /** The window in pieces, each with the role as which its rows were read. */
+  readonly pieces: readonly { readonly window: Window; readonly role: LoadRole }[];
+  readonly proofs: readonly Proof[];
+}
+
+/** A part of a loaded window, with the role as which its rows were read. */
+type RolePiece = LoadWritten['pieces'][number];
+
+/** Replaces the window and writes the ledger, in one transaction; `file` is called last before the commit. */
+export async function writeLoad(
+  state: StageState,
+  facts: LoadFacts,
+  file: (written: LoadWritten) => Promise<string | undefined>,
+): Promise<LoadResult> {
+  const { connection, sql } = state;
+  const parameters = windowParameters(state, state.window);
+  const [before] = await connection.rows(sql('before_loading'), parameters);
+  const coveredHours = Number(before?.['covered_hours']);
+  const written = await prepareRows(state, coveredHours, before?.['stand_once'] === true);
+  const numbers = {
+    load_number: facts.loadNumber,
+    run_number: facts.runNumber,
+    seen_at: formatInstant(facts.seenAt),
+  };
+  await connection.transaction(async () => {
+    if (written.outcome === 'loaded') {
+      await connection.run(sql('new_series'));
+      await connection.run(sql(coveredHours === 0 ? 'fill' : 'replace'), { ...parameters, ...numbers });
+    }
+    await connection.run(sql('record_proofs'), { ...parameters, ...numbers, reading: facts.reading });
+    await recordLoad(state, facts, written, await file(written), coveredHours > 0);
+  });
+  return { outcome: written.outcome, amounts: written.amounts, restated: written.restated };
+}
+
+/** Makes the rows to load and finds what they change. Throws where two different series share an id. */
+async function prepareRows(state: StageState, coveredHours: number, hasUniqueHours: boolean): Promise<LoadWritten> {
+  const { connection, sql, window, role } = state;
+  const isCovered = coveredHours > 0;
+  // A member's rows may have to give way to those that an admin read.
+  const mayBeKept = role === 'member' && isCovered;
+  await connection.run(sql(hasUniqueHours && !mayBeKept ? 'rows_to_load' : 'rows_to_load_added_up'));
+  const pieces = isCovered ? await keepWhatAdminKnew(state) : [{ window, role }];
+  if (isCovered) await connection.run(sql('changes'), windowParameters(state, window));
+  const [counts] = await connection.rows(sql('to_load'));
+  const shared = counts?.['shared_series_id'] ?? null;
+  if (shared !== null) throw new Error(`two different series share the id ${shared}: nothing was written`);
+  const [changed] = isCovered ? await connection.rows(sql('count_changes')) : [{ changed: 0, restated: 0 }];
+  const isWhollyCovered = coveredHours * hourMs === window.end - window.start;
+  return {
+    outcome: isWhollyCovered && Number(changed?.['changed']) === 0 ? 'unchanged' : 'loaded',
+    amounts: Number(counts?.['amounts']),
+    restated: Number(changed?.['restated']),
+    cost: String(counts?.['cost']),
+    pieces,
+    proofs: state.proofs,
+  };
+}
+
+/** Writes a load that changed nothing into the ledger once more, from what was stored of it. */
+export async function repeatLoad(
+  state: StageState,
+  facts: LoadFacts,
+  written: LoadWritten,
+  place: string | undefined,
+): Promise<void> {
+  const proofsSql = await readSql('journal', 'proofs');
+  await state.connection.transaction(async () => {
+    await state.connection.run(proofsSql, {
+      ...windowParameters(state, state.window),
+      load_number: facts.loadNumber,
+      run_number: facts.runNumber,
+      reading: facts.reading,
+      seen_at: formatInstant(facts.seenAt),
+      proofs: JSON.stringify(written.proofs.map(proofValues)),
+    });
+    await recordLoad(state, facts, written, place, true);
+  });
+}
+
+/** The ledger's rows of a load, within its transaction; `wasCovered` where hours of its window were in the books. */
+async function recordLoad(
+  state: StageState,
+  facts: LoadFacts,
+  written: LoadWritten,
+  place: string | undefined,
+  wasCovered: boolean,
+): Promise<void> {
+  const { connection, sql, account, role } = state;
+  const parameters = { ...windowParameters(state, state.window), load_number: facts.loadNumber };
+  await connection.run(sql('record'), {
+    ...parameters,
+    run_number: facts.runNumber,
+    reason: facts.reason,
+    role,
+    outcome: written.outcome,
+    requests: facts.requests,
+    pages: facts.pages,
+    queries: JSON.stringify(facts.queries),
+    amounts: written.amounts,
+    restated: written.restated,
+    cost: written.cost,
+    claimed_end: formatInstant(facts.claimedEnd),
+    seen_at: formatInstant(facts.seenAt),
+    landing: place ?? null,
+    platform_at: facts.platformAt === undefined ? null : formatInstant(facts.platformAt),
+  });
+  if (wasCovered) await connection.run(sql('give_way'), parameters);
+  for (const piece of written.pieces) {
+    await connection.run(sql('record_covered'), {
+      account,
+      piece_start: formatInstant(piece.window.start),
+      piece_end: formatInstant(piece.window.end),
+      claimed_end: formatInstant(facts.claimedEnd),
+      role: piece.role,
+      load_number: facts.loadNumber,
+    });
+  }
+}
+
+/**
+ * A window that an admin read is not replaced by one that a member read unless its totals differ: the rows that know
+ * their workspace stay. Returns the window in pieces, each with the role as which its rows were read.
+ */
+async function keepWhatAdminKnew(state: StageState): Promise<RolePiece[]> {
+  const { connection, sql, window, role } = state;
+  if (role === 'admin') return [{ window, role }];
+  const rows = await connection.rows(sql('covered_as_admin'), windowParameters(state, window));
+  const kept: Window[] = [];
+  for (const row of rows) {
+    const piece = intersectWindows(window, { start: Number(row['window_start']), end: Number(row['window_end']) });
+    if (piece === undefined) continue;
+    const differing = await connection.rows(sql('kept_as_admin_differs'), {
+      ...pieceParameters(state, piece),
+      ...toleranceParameters({ decimals: { cost: 12, usage: 6 }, agreedTolerance: undefined }, decimalsSeen(state)),
+    });
+    if (differing.length > 0) return [{ window, role }];
+    kept.push(piece);
+  }
+  for (const piece of kept) await connection.run(sql('keep_as_admin'), pieceParameters(state, piece));
+  return [
+    ...kept.map((piece) => ({ window: piece, role: 'admin' as const })),
+    ...subtractWindows([window], kept).map((piece) => ({ window: piece, role })),
+  ];
+}
+
+function pieceParameters({ account, window }: StageState, piece: Window): SqlParameters {
+  return {
+    account,
+    window_start: formatInstant(window.start),
+    piece_start: formatInstant(piece.start),
+    piece_end: formatInstant(piece.end),
+  };
+}
