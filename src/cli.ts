@@ -17,7 +17,7 @@ import {
 import { readFileMode, umaskOf } from './config/file-mode.ts';
 import { redactor } from './config/secrets.ts';
 import { nearest } from './did-you-mean.ts';
-import { openClock } from './effects.ts';
+import { type Log, openClock } from './effects.ts';
 import {
   ClosedPipeError,
   type CostbookError,
@@ -240,7 +240,7 @@ function describeProgram(
   return program;
 }
 
-/** What a command is handed; and where its progress is shown, of one that comes to an end. */
+/** What a command receives; and where its progress is shown, of one that comes to an end. */
 function contextFrom(
   command: Command,
   options: Options,
@@ -248,58 +248,17 @@ function contextFrom(
 ): { readonly context: CommandContext; readonly progress: Progress | undefined } {
   const { env } = process;
   if (env['COSTBOOK_TOKEN']) secrets.keep(env['COSTBOOK_TOKEN']);
-  const problems: string[] = [];
-  const fixedNow = text(options['now']) ?? env['COSTBOOK_NOW'];
-  let now: () => Instant = Date.now;
-  if (fixedNow) {
-    try {
-      const instant = parseInstant(fixedNow, options['now'] === undefined ? 'COSTBOOK_NOW' : '--now', Date.now());
-      now = () => instant;
-    } catch (error) {
-      problems.push(messageOf(error));
-    }
-  }
   const isTerminal = process.stderr.isTTY === true;
-  const askedFormat = text(options['logFormat']) ?? env['COSTBOOK_LOG_FORMAT'];
-  const logFormat = askedFormat || (isTerminal ? 'human' : 'json');
-  if (logFormat !== 'human' && logFormat !== 'json') {
-    problems.push(`--log-format: "${logFormat}" is none of human, json`);
-  }
-  const askedJson = env['COSTBOOK_JSON'] ?? '';
-  if (!['', '0', '1', 'false', 'true'].includes(askedJson)) {
-    problems.push(`COSTBOOK_JSON: found "${askedJson}", expected 1 or true, or 0 or false`);
-  }
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
-
-  // A dumb terminal cannot take back what it has drawn.
-  const hasLiveLine = isTerminal && env['TERM'] !== 'dumb' && logFormat === 'human' && command.staysUp === undefined;
-  const place = { say, now: Date.now, runNumber: () => runNumber };
-  const json = jsonLog(place);
-  const human = humanLog(place, { isSeen: isTerminal });
-  // Where a live line shows the progress only warnings interrupt it.
-  const log = logFormat === 'json' ? json : hasLiveLine ? { ...human, info: () => undefined } : human;
-  // Whoever asks for JSON by name gets nothing else; without a terminal, and without asking, words stay words.
-  if (logFormat === 'json' && askedFormat) tell = json.tell;
-  const progress =
-    command.staysUp === undefined
-      ? openProgress({
-          command: command.name,
-          draw: hasLiveLine ? showLiveLine : undefined,
-          log,
-          waitingFor: () => waitingRequests.longest(longWaitMs),
-          saidAt: () => saidAt,
-          elapsed: () => performance.now(),
-        })
-      : undefined;
-
+  const settings = readSettings(options, env, isTerminal);
+  const { log, hasLiveLine } = openLog(command, settings, { isTerminal, env });
+  const progress = command.staysUp === undefined ? openCommandProgress(command, log, hasLiveLine) : undefined;
   const ask: Ask = (question, { isHidden } = { isHidden: false }) => {
     const answered = () => askPerson(question, isHidden, signal);
     return progress === undefined ? answered() : progress.quiet(answered);
   };
-
   const context: CommandContext = {
     effects: {
-      ...openClock(now),
+      ...openClock(settings.now),
       log,
       random: Math.random,
       sleep: (ms, abort) =>
@@ -308,22 +267,10 @@ function contextFrom(
         }),
     },
     dir: resolve(text(options['dir']) ?? (env['COSTBOOK_DIR'] || '.')),
-    json: options['json'] === true || ['1', 'true'].includes(askedJson),
+    json: settings.json,
     env,
     signal,
-    write: (data) =>
-      new Promise((done, fail) => {
-        clearLiveLine();
-        if (process.stdout.isTTY && data.length > 0) isLineOpen = data.at(-1) !== '\n' && data.at(-1) !== 0x0a;
-        // Whoever reads may have stopped without closing (a pager): a signal is not kept waiting for them.
-        const onAbort = () => fail(signal.reason);
-        if (!signal.aborted) signal.addEventListener('abort', onAbort, { once: true });
-        process.stdout.write(data, (error) => {
-          signal.removeEventListener('abort', onAbort);
-          if (error) fail(asOutputFailure(error));
-          else done();
-        });
-      }),
+    write: (data) => writeOutput(data, signal),
     isTerminal: process.stdout.isTTY === true,
     layout: {
       width: process.stdout.isTTY ? process.stdout.columns || usualWidth : undefined,
@@ -340,26 +287,115 @@ function contextFrom(
     redact: (words) => secrets.redact(words),
     httpAnswers: () => httpAnswers,
     waitingFor: () => waitingRequests.longest(),
-    openHttp(connections) {
-      // Loaded where somebody is asked: most commands only read.
-      const opened = import('./platform/index.ts').then(({ openHttp }) => openHttp({ connections, env }));
-      // Whoever sends the first request gets the failure; until then nobody waits for it.
-      opened.catch(() => undefined);
-      closing.push(async () => (await opened).close());
-      return async (request) => {
-        const { send } = await opened;
-        try {
-          const response = await waitingRequests.during(request, send(request));
-          countAnswer(String(response.status));
-          return response;
-        } catch (error) {
-          if (!signal.aborted) countAnswer('none');
-          throw error;
-        }
-      };
-    },
+    openHttp: (connections) => openSharedHttp(connections, signal),
   };
   return { context, progress };
+}
+
+/** What options and environment say for every command. */
+interface Settings {
+  readonly now: () => Instant;
+  readonly logFormat: 'human' | 'json';
+  /** Somebody asked for JSON by name; otherwise it is the format of a process without a terminal. */
+  readonly isFormatAsked: boolean;
+  readonly json: boolean;
+}
+
+/** Reads what every command shares. Throws UsageError with every mistake. */
+function readSettings(options: Options, env: NodeJS.ProcessEnv, isTerminal: boolean): Settings {
+  const problems: string[] = [];
+  const fixedNow = text(options['now']) ?? env['COSTBOOK_NOW'];
+  let now: () => Instant = Date.now;
+  if (fixedNow) {
+    try {
+      const instant = parseInstant(fixedNow, options['now'] === undefined ? 'COSTBOOK_NOW' : '--now', Date.now());
+      now = () => instant;
+    } catch (error) {
+      problems.push(messageOf(error));
+    }
+  }
+  const askedFormat = text(options['logFormat']) ?? env['COSTBOOK_LOG_FORMAT'];
+  const logFormat = askedFormat || (isTerminal ? 'human' : 'json');
+  if (logFormat !== 'human' && logFormat !== 'json') {
+    problems.push(`--log-format: "${logFormat}" is none of human, json`);
+  }
+  const askedJson = env['COSTBOOK_JSON'] ?? '';
+  if (!['', '0', '1', 'false', 'true'].includes(askedJson)) {
+    problems.push(`COSTBOOK_JSON: found "${askedJson}", expected 1 or true, or 0 or false`);
+  }
+  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  return {
+    now,
+    logFormat: logFormat === 'json' ? 'json' : 'human',
+    isFormatAsked: Boolean(askedFormat),
+    json: options['json'] === true || ['1', 'true'].includes(askedJson),
+  };
+}
+
+/** The log, and whether a live line shows the progress beside it. */
+function openLog(
+  command: Command,
+  { logFormat, isFormatAsked }: Settings,
+  { isTerminal, env }: { readonly isTerminal: boolean; readonly env: NodeJS.ProcessEnv },
+): { readonly log: Log; readonly hasLiveLine: boolean } {
+  // A dumb terminal cannot erase what it has drawn.
+  const hasLiveLine = isTerminal && env['TERM'] !== 'dumb' && logFormat === 'human' && command.staysUp === undefined;
+  const place = { say, now: Date.now, runNumber: () => runNumber };
+  if (logFormat === 'json') {
+    const json = jsonLog(place);
+    // Whoever asks for JSON by name gets nothing else; without a terminal, and without asking, words stay words.
+    if (isFormatAsked) tell = json.tell;
+    return { log: json, hasLiveLine };
+  }
+  const human = humanLog(place, { isSeen: isTerminal });
+  // Only warnings interrupt a live line.
+  return { log: hasLiveLine ? { ...human, info: () => undefined } : human, hasLiveLine };
+}
+
+function openCommandProgress(command: Command, log: Log, hasLiveLine: boolean): Progress {
+  return openProgress({
+    command: command.name,
+    draw: hasLiveLine ? showLiveLine : undefined,
+    log,
+    waitingFor: () => waitingRequests.longest(longWaitMs),
+    saidAt: () => saidAt,
+    elapsed: () => performance.now(),
+  });
+}
+
+/** Writes to stdout and waits until it is taken; fails with the signal's reason or with what the failure means. */
+function writeOutput(data: string | Uint8Array, signal: AbortSignal): Promise<void> {
+  return new Promise((done, fail) => {
+    clearLiveLine();
+    if (process.stdout.isTTY && data.length > 0) isLineOpen = data.at(-1) !== '\n' && data.at(-1) !== 0x0a;
+    // Whoever reads may have stopped without closing (a pager): a signal does not wait for them.
+    const onAbort = () => fail(signal.reason);
+    if (!signal.aborted) signal.addEventListener('abort', onAbort, { once: true });
+    process.stdout.write(data, (error) => {
+      signal.removeEventListener('abort', onAbort);
+      if (error) fail(asOutputFailure(error));
+      else done();
+    });
+  });
+}
+
+/** The HTTP client, loaded when a command asks somebody: most commands only read. */
+function openSharedHttp(connections: number, signal: AbortSignal): ReturnType<CommandContext['openHttp']> {
+  const opened = import('./platform/index.ts').then(({ openHttp }) => openHttp({ connections, env: process.env }));
+  // The first request gets the failure; until then nobody waits for it.
+  opened.catch(() => undefined);
+  closing.push(async () => (await opened).close());
+  return async (request) => {
+    const { send } = await opened;
+    try {
+      const response = await waitingRequests.during(request, send(request));
+      countAnswer(String(response.status));
+      return response;
+    } catch (error) {
+      if (!signal.aborted) countAnswer('none');
+      throw error;
+    }
+  };
 }
 
 async function readInput(signal: AbortSignal): Promise<string> {
