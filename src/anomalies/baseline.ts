@@ -1,4 +1,31 @@
-import { centreOf, madScale, median, medianOfEach, spreadOf } from './robust.ts';
+import { median } from '../median.ts';
+import { centreOf, madScale, medianOfEach, spreadOf } from './robust.ts';
+import {
+  aroundDays,
+  chanceDays,
+  deviations,
+  fewDays,
+  growthDoubt,
+  learningDays,
+  leastDailyDays,
+  leastLevelDays,
+  leastNoise,
+  leastPriceNoise,
+  leastSteadyDays,
+  leastStretch,
+  levelDays,
+  levelMemory,
+  lowReach,
+  mostMemory,
+  mostRise,
+  movedErrors,
+  priceDays,
+  priceLevelDays,
+  slopeErrors,
+  steadyShare,
+  usualNoise,
+  usualNoiseDays,
+} from './tuning.ts';
 
 /** What a scope cost and used on each UTC day, without a gap; a day without cost is 0. */
 export interface DailyCosts {
@@ -62,31 +89,6 @@ export interface BaselineRules {
   /** Least history in days before anything is expected of a scope. */
   readonly minDays: number;
 }
-
-/** Of so many days before a day it is learned whether and when a scope costs at all: eight of each weekday. */
-export const learningDays = 56;
-/** And of so many how far its days lie apart, and its weekdays: of half as many chance is known to 10 % only, of these to 7 %. */
-export const chanceDays = 112;
-/** The level is that of so many of the last days: fewer add their own chance to it, in more of them it has moved. */
-const levelDays = 28;
-/** Of fewer days no level is known. */
-const leastLevelDays = 4;
-/** A day outside of so many deviations is not as usual: fewer, and chance alone is told more than once a month of 100 scopes. */
-const deviations = 4;
-/** Where few days tell of noise more may be noise: so many of them would double the width. */
-const fewDays = 5;
-/** Nothing is as regular as it looks in a few weeks: a deviation is at least this share. */
-const leastNoise = 0.02;
-const leastPriceNoise = 0.01;
-/** What few days tell of noise is drawn towards this much of it, as so many days would. */
-const usualNoise = 0.05;
-const usualNoiseDays = 3;
-
-/** A scope is steady where it cost something on so many days, and on such a share of those on which it might have. */
-const leastSteadyDays = 10;
-const steadyShare = 0.9;
-/** So many of the last four weeks' days must be known for it to be daily. */
-const leastDailyDays = 14;
 
 interface KnownDay {
   readonly day: number;
@@ -244,20 +246,12 @@ function learnLevel(all: readonly KnownDay[], present: number) {
     levelAt: (day: number) => recent.level + slope * (day - recent.day) + (effects[weekdayOf(day)] ?? 0),
   };
 }
-/** So much of what growth has added since the middle of the level is uncertain: growth ends. */
-const growthDoubt = 0.5;
-/** A level is never that of fewer days than a week, where there are so many. */
-const leastStretch = 7;
-/** A level that has moved by so many errors has moved: it is looked at each night, so that chance has many tries. */
-const movedErrors = 3.5;
 
 /** What deviates from a level, without what lies far below it: that is a holiday rather than chance, and of no day that is dearer. */
 function withoutLow(rest: readonly number[]): readonly number[] {
   const lowest = -lowReach * madScale * median(rest.map(Math.abs));
   return rest.filter((value) => value >= lowest);
 }
-/** In deviations. */
-const lowReach = 3.5;
 
 /** Some days of a level: how many, the middle one, and where they lie. */
 interface Stretch {
@@ -290,10 +284,6 @@ function slopeOf(levelOf: (count: number, later: number) => Stretch, count: numb
   const shown = Math.sign(rise) * Math.min(Math.abs(rise), Math.abs(before), mostRise);
   return drawn(shown, slopeErrors * errorBetween(late, middle, noise)) / (late.day - middle.day);
 }
-/** A slope is drawn towards none as if two levels were so much less exact than by chance alone: levels wander. */
-const slopeErrors = 1.5;
-/** A logarithm: nothing grows by more from one stretch to the next. */
-const mostRise = 0.5;
 
 /** What is left of a day's deviation on the next one, as a share: as far as it shows, and never below none. */
 function memoryOf(rest: readonly number[], noise: number): number {
@@ -310,10 +300,6 @@ function memoryOf(rest: readonly number[], noise: number): number {
   if (alone === 0) return 0;
   return Math.max(0, Math.min(mostMemory, drawn(together / alone + levelMemory, 1 / Math.sqrt(near.length))));
 }
-/** The levels around days take so much of it away, as they follow the days. */
-const levelMemory = 0.05;
-/** Where more is left it is a level that has moved. */
-const mostMemory = 0.7;
 
 /** How far the mean of so many days lies from what is true, where a day's own deviation is 1. */
 function meanError(count: number, memory: number): number {
@@ -339,8 +325,6 @@ function localLevels(days: readonly KnownDay[]): (values: readonly number[]) => 
   }
   return (values) => medianOfEach(values, firsts, lasts);
 }
-/** Enough days that a single one does not make its own level, and few enough that growth does not look like chance. */
-const aroundDays = 14;
 
 /** What weekdays differ by from the level around them: first weekends from the rest, then each by itself; as far as it shows. */
 function weekdayEffects(days: readonly KnownDay[], deviation: readonly number[]): number[] {
@@ -391,11 +375,6 @@ function learnSparse(days: readonly KnownDay[]) {
   );
   return { noise, high };
 }
-
-/** Of so many days before a day it is learned what a unit costs. */
-const priceDays = 28;
-/** Its level is that of so many of the last of them: prices move at once. */
-const priceLevelDays = 14;
 
 /**
  * What a unit of usage costs on a day, in USD, learned of the days before it; undefined where it has no steady price, or

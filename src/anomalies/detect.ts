@@ -1,13 +1,35 @@
+import { median } from '../median.ts';
 import {
   type Baseline,
   type BaselineRules,
   type DailyCosts,
   type Disturbances,
   learnBaseline,
-  learningDays,
   learnUnitPrice,
 } from './baseline.ts';
-import { centreOf, median } from './robust.ts';
+import { centreOf } from './robust.ts';
+import {
+  adoptionDays,
+  again,
+  benefit,
+  daysBack,
+  grownShares,
+  grownTimes,
+  learningDays,
+  leastTelling,
+  nothingShare,
+  often,
+  oftenDays,
+  priceDeviations,
+  quietScopes,
+  quietShare,
+  shortDays,
+  stayDays,
+  stayDeviations,
+  stayMisses,
+  stepDays,
+  stretches,
+} from './tuning.ts';
 
 /** What is an anomaly. */
 export interface DetectionRules extends BaselineRules {
@@ -53,27 +75,6 @@ export interface Episode {
   /** Of a price: so many times what a unit cost before. */
   readonly ratio: number | undefined;
 }
-
-/** After so many days what has changed is the usual. */
-export const adoptionDays = 14;
-/** So many days must be as usual again before it is over: one may be chance, and a week of what showed in several alone. */
-const daysBack = 2;
-/** A change that noise hides on any single day shows in so many days; a lower level is told when it has stayed for them. */
-const stayDays = 7;
-/** Of which all but so many must show it. */
-const stayMisses = 1;
-/** What may come back by itself on a single day is told as a step from so many days on. */
-const stepDays = 3;
-/** What nobody was notified of, as it seemed to come again, is another thing when it is so many times more. */
-const grownTimes = 4;
-/** Its share of what is expected must be so many times that of the first day, too: a weekday is more than a weekend. */
-const grownShares = 2;
-/** Of what lasts no longer than this much is learned: medians bear it, and what comes back each week is a pattern. */
-const shortDays = 2;
-/** A day below this share of what is expected is nothing. */
-const nothingShare = 0.02;
-/** So many errors of the expectation itself are given way, so that a difference of just the least share is told. */
-const benefit = 2;
 
 /**
  * Follows a scope over the days from `from` to `to`, both among them: what is known of it afterwards, by what was known
@@ -151,10 +152,6 @@ export function episodesBefore<T extends Episode>(episodes: readonly T[], day: n
 function isSeenLate({ firstDay, seenDay }: Episode): boolean {
   return seenDay > firstDay;
 }
-
-/** A day on which many scopes cost less at once is a holiday, or as good as one. */
-const quietShare = 0.25;
-const quietScopes = 3;
 
 /**
  * Whether many of an account's scopes cost less on a day than on the same weekday of the weeks before it: days without
@@ -296,10 +293,6 @@ function recurs(before: number, day: number): boolean {
   const apart = day - before;
   return apart === 7 || apart === 14 || (apart >= 28 && apart <= 31);
 }
-const again = 1.3;
-/** What came so often in so many days and was not much less is known to come again and again, whatever lies between. */
-const often = 2;
-const oftenDays = 28;
 
 /** A level that noise hides on any single day, and that shows in several: a higher one in two or more, a lower one in a week. */
 function staying(
@@ -353,14 +346,6 @@ function staying(
   }
   return undefined;
 }
-/** So many days are looked at as one, the last of which are a week: of a lower level holidays are the fewer. */
-const stretches = [2, 3, 5, stayDays] as const;
-/** Of more days so many must say something. */
-const leastTelling = 4;
-/** The mean of several days counts from so many of its errors on: it is tried each night, and for each of the stretches. */
-const stayDeviations = 4.5;
-/** So many deviations of a unit's price are no chance. */
-const priceDeviations = 4;
 
 function followOpen(open: Episode, view: View, isQuiet: IsQuiet, rules: DetectionRules): Episode {
   const { baseline, day, cost } = view;

@@ -1,5 +1,6 @@
-import { chanceDays, type DailyCosts } from './baseline.ts';
+import type { DailyCosts } from './baseline.ts';
 import { type DetectionRules, type Episode, episodesBefore, follow } from './detect.ts';
+import { chanceDays } from './tuning.ts';
 
 /** An episode as the ledger keeps it. */
 export interface KeptEpisode extends Episode {

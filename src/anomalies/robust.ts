@@ -1,21 +1,4 @@
-/** The middle of values, 0 of none. */
-export function median(values: readonly number[]): number {
-  // Sorted by insertion: there are a few dozen, and medians are what nearly all of the time goes into.
-  const count = values.length;
-  if (count === 0) return 0;
-  const sorted = count <= scratch.length ? scratch : new Float64Array(count);
-  for (let filled = 0; filled < count; filled += 1) {
-    const value = values[filled] ?? 0;
-    let place = filled;
-    for (; place > 0 && (sorted[place - 1] ?? 0) > value; place -= 1) sorted[place] = sorted[place - 1] ?? 0;
-    sorted[place] = value;
-  }
-  const middle = count >> 1;
-  const upper = sorted[middle] ?? 0;
-  return count % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
-}
-
-const scratch = new Float64Array(128);
+import { median, middleOf } from '../median.ts';
 
 /** A median absolute deviation times this is the standard deviation of normal values. */
 export const madScale = 1.4826;
@@ -63,9 +46,7 @@ export function medianOfEach(values: readonly number[], firsts: readonly number[
     for (to += 1; to <= last; to += 1) sorted.splice(placeIn(sorted, values[to] ?? 0), 0, values[to] ?? 0);
     to -= 1;
     for (; from < first; from += 1) sorted.splice(placeIn(sorted, values[from] ?? 0), 1);
-    const middle = sorted.length >> 1;
-    const upper = sorted[middle] ?? 0;
-    return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
+    return middleOf(sorted, sorted.length);
   });
 }
 

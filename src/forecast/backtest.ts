@@ -1,5 +1,6 @@
+import { median } from '../median.ts';
 import { lastSeason, type Model, type Past, pastOf } from './models.ts';
-import { median, sum } from './numbers.ts';
+import { sum } from './numbers.ts';
 import type { Prepared } from './series.ts';
 
 /** A moment of the series' own past from which models are asked to go on. */

@@ -1,5 +1,6 @@
+import { median } from '../median.ts';
 import type { Augurs } from './augurs.ts';
-import { mean, median, sum } from './numbers.ts';
+import { mean, sum } from './numbers.ts';
 import { type Decomposed, decompose, withSeason } from './season.ts';
 
 export type Transform = 'none' | 'log1p' | 'sqrt';

@@ -8,11 +8,6 @@ export function sum(values: readonly number[]): number {
   return total;
 }
 
-/** The middle value; 0 of nothing. */
-export function median(values: readonly number[]): number {
-  return quantile(values, 0.5);
-}
-
 /** The value below which a share of them lies, between neighbours in proportion; 0 of nothing. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).sort();
