@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
+  choiceParser,
   entriesOf,
   type Given,
   gatherProblems,
@@ -17,7 +18,6 @@ import {
   readValue,
   readYamlFile,
 } from '../config/index.ts';
-import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
 import { floorHour, formatInstant, parseInstant } from '../time.ts';
 import {
@@ -418,14 +418,14 @@ export const ways = ['cost', 'evenly', 'weights', 'usage'] as const;
 function readSplit(given: Given, { dimensions, problems }: Reading): Split | null {
   const keys = keysOf(given, splitRule, problems);
   if (keys === undefined) return null;
-  const by = readValue(keys.get('by'), parseWay, problems);
+  const by = readValue(keys.get('by'), choiceParser(ways), problems);
   if (!keys.has('by')) problems.report(given, `found no by, expected one of ${oneOf(ways)}`);
   const overGiven = keys.get('over');
   const over =
     overGiven === undefined
       ? dimensions
       : itemsOf(overGiven, `dimensions such as [${dimensions[0]}]`, problems).flatMap((item) => {
-          const name = readValue(item, dimensionParser(dimensions), problems);
+          const name = readValue(item, choiceParser(dimensions), problems);
           return name === undefined ? [] : [name];
         });
   if (by === undefined) return null;
@@ -449,25 +449,6 @@ function readSplit(given: Given, { dimensions, problems }: Reading): Split | nul
   return {
     ...{ by, over, billing_dimension: usage ?? null },
     owners: by === 'weights' && weights !== undefined ? readWeights(weights, dimensions, problems) : null,
-  };
-}
-
-const parseWay: Parse<(typeof ways)[number]> = (value) => {
-  const text = parseText(value);
-  const way = ways.find((known) => known === text);
-  if (way !== undefined) return way;
-  const guess = nearest(text, ways);
-  throw new UsageError(`found ${quoted(text)}, expected ${oneOf(ways)}${guess ? `; did you mean ${guess}?` : ''}`);
-};
-
-function dimensionParser(dimensions: readonly string[]): Parse<string> {
-  return (value) => {
-    const text = parseText(value);
-    if (dimensions.includes(text)) return text;
-    const guess = nearest(text, dimensions);
-    throw new UsageError(
-      `found ${quoted(text)}, expected ${oneOf(dimensions)}${guess ? `; did you mean ${guess}?` : ''}`,
-    );
   };
 }
 

@@ -5,6 +5,7 @@ import {
   keysOf,
   type MappingRule,
   type Parse,
+  parseBoolean,
   parseYaml,
   quoted,
   readValue,
@@ -30,11 +31,6 @@ export const anomalyKeys = ['enabled', 'minAmount', 'minPercent', 'minDays', 'no
 const anomaliesRule: MappingRule = {
   keys: anomalyKeys,
   expected: 'a key such as minAmount: 5 USD; write one or remove it',
-};
-
-const parseFlag: Parse<boolean> = (value) => {
-  if (typeof value === 'boolean') return value;
-  return refuse(typeof value === 'string' ? quoted(value) : String(value), 'true or false');
 };
 
 /** `30%` as 0.3. */
@@ -75,7 +71,7 @@ export function parseAnomalyRules({
   const keys = given && keysOf(given, anomaliesRule, problems);
   const minAmount = readValue(keys?.get('minAmount'), parseUsd, problems);
   const rules = {
-    isOn: readValue(keys?.get('enabled'), parseFlag, problems) ?? usualRules.isOn,
+    isOn: readValue(keys?.get('enabled'), parseBoolean, problems) ?? usualRules.isOn,
     minAmount: minAmount === undefined ? usualRules.minAmount : Number(decimalOfWhole(minAmount, usdDecimals)),
     minShare: readValue(keys?.get('minPercent'), parseShare, problems) ?? usualRules.minShare,
     minDays: readValue(keys?.get('minDays'), parseDays, problems) ?? usualRules.minDays,

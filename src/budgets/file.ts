@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import {
+  choiceParser,
   entriesOf,
   type Given,
   gatherProblems,
@@ -223,17 +224,6 @@ const parseBudgetName: Parse<string> = (value) => {
   if (/^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u.test(text)) return text;
   return refuse(quoted(text), 'a name of letters, digits and . _ - without spaces');
 };
-
-/** One of `choices`, with a guess where another is given. */
-function choiceParser<T extends string>(choices: readonly T[]): Parse<T> {
-  return (value) => {
-    const text = parseText(value);
-    const choice = choices.find((candidate) => candidate === text);
-    if (choice !== undefined) return choice;
-    const guess = nearest(text, choices);
-    return refuse(quoted(text), `${oneOf(choices)}${guess === undefined ? '' : `; did you mean ${guess}?`}`);
-  };
-}
 
 const parsePeriod = choiceParser(periodKinds);
 const parseSeverity = choiceParser(severities);

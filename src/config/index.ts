@@ -1,11 +1,5 @@
-export {
-  type AccountConfig,
-  type Config,
-  type LocalAccount,
-  type LocalConfig,
-  loadConfig,
-  parseConfig,
-} from './config.ts';
+export type { AccountConfig, LocalAccount } from './accounts.ts';
+export { type Config, type LocalConfig, loadConfig, parseConfig } from './config.ts';
 export { umaskOf } from './file-mode.ts';
 export { type Environment, expand } from './references.ts';
 export { readToken, type TokenSource } from './secrets.ts';
@@ -21,6 +15,7 @@ export {
   type WebhookSettings,
 } from './sink-settings.ts';
 export {
+  choiceParser,
   entriesOf,
   type Given,
   gatherProblems,
@@ -32,6 +27,7 @@ export {
   type Parse,
   type Place,
   type Problems,
+  parseBoolean,
   parseText,
   parseYaml,
   quoted,

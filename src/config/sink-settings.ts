@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { UsageError } from '../errors.ts';
 import {
+  choiceParser,
   entriesOf,
   type Given,
   integerParser,
@@ -9,6 +10,7 @@ import {
   oneOf,
   type Parse,
   type Problems,
+  parseBoolean,
   parseText,
   quoted,
   readValue,
@@ -129,7 +131,7 @@ const types: Readonly<Record<SinkSettings['type'], SinkType>> = {
       const password = read(keys.get('password'), parseLine);
       const tls = read(keys.get('tls'), choiceParser(['starttls', 'implicit', 'none'] as const)) ?? 'starttls';
       const port = read(keys.get('port'), integerParser(1, 65_535)) ?? (tls === 'implicit' ? 465 : 587);
-      const allowPrivateNetwork = read(keys.get('allowPrivateNetwork'), parseSwitch) ?? false;
+      const allowPrivateNetwork = read(keys.get('allowPrivateNetwork'), parseBoolean) ?? false;
       if (host === undefined || from === undefined || to === undefined) return undefined;
       // Where one of the two is given and cannot be read yet, nothing is told without it.
       if (keys.has('user') !== (user !== undefined) || keys.has('password') !== (password !== undefined))
@@ -200,7 +202,7 @@ function readSink(entry: Given, read: ReadText, problems: Problems): SinkSetting
 
 function readTarget(keys: ReadonlyMap<string, Given>, read: ReadText): Partial<Pick<SlackSettings, 'url'>> & Target {
   const url = read(keys.get('url'), parseTargetUrl);
-  const allowPrivateNetwork = read(keys.get('allowPrivateNetwork'), parseSwitch) ?? false;
+  const allowPrivateNetwork = read(keys.get('allowPrivateNetwork'), parseBoolean) ?? false;
   return { ...(url === undefined ? {} : { url }), allowPrivateNetwork };
 }
 
@@ -263,20 +265,6 @@ function readAddresses(given: Given | undefined, read: ReadText): readonly strin
 
 function refuseEmpty(): never {
   throw new UsageError('found an empty list, expected addresses such as [finops@example.com]');
-}
-
-const parseSwitch: Parse<boolean> = (value) => {
-  if (typeof value === 'boolean') return value;
-  throw new UsageError('found something else, expected true or false');
-};
-
-function choiceParser<T extends string>(choices: readonly T[]): Parse<T> {
-  return (value) => {
-    const text = parseText(value, 100);
-    const chosen = choices.find((choice) => choice === text);
-    if (chosen === undefined) throw new UsageError(`found ${quoted(text)}, expected ${oneOf(choices)}`);
-    return chosen;
-  };
 }
 
 /** Names of sinks: a list, or one text with commas between them as it comes from the environment. */

@@ -402,6 +402,25 @@ export function parseText(value: YamlValue, maxLength = Number.POSITIVE_INFINITY
   return value;
 }
 
+/** One of `choices`; a mistake that is near one of them is guessed. */
+export function choiceParser<T extends string>(choices: readonly T[]): Parse<T> {
+  return (value) => {
+    const text = parseText(value, 100);
+    const choice = choices.find((candidate) => candidate === text);
+    if (choice !== undefined) return choice;
+    const guess = nearest(text, choices);
+    const hint = guess === undefined ? '' : `; did you mean ${guess}?`;
+    throw new UsageError(`found ${quoted(text)}, expected ${oneOf(choices)}${hint}`);
+  };
+}
+
+/** True or false; from the environment or a reference it comes as text. */
+export const parseBoolean: Parse<boolean> = (value) => {
+  if (typeof value === 'boolean') return value;
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw new UsageError(`found ${typeof value === 'string' ? quoted(value) : kindOf(value)}, expected true or false`);
+};
+
 /** A whole number within bounds, both inclusive; from the environment or a reference it comes as text. */
 export function integerParser(min: number, max = Number.MAX_SAFE_INTEGER): Parse<number> {
   const range = max === Number.MAX_SAFE_INTEGER ? `a whole number from ${min}` : `a whole number from ${min} to ${max}`;

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import {
+  choiceParser,
   type Environment,
   entriesOf,
   expand,
@@ -11,6 +12,7 @@ import {
   oneOf,
   type Parse,
   type Problems,
+  parseBoolean,
   parseTargetUrl,
   parseText,
   parseYaml,
@@ -117,7 +119,7 @@ function readWhole(input: JobInput, steps: Step[]): Job {
   if (given !== undefined) steps.push(...readSteps(given, input, problems));
   const timeoutMs = readValue(keys.get('timeout'), parseTimeout, problems);
   const catchUp = readValue(keys.get('catchUp'), choiceParser(catchUps), problems) ?? 'once';
-  const isEnabled = readValue(keys.get('enabled'), parseFlag, problems) ?? true;
+  const isEnabled = readValue(keys.get('enabled'), parseBoolean, problems) ?? true;
   const pingGiven = keys.get('ping');
   const ping = pingGiven === undefined ? undefined : readPing(pingGiven, input, problems);
   problems.throwIfAny();
@@ -242,7 +244,7 @@ function readOption(
 ): string | true | readonly string[] | undefined {
   switch (option.kind) {
     case 'flag':
-      return readValue(given, parseFlag, problems) || undefined;
+      return readValue(given, parseBoolean, problems) || undefined;
     case 'choice':
       return readValue(given, choiceParser(option.choices), problems);
     case 'choices':
@@ -293,23 +295,6 @@ const parseStepName: Parse<StepName> = (value) => {
   const hint = guess === undefined ? '' : `; did you mean ${guess}?`;
   throw new UsageError(`found ${quoted(text)}, expected ${stepExpected}${hint}`);
 };
-
-const parseFlag: Parse<boolean> = (value) => {
-  if (typeof value === 'boolean') return value;
-  throw new UsageError(`found ${typeof value === 'string' ? quoted(value) : 'something else'}, expected true or false`);
-};
-
-function choiceParser<T extends string>(choices: readonly T[]): Parse<T> {
-  return (value) => {
-    const text = parseText(value, 100);
-    const choice = choices.find((candidate) => candidate === text);
-    if (choice !== undefined) return choice;
-    const guess = nearest(text, choices);
-    throw new UsageError(
-      `found ${quoted(text)}, expected ${oneOf(choices)}${guess === undefined ? '' : `; did you mean ${guess}?`}`,
-    );
-  };
-}
 
 const parseTimeout: Parse<number> = (value) => {
   const text = parseText(value, 100);
@@ -363,7 +348,7 @@ function readPing(given: Given, input: JobInput, problems: Problems): Ping | und
   if (!['start', 'success', 'fail'].some((key) => keys.has(key))) {
     problems.report(given, `found no address, expected ${pingRule.expected}`);
   }
-  const allowPrivateNetwork = readValue(keys.get('allowPrivateNetwork'), parseFlag, problems) ?? false;
+  const allowPrivateNetwork = readValue(keys.get('allowPrivateNetwork'), parseBoolean, problems) ?? false;
   function address(key: 'start' | 'success' | 'fail'): string | undefined {
     const at = keys?.get(key);
     if (at === undefined || typeof at.value !== 'string') return readValue(at, parseTargetUrl, problems);

@@ -2,7 +2,7 @@ import { fields } from '../../src/allocation/definition.ts';
 import { allocationKeys, ways } from '../../src/allocation/parse.ts';
 import { anomalyKeys } from '../../src/anomalies/rules.ts';
 import { budgetFileKeys, thresholdSubjects } from '../../src/budgets/file.ts';
-import { configKeys } from '../../src/config/config.ts';
+import { configKeys } from '../../src/config/keys.ts';
 import { alertSeverities, severityKinds, sinkKeys } from '../../src/config/sink-settings.ts';
 import { type StepOption, stepNames, stepRules } from '../../src/jobs/definition.ts';
 import { catchUps, jobKeys, pingKeys } from '../../src/jobs/parse.ts';

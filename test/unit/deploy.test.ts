@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { commonOptions } from '../../src/commands/common-options.ts';
 import { allCommands } from '../../src/commands/index.ts';
-import { configVariables } from '../../src/config/config.ts';
+import { configVariables } from '../../src/config/keys.ts';
 import { exitCodes } from '../../src/errors.ts';
 import { metricNames } from '../../src/metrics/metrics.ts';
 

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commonOptions } from '../../src/commands/common-options.ts';
 import { allCommands } from '../../src/commands/index.ts';
-import { configVariables, loadConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { configVariables } from '../../src/config/keys.ts';
 import { exitCodes } from '../../src/errors.ts';
 import { anchorsOf, linksOf, notRun, type Page, readPage, readPages, root, shellLines } from '../support/doc-pages.ts';
 

@@ -1,0 +1,263 @@
+import { basename, dirname } from 'node:path';
+import type { Instant } from '../time.ts';
+import { entryPlace, sharedKeys, tokenKeys, topPlace, variableOf } from './keys.ts';
+import {
+  type ConfigSpec,
+  type EntrySpec,
+  hasToken,
+  type Layer,
+  noLayer,
+  overlay,
+  type Reading,
+  read,
+} from './layers.ts';
+import type { TokenSource } from './secrets.ts';
+import {
+  parseAccountId,
+  parseName,
+  parseToken,
+  parseTokenCommand,
+  parseUrl,
+  sinceParser,
+  tokenFileParser,
+} from './values.ts';
+import {
+  endOf,
+  type Given,
+  keysOf,
+  type MappingRule,
+  oneOf,
+  type Problems,
+  parseBoolean,
+  quoted,
+  readValue,
+} from './yaml.ts';
+
+/** Who pays, as far as commands need to know that never talk to the platform. */
+export interface LocalAccount {
+  /** Undefined where nobody wrote it, which only the one account of a configuration may do: the platform is asked. */
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  /** http or https, without credentials, query, fragment or trailing slash. */
+  readonly url: string | undefined;
+  readonly token: TokenSource | undefined;
+  /** Where the token's source was written: `COSTBOOK_TOKEN`, or `tokenFile (costbook.yaml:2:12)`. */
+  readonly tokenSetting: string | undefined;
+  /** A whole hour, not in the future. */
+  readonly since: Instant | undefined;
+  /** Whether and how its resources are listed; undefined where nobody said: with its own token. */
+  readonly inventory: InventoryConfig | undefined;
+}
+
+/** How the resources of an account are listed. */
+export interface InventoryConfig {
+  readonly isRead: boolean;
+  /** Workspaces with a token of their own; all others are read with the account's. */
+  readonly tokens: readonly WorkspaceToken[];
+}
+
+/** The token with which the resources of one workspace are listed. */
+export interface WorkspaceToken {
+  readonly workspace: string;
+  readonly token: TokenSource;
+  /** Where its source was written: `inventory.tokens.north (costbook.yaml:2:12)`. */
+  readonly tokenSetting: string;
+}
+
+/** Who pays, and how the platform is asked about it. */
+export interface AccountConfig extends LocalAccount {
+  readonly url: string;
+  readonly token: TokenSource;
+}
+
+/** An account whose id is read already: the other entries are told apart by it. */
+interface Entry extends EntrySpec {
+  readonly id: string | undefined;
+}
+
+export function resolveAccounts(spec: ConfigSpec, env: Layer, reading: Reading): readonly LocalAccount[] {
+  const specs = spec.entries ?? [shortEntry(spec.top, reading.file)];
+  const isOneOfSeveral = specs.length > 1;
+  const entries = specs.map((entry) => {
+    const given = (isOneOfSeveral ? undefined : env.get('account')) ?? entry.keys.get('id');
+    return { ...entry, id: read(given, parseAccountId, reading, true) };
+  });
+  reportRepeatedIds(entries, reading.problems);
+  const target = isOneOfSeveral ? environmentTarget(entries, env, reading) : entries[0];
+
+  // What is written is read even where nobody needs it, so that a mistake does not wait for the day somebody does;
+  // only what the environment overrides is left alone.
+  readShared(overlay(spec.top, env), reading);
+
+  const accounts = entries.map((entry) => {
+    const layer = overlay(overlay(spec.top, entry.keys), entry === target ? env : noLayer);
+    if (reading.strict) reportMissing(entry, layer, isOneOfSeveral, reading);
+    return {
+      id: entry.id,
+      name: read(entry.keys.get('name'), parseName, reading),
+      inventory: readInventory(entry, spec, env, reading),
+      ...readShared(layer, reading),
+    };
+  });
+  if (isOneOfSeveral && !reading.strict) return accounts.filter(({ id }) => id !== undefined);
+  // Without a list, and with nothing known, there is none.
+  return accounts.filter(
+    ({ inventory: _, ...account }) => spec.entries || Object.values(account).some((value) => value !== undefined),
+  );
+}
+
+/** Without a list there is one account, and the top level speaks about it. */
+function shortEntry(top: Layer, file: string): EntrySpec {
+  const id = top.get('account');
+  return { place: endOf(file), keys: id ? new Map([['id', id]]) : noLayer };
+}
+
+function reportRepeatedIds(entries: readonly Entry[], problems: Problems): void {
+  const firsts = new Map<string, Given>();
+  for (const { id, keys } of entries) {
+    const given = keys.get('id');
+    if (id === undefined || !given) continue;
+    const first = firsts.get(id);
+    if (!first) firsts.set(id, given);
+    else problems.report(given, `found ${quoted(id)} a second time, first on line ${first.position?.line}; keep one`);
+  }
+}
+
+/** The one of several entries about which the account variables of the environment speak, if they do. */
+function environmentTarget(entries: readonly Entry[], env: Layer, { file, problems }: Reading): Entry | undefined {
+  const ids = entries.flatMap(({ id }) => (id === undefined ? [] : [quoted(id)]));
+  const expected = oneOf(ids) || 'one with an id';
+  const asked = env.get('account');
+  if (asked) {
+    const target = entries.find(({ id }) => id === asked.value);
+    const text = `found ${quoted(String(asked.value))}, expected an account of ${file}: ${expected}`;
+    if (!target) problems.report(asked, text);
+    return target;
+  }
+  for (const key of sharedKeys) {
+    const given = env.get(key);
+    if (!given) continue;
+    problems.report(
+      given,
+      `found it set while ${file} lists ${entries.length} accounts, expected COSTBOOK_ACCOUNT to say which one it is ` +
+        `for; set that to ${expected}, or unset this`,
+    );
+  }
+  return undefined;
+}
+
+function reportMissing(entry: Entry, layer: Layer, isOneOfSeveral: boolean, reading: Reading): void {
+  const { file, problems } = reading;
+  const id = entry.id === undefined ? undefined : quoted(entry.id);
+  const who = isOneOfSeveral && id ? `account ${id}: ` : '';
+  const where = isOneOfSeveral
+    ? `in this entry or at the top level, or set COSTBOOK_ACCOUNT to ${id ?? 'its id'} and`
+    : `in ${file}, or set`;
+  function report(what: string, keys: readonly string[]): void {
+    const ways = `write ${oneOf(keys)} ${where} ${oneOf(keys.map(variableOf))}`;
+    problems.report(entry.place, `${who}found no ${what}; ${ways}`);
+  }
+  if (reading.text === undefined && !layer.has('url')) {
+    problems.report(
+      { ...entry.place, where: dirname(file) },
+      `found no ${basename(file)} in this folder and no COSTBOOK_URL, expected one of the two; ` +
+        'begin with "costbook init", name the folder that has the file with --dir (COSTBOOK_DIR), ' +
+        'or set COSTBOOK_URL, COSTBOOK_TOKEN, COSTBOOK_ACCOUNT and COSTBOOK_SINCE',
+    );
+    return;
+  }
+  if (!layer.has('url')) report("url, expected the platform's address", ['url']);
+  if (!hasToken(layer)) report('token, expected one source of it', tokenKeys);
+  if (isOneOfSeveral && !entry.keys.has('id')) {
+    problems.report(entry.place, 'found no id, expected one in each of several accounts; write id in this entry');
+  }
+}
+
+function readShared(layer: Layer, reading: Reading): Pick<LocalAccount, 'url' | 'token' | 'tokenSetting' | 'since'> {
+  const key = tokenKeys.find((name) => layer.has(name));
+  const given = key && layer.get(key);
+  return {
+    tokenSetting: given && (given.position ? `${key} (${given.where})` : given.where),
+    url: read(layer.get('url'), parseUrl, reading, true),
+    since: read(layer.get('since'), sinceParser(reading.now), reading),
+    token: readTokenSource(layer, reading),
+  };
+}
+
+/**
+ * Whether and with whose tokens an account's resources are listed. The environment only says whether: what it says goes
+ * for all accounts. Tokens of several accounts stand in their entries, as workspaces are an account's own.
+ */
+function readInventory(entry: EntrySpec, spec: ConfigSpec, env: Layer, reading: Reading): InventoryConfig | undefined {
+  const asked = read(env.get('inventory'), parseBoolean, reading);
+  const given = entry.keys.get('inventory') ?? spec.top.get('inventory');
+  if (given === undefined) return asked === undefined ? undefined : { isRead: asked, tokens: [] };
+  if (typeof given.value !== 'object' || given.value === null) {
+    const isRead = asked ?? read(given, parseBoolean, reading);
+    return isRead === undefined ? undefined : { isRead, tokens: [] };
+  }
+  const tokens = keysOf(given, inventoryRule, reading.problems)?.get('tokens');
+  if (tokens !== undefined && given === spec.top.get('inventory') && (spec.entries?.length ?? 1) > 1) {
+    const text = `found tokens for ${spec.entries?.length} accounts, expected them in the entry of the account whose workspaces they are for; move them there`;
+    reading.problems.report(tokens, text);
+  }
+  return { isRead: asked ?? true, tokens: tokens === undefined ? [] : readWorkspaceTokens(tokens, reading) };
+}
+
+const inventoryRule: MappingRule = {
+  keys: ['tokens'],
+  expected: 'true, false, or tokens: with a token for each workspace; write one or remove it',
+  elsewhere: [topPlace, entryPlace],
+};
+
+function readWorkspaceTokens(given: Given, reading: Reading): readonly WorkspaceToken[] {
+  const { value: mapping } = given;
+  const expected = `workspaces with their tokens, such as north: \${NORTH_TOKEN}; write one or remove the key`;
+  if (typeof mapping !== 'object' || mapping?.kind !== 'mapping' || mapping.entries.length === 0) {
+    reading.problems.report(given, `found no workspace, expected ${expected}`);
+    return [];
+  }
+  const read: WorkspaceToken[] = [];
+  const lines = new Map<string, number | undefined>();
+  for (const { key, value } of mapping.entries) {
+    const workspace = readValue(key, parseName, reading.problems);
+    if (workspace === undefined) continue;
+    if (lines.has(workspace)) {
+      const first = lines.get(workspace);
+      reading.problems.report(key, `found ${quoted(workspace)} a second time, first on line ${first}; keep one`);
+      continue;
+    }
+    lines.set(workspace, key.position?.line);
+    if (value.fault !== undefined) reading.problems.report(value, value.fault);
+    const layer =
+      typeof value.value === 'object' && value.value !== null
+        ? keysOf(value, workspaceTokenRule, reading.problems)
+        : new Map([['token', { ...value, key: workspace }]]);
+    if (layer === undefined) continue;
+    if (!hasToken(layer)) reading.problems.report(value, `found no token, expected ${oneOf(tokenKeys)}; write one`);
+    const token = readTokenSource(layer, reading);
+    if (token !== undefined) {
+      read.push({ workspace, token, tokenSetting: `inventory.tokens.${workspace} (${value.where})` });
+    }
+  }
+  return read;
+}
+
+const workspaceTokenRule: MappingRule = {
+  keys: tokenKeys,
+  expected: 'a token, or one of tokenFile and tokenCommand; write one',
+};
+
+/** The one token source of a layer; a second one is reported. */
+function readTokenSource(layer: Layer, reading: Reading): TokenSource | undefined {
+  const [first, ...others] = tokenKeys.filter((key) => layer.has(key));
+  if (first === undefined) return undefined;
+  const name = layer.get(first)?.position ? first : variableOf(first);
+  for (const key of others) {
+    const text = `found next to ${name}, expected one source of the token; remove one of them`;
+    reading.problems.report(layer.get(key) ?? endOf(reading.file), text);
+  }
+  const parsers = { token: parseToken, tokenFile: tokenFileParser(reading.file), tokenCommand: parseTokenCommand };
+  const [source] = [first, ...others].map((key) => read(layer.get(key), parsers[key], reading, true));
+  return source;
+}

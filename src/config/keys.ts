@@ -1,0 +1,84 @@
+import type { MappingRule } from './yaml.ts';
+
+export const tokenKeys = ['token', 'tokenFile', 'tokenCommand'] as const;
+/** Keys of one account that can also stand at the top level, for all of them. */
+export const sharedKeys = ['url', ...tokenKeys, 'since'] as const;
+const plainSettings = [
+  'concurrency',
+  'maxRequestsPerMinute',
+  'settleDays',
+  'closeAfterDays',
+  'lagHours',
+  'freshness',
+  'verifyDays',
+  'deepVerifyPages',
+  'inventory',
+  'apiVersion',
+  'authorizationHeader',
+  'versionHeader',
+  'fileMode',
+] as const;
+/** Settings that stand in a mapping of their own at the top level; written `landing.keep` everywhere else. */
+export const groups = [
+  { name: 'proof', keys: ['tolerance'], expected: 'a key such as tolerance: 0.01; write one or remove it' },
+  { name: 'landing', keys: ['keep', 'keepDays'], expected: 'a key such as keep: all; write one or remove it' },
+  { name: 'focus', keys: ['provider', 'accountName'], expected: 'a key such as provider: …; write one or remove it' },
+  {
+    name: 'alerts',
+    keys: ['notify', 'giveUpDays', 'severity', 'project'],
+    expected: 'a key such as notify: [finops]; write one or remove it',
+  },
+] as const;
+const groupedSettings = [
+  'proof.tolerance',
+  'landing.keep',
+  'landing.keepDays',
+  'focus.provider',
+  'focus.accountName',
+  'alerts.notify',
+  'alerts.giveUpDays',
+  'alerts.severity',
+  'alerts.project',
+] as const;
+export const settingKeys = [...plainSettings, ...groupedSettings];
+const topKeys = ['accounts', 'account', ...sharedKeys, ...plainSettings, ...groups.map(({ name }) => name), 'sinks'];
+const entryKeys = ['id', 'name', 'inventory', ...sharedKeys];
+
+/** The keys of costbook.yaml, by where they stand: what its schema is made of. */
+export const configKeys = {
+  top: topKeys,
+  account: entryKeys,
+  workspaceToken: tokenKeys,
+  proof: groups[0].keys,
+  landing: groups[1].keys,
+  focus: groups[2].keys,
+  alerts: groups[3].keys,
+} as const;
+
+export const topPlace = { keys: topKeys, place: 'the top level' };
+export const entryPlace = { keys: entryKeys, place: 'an entry of accounts' };
+export const groupPlaces = groups.map(({ name, keys }) => ({ keys, place: name }));
+export const topRule: MappingRule = {
+  keys: topKeys,
+  expected: 'keys, such as url: https://…',
+  elsewhere: [entryPlace, ...groupPlaces],
+};
+export const entryRule: MappingRule = {
+  keys: entryKeys,
+  expected: 'an entry such as - id: …; write it so',
+  elsewhere: [topPlace, ...groupPlaces],
+};
+
+/** The key that each environment variable sets: `tokenFile` by `COSTBOOK_TOKEN_FILE`. */
+export const configVariables: ReadonlyMap<string, string> = new Map(
+  ['account', ...sharedKeys, ...settingKeys].map((key) => [variableOf(key), key]),
+);
+/** What variables are named after: keys, and options of the command line. */
+export const variableKeys = [...configVariables.values(), 'dir', 'now', 'json', 'logFormat'];
+
+export function variableOf(key: string): string {
+  return `COSTBOOK_${key
+    .replace('.', '_')
+    .replace(/[A-Z]/g, (letter) => `_${letter}`)
+    .toUpperCase()}`;
+}

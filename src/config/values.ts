@@ -1,0 +1,128 @@
+import { dirname, resolve } from 'node:path';
+import { UsageError } from '../errors.ts';
+import { accountIdFault, earliestVersion } from '../platform/index.ts';
+import { floorHour, formatInstant, hourMs, type Instant, parseDuration, parseInstant, parseRfc3339 } from '../time.ts';
+import { type TokenSource, tokenFault } from './secrets.ts';
+import { type Parse, parseText, quoted } from './yaml.ts';
+
+/** USD as plain decimal text. A YAML number is read by its shortest form: 1e-6 is 0.000001. */
+export const parseTolerance: Parse<string> = (value) => {
+  // The books keep twelve decimals; toFixed writes no exponent below 1e21.
+  const text = typeof value === 'number' ? trimmedDecimal(value.toFixed(12)) : value;
+  const isExact = typeof value !== 'number' || Number(text) === value;
+  if (typeof text === 'string' && isExact && /^(0|[1-9]\d{0,5})(\.\d{1,12})?$/.test(text)) return text;
+  const found = typeof value === 'string' ? quoted(value) : typeof value === 'number' ? value : 'no amount';
+  throw new UsageError(`found ${found}, expected USD such as 0.01: from 0 to 999999, with at most 12 decimals`);
+};
+
+function trimmedDecimal(text: string): string {
+  return text.replace(/\.?0+$/, '').replace(/^-0$/, '0');
+}
+
+/** A duration in whole hours from `26h` or `2d`, at most a year. */
+export function parseHours(value: unknown): number {
+  const hours = ((typeof value === 'string' ? parseDuration(value) : undefined) ?? 0) / hourMs;
+  if (Number.isInteger(hours) && hours >= 1 && hours <= 8760) return hours;
+  throw new UsageError(
+    `found ${typeof value === 'string' ? quoted(value) : 'no text'}, expected a duration such as 26h or 2d`,
+  );
+}
+
+/** Refuses a value, saying what was found and what was expected, unless the condition holds. */
+function demand(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new UsageError(message);
+}
+
+function textParser(isRight: (text: string) => boolean, expected: string, maxLength?: number): Parse<string> {
+  return (value) => {
+    const text = parseText(value, maxLength);
+    demand(isRight(text), `found ${quoted(text)}, expected ${expected}`);
+    return text;
+  };
+}
+
+export const parseName = textParser(
+  (text) => !/[\p{Cc}\p{Cs}]/u.test(text),
+  'a text without control characters; remove them',
+  200,
+);
+
+export const parseAccountId: Parse<string> = (value) => {
+  const id = parseName(value);
+  const fault = accountIdFault(id);
+  demand(fault === undefined, `found ${quoted(id)}, which is ${fault}, expected the id of an account; correct it`);
+  return id;
+};
+
+export const parseHeaderName = textParser(
+  (text) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text),
+  'the name of an HTTP header: letters, digits and -',
+);
+
+export const parseApiVersion = textParser(
+  (text) => parseRfc3339(`${text.replace(/\.preview$/, '')}T00:00:00Z`) !== undefined,
+  `a version such as ${earliestVersion} or 2026-04-28.preview`,
+);
+
+export const parseUrl: Parse<string> = (value) => {
+  const text = parseText(value);
+  // Never shown: what is wrong with it may be that it holds a password.
+  const url = /^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
+  demand(url !== undefined, 'found no http or https address, expected one such as https://api.example.com');
+  demand(
+    url.username === '' && url.password === '',
+    'found credentials in the address, expected none; give them as token, tokenFile or tokenCommand',
+  );
+  demand(!/[?#]/.test(text), 'found a query or fragment in the address, expected none; remove it');
+  let end = url.href.length;
+  while (url.href[end - 1] === '/') end -= 1;
+  return url.href.slice(0, end);
+};
+
+export const parseToken: Parse<TokenSource> = (value) => {
+  const text = parseText(value);
+  const fault = tokenFault(text);
+  demand(fault === undefined, `${fault}; write the token alone`);
+  return { kind: 'value', value: text };
+};
+
+/** A path relative to the file in which it stands. */
+export function tokenFileParser(file: string): Parse<TokenSource> {
+  return (value) => {
+    const path = parseSystemText(value);
+    demand(!path.startsWith('~/'), 'found ~, which only a shell understands, expected a path; write an absolute one');
+    return { kind: 'file', path: resolve(dirname(file), path) };
+  };
+}
+
+export const parseTokenCommand: Parse<TokenSource> = (value) => {
+  const command = parseSystemText(value);
+  demand(command.trim() !== '', 'found only spaces, expected a command line; write one');
+  return { kind: 'command', command };
+};
+
+/** A text that the system can take as a path or a command line. */
+const parseSystemText: Parse<string> = (value) => {
+  const text = parseText(value, 8192);
+  demand(!text.includes('\0'), 'found a NUL character, expected none; remove it');
+  return text;
+};
+
+export function sinceParser(now: Instant): Parse<Instant> {
+  return (value) => {
+    const text = parseText(value);
+    const found = `found ${quoted(text)}, expected`;
+    let instant: Instant;
+    try {
+      instant = parseInstant(text, 'since', now);
+    } catch (error) {
+      // Its own message shows the text as it is, which may be anything.
+      if (!(error instanceof UsageError)) throw error;
+      throw new UsageError(`${found} a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)`);
+    }
+    const hour = floorHour(instant);
+    demand(instant === hour, `${found} a whole hour of UTC; write ${formatInstant(hour)}`);
+    demand(instant <= now, `${found} an instant not after now, ${formatInstant(now)}; correct it`);
+    return instant;
+  };
+}
