@@ -6,7 +6,6 @@ import {
   gatherProblems,
   itemsOf,
   keysOf,
-  type MappingRule,
   oneOf,
   type Parse,
   type Place,
@@ -17,63 +16,16 @@ import {
   readValue,
   readYamlFile,
 } from '../config/index.ts';
-import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { wholeOfDecimal } from '../decimals.ts';
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
 import { usdDecimals } from '../money.ts';
-import { type Severity, severities } from '../severity.ts';
+import { severities } from '../severity.ts';
 import { addCalendarMonths, calendarOf, type Instant, type PeriodKind, periodKinds } from '../time.ts';
-
-/** Decimals of a percentage. */
-export const percentDecimals = 4;
-
-export const thresholdSubjects = ['spent', 'forecast'] as const;
-
-/** A point on a budget: reached where at least so much is spent, or is forecast to be spent at the period's end. */
-export interface Threshold {
-  /** What is compared with it: what is spent, or what the period is forecast to come to. */
-  readonly of: (typeof thresholdSubjects)[number];
-  /** `80%` or `4500 USD`: what tells it from the others of its budget, in the key of its alert too. */
-  readonly code: string;
-  /** Ten-thousandths of a percent of the budget's amount, or trillionths of a USD. */
-  readonly at: { readonly percent: bigint } | { readonly usd: bigint };
-  readonly severity: Severity;
-  /** Names of sinks: its own, or those of the budget. */
-  readonly notify: readonly string[];
-}
-
-/** Of what costs a budget is. A row must fit every key that is there, and a key fits with any of its values. */
-export interface BudgetScope {
-  readonly account?: readonly string[];
-  readonly workspace?: readonly string[];
-  readonly resource_type?: readonly string[];
-  /** Patterns: `*` stands for any characters. */
-  readonly resource_name?: readonly string[];
-  readonly billing_dimension?: readonly string[];
-  /** Of the allocation: owners along its dimensions, such as team. */
-  readonly owner?: Readonly<Record<string, readonly string[]>>;
-  /** Labels of the resource, by key. */
-  readonly label?: Readonly<Record<string, readonly string[]>>;
-}
-
-/** A limit on what may be spent in each period. */
-export interface Budget {
-  readonly name: string;
-  /** Where it stands: `jobs/budgets.yaml:2:5`. */
-  readonly where: string;
-  /** With what its parents say of theirs: a child is a part of its parent. */
-  readonly scope: BudgetScope;
-  readonly period: PeriodKind;
-  /** Whose clocks tell where a period begins; they differ from UTC by whole hours. */
-  readonly timeZone: string;
-  /** Trillionths of a USD, above 0. */
-  readonly amount: bigint;
-  /** Amounts of single periods by their names, in the place of `amount`. */
-  readonly amounts: ReadonlyMap<string, bigint>;
-  readonly parent: string | undefined;
-  /** At least one, in the order in which they stand in the file. */
-  readonly thresholds: readonly Threshold[];
-}
+import { type Budget, percentDecimals, shortest, type Threshold, thresholdSubjects } from './budget.ts';
+import { budgetRule, thresholdRule, topRule } from './file-keys.ts';
+import { type Named, reportUnknownParents, type Written, withParents } from './parents.ts';
+import { readNames, readScope, refuse } from './read-scope.ts';
 
 export interface BudgetsInput {
   readonly text: string;
@@ -116,57 +68,6 @@ export function parseBudgets(input: BudgetsInput): readonly Budget[] {
   const budgets = withParents(written, problems);
   problems.throwIfAny();
   return budgets;
-}
-
-/** What is an anomaly stands in the same file, and is read by src/anomalies. */
-export const topRule: MappingRule = { keys: ['budgets', 'anomalies'], expected: 'budgets: and a list of them' };
-const scopeTexts = ['account', 'workspace', 'resource_type', 'resource_name', 'billing_dimension'] as const;
-/** Dimensions that an allocation without its own has: where they stand elsewhere it is known what was meant. */
-const usualOwners = ['team', 'product', 'environment'];
-const budgetKeys = ['name', 'scope', 'period', 'timeZone', 'amount', 'amounts', 'parent', 'thresholds', 'notify'];
-const scopeKeys = [...scopeTexts, 'owner', 'label'];
-const thresholdKeys = ['at', 'of', 'severity', 'notify'];
-/** The keys of a file of budgets, by where they stand: what its schema is made of. */
-export const budgetFileKeys = {
-  top: topRule.keys,
-  budget: budgetKeys,
-  scope: scopeKeys,
-  threshold: thresholdKeys,
-} as const;
-const places = {
-  budget: { keys: budgetKeys, place: 'the budget itself' },
-  scope: { keys: scopeKeys, place: 'scope' },
-  owner: { keys: usualOwners, place: 'scope.owner' },
-  threshold: { keys: thresholdKeys, place: 'a threshold' },
-};
-const budgetRule: MappingRule = {
-  keys: budgetKeys,
-  expected: 'a budget such as - name: everything; write it so',
-  elsewhere: [places.scope, places.owner, places.threshold],
-};
-const scopeRule: MappingRule = {
-  keys: scopeKeys,
-  expected: 'a key such as workspace: research; write one or remove it',
-  elsewhere: [places.owner, places.budget],
-};
-const thresholdRule: MappingRule = {
-  keys: thresholdKeys,
-  expected: 'a threshold such as { at: 80% }; write it so',
-  elsewhere: [places.budget],
-};
-
-/** A budget as it was written, with the places of what is compared with other budgets. */
-interface Written {
-  readonly budget: Budget;
-  readonly places: Readonly<Record<'parent' | 'amount', Place>>;
-  readonly amountPlaces: ReadonlyMap<string, Place>;
-  readonly scopePlaces: ReadonlyMap<string, Place>;
-}
-
-/** What budgets are named, and name their parents, also those with a mistake. */
-interface Named {
-  readonly names: Map<string, Place>;
-  readonly parents: { readonly name: string; readonly place: Place }[];
 }
 
 /** One budget; undefined where it has a mistake. Its name is put among `names` in any case, and reported where it is there. */
@@ -213,10 +114,6 @@ function readBudget(
     amountPlaces,
     scopePlaces,
   };
-}
-
-export function refuse(found: string, expected: string): never {
-  throw new UsageError(`found ${found}, expected ${expected}`);
 }
 
 const parseBudgetName: Parse<string> = (value) => {
@@ -336,30 +233,6 @@ function parseAt(value: Parameters<Parse<unknown>>[0]): Pick<Threshold, 'code' |
   return { code: `${shortest(usd, usdDecimals)} USD`, at: { usd } };
 }
 
-/** A decimal without zeros behind its last place: `82.5`, `5000`. */
-export function shortest(whole: bigint, decimals: number): string {
-  return decimalOfWhole(whole, decimals).replace(/\.?0+$/, '');
-}
-
-/** One text, or a list of them; repeated ones are reported. Undefined where nothing was given. */
-export function readNames(
-  given: Given | undefined,
-  parse: Parse<string>,
-  expected: string,
-  problems: Problems,
-): readonly string[] | undefined {
-  if (given === undefined) return undefined;
-  const isList = typeof given.value === 'object' && given.value?.kind === 'list';
-  const names: string[] = [];
-  for (const item of isList ? itemsOf(given, expected, problems) : [given]) {
-    const name = readValue(item, parse, problems);
-    if (name === undefined) continue;
-    if (names.includes(name)) problems.report(item, `found ${quoted(name)} a second time; keep one`);
-    else names.push(name);
-  }
-  return names;
-}
-
 export function sinkParser(sinks: readonly string[] | undefined): Parse<string> {
   return (value) => {
     const name = parseText(value, 100);
@@ -371,193 +244,4 @@ export function sinkParser(sinks: readonly string[] | undefined): Parse<string> 
       `found the sink ${quoted(name)}, which costbook.yaml does not have; ${guess === undefined ? known : `did you mean ${guess}?`}`,
     );
   };
-}
-
-const parseScopeText: Parse<string> = (value) => parseText(value, 500);
-
-/** A name without a pattern: where one is not understood, a star would look for itself. */
-const parseExactText: Parse<string> = (value) => {
-  const text = parseScopeText(value);
-  if (!text.includes('*')) return text;
-  return refuse(quoted(text), 'a name without *, which only resource_name understands; list the names');
-};
-
-const examples = {
-  owner: 'a dimension of the allocation and its owner such as team: search',
-  label: 'a label and its value such as tier: gold',
-};
-
-function readScope(given: Given | undefined, scopePlaces: Map<string, Place>, problems: Problems): BudgetScope {
-  const keys = given && keysOf(given, scopeRule, problems);
-  if (keys === undefined) return {};
-  const scope: Record<string, BudgetScope[keyof BudgetScope]> = {};
-  for (const key of scopeTexts) {
-    const parse = key === 'resource_name' ? parseScopeText : parseExactText;
-    const names = readNames(keys.get(key), parse, `a list of names`, problems);
-    if (names !== undefined) scope[key] = names;
-  }
-  for (const group of ['owner', 'label'] as const) {
-    const named = keys.get(group);
-    const entries = named && entriesOf(named, examples[group], problems);
-    if (named === undefined || entries === undefined) continue;
-    if (entries.size === 0) problems.report(named, `found nothing in it, expected ${examples[group]}`);
-    scope[group] = Object.fromEntries(
-      [...entries].map(([name, entry]) => {
-        scopePlaces.set(`${group}.${name}`, entry);
-        return [name, readNames(entry, parseExactText, 'a list of values', problems) ?? []];
-      }),
-    );
-  }
-  const label = keys.get('label');
-  if (label !== undefined && keys.has('owner')) {
-    problems.report(label, 'found next to owner, expected one of the two; an allocation rule can be about labels');
-  }
-  for (const [key, entry] of keys) scopePlaces.set(key, entry);
-  return scope as BudgetScope;
-}
-
-function reportUnknownParents(parents: Named['parents'], names: readonly string[], problems: Problems): void {
-  for (const { name, place } of parents) {
-    if (names.includes(name)) continue;
-    const guess = nearest(name, names);
-    const hint = guess === undefined ? `expected one of ${oneOf(names)}` : `did you mean ${guess}?`;
-    problems.report(place, `found ${quoted(name)}, which is no budget of this file; ${hint}`);
-  }
-}
-
-/** The budgets with the scopes of their parents, after everything was looked at that concerns two of them. */
-function withParents(written: readonly Written[], problems: Problems): readonly Budget[] {
-  const byName = new Map<string, Written>();
-  for (const one of written) if (!byName.has(one.budget.name)) byName.set(one.budget.name, one);
-  /** The parents of a budget, the nearest first; none where they go round in a circle, which is reported. */
-  function ancestors(child: Written): readonly Written[] {
-    const found: Written[] = [];
-    let current = child;
-    while (current.budget.parent !== undefined) {
-      const parent = byName.get(current.budget.parent);
-      if (parent === undefined) return found;
-      if (parent === child) {
-        const circle = [child, ...found].map(({ budget }) => budget.name).join(', ');
-        problems.report(child.places.parent, `found a circle of parents: ${circle}; remove one of them`);
-        return [];
-      }
-      if (found.includes(parent)) return []; // another budget's circle, reported there
-      found.push(parent);
-      current = parent;
-    }
-    return found;
-  }
-  const lines = written.map((child) => ({ child, parents: ancestors(child) }));
-  for (const { child, parents } of lines) {
-    const [parent] = parents;
-    if (parent !== undefined) comparePeriods(child, parent, problems);
-    for (const ancestor of parents) compareScopes(child, ancestor, problems);
-  }
-  for (const parent of written) {
-    const children = lines.filter(({ child, parents }) => parents[0] === parent && isComparable(child, parent));
-    compareAmounts(
-      parent,
-      children.map(({ child }) => child),
-      problems,
-    );
-  }
-  return lines.map(({ child, parents }) => ({
-    ...child.budget,
-    scope: parents.reduce((scope, { budget }) => within(budget.scope, scope), child.budget.scope),
-  }));
-}
-
-function within(outer: BudgetScope, inner: BudgetScope): BudgetScope {
-  return {
-    ...outer,
-    ...inner,
-    ...(outer.owner || inner.owner ? { owner: { ...outer.owner, ...inner.owner } } : {}),
-    ...(outer.label || inner.label ? { label: { ...outer.label, ...inner.label } } : {}),
-  };
-}
-
-function isComparable({ budget: child }: Written, { budget: parent }: Written): boolean {
-  return child.period === parent.period && child.timeZone === parent.timeZone;
-}
-
-function comparePeriods(child: Written, parent: Written, problems: Problems): void {
-  if (isComparable(child, parent)) return;
-  const [own, other] = [child, parent].map(({ budget }) => `${budget.period} in ${budget.timeZone}`);
-  problems.report(
-    child.places.parent,
-    `found ${own} below ${quoted(parent.budget.name)}, which is ${other}, expected the same periods; only then can ` +
-      'amounts be compared',
-  );
-}
-
-/** A child is a part of its parent: of what the parent names it may name nothing else. */
-function compareScopes(child: Written, parent: Written, problems: Problems): void {
-  for (const [own, other] of [
-    ['owner', 'label'],
-    ['label', 'owner'],
-  ] as const) {
-    if (child.budget.scope[own] === undefined || parent.budget.scope[other] === undefined) continue;
-    problems.report(
-      child.scopePlaces.get(own) ?? child.places.parent,
-      `found below ${quoted(parent.budget.name)}, which is of ${other}, expected ${other}, as a budget is of one of the two; ` +
-        'an allocation rule can be about labels',
-    );
-  }
-  for (const key of scopeTexts) {
-    reportOutside(key, child.budget.scope[key], parent.budget.scope[key]);
-  }
-  for (const group of ['owner', 'label'] as const) {
-    for (const [key, outer] of Object.entries(parent.budget.scope[group] ?? {})) {
-      reportOutside(`${group}.${key}`, child.budget.scope[group]?.[key], outer);
-    }
-  }
-  function reportOutside(
-    key: string,
-    inner: readonly string[] | undefined,
-    outer: readonly string[] | undefined,
-  ): void {
-    if (inner === undefined || outer === undefined) return;
-    const outside = inner.filter((value) => !outer.some((pattern) => isCovered(key, value, pattern)));
-    if (outside.length === 0) return;
-    problems.report(
-      child.scopePlaces.get(key) ?? child.places.parent,
-      `found ${outside.map(quoted).join(', ')}, which the parent ${quoted(parent.budget.name)} does not have, expected a part of ` +
-        `${oneOf(outer.map(quoted))}; a child's costs are among its parent's`,
-    );
-  }
-}
-
-/** Whether all that a value stands for is also what another stands for. */
-function isCovered(key: string, value: string, other: string): boolean {
-  if (key !== 'resource_name') return value === other;
-  const pattern = other.split('*').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-  return new RegExp(`^${pattern.join('.*')}$`, 's').test(value);
-}
-
-/** What the children of a budget have together may not be more than it has, in no period that any of them names. */
-function compareAmounts(parent: Written, children: readonly Written[], problems: Problems): void {
-  if (children.length === 0) return;
-  const family = [parent, ...children];
-  const named = new Set(family.flatMap(({ budget }) => [...budget.amounts.keys()]));
-  for (const period of [undefined, ...named]) {
-    const own = amountIn(parent.budget, period);
-    const together = children.reduce((sum, { budget }) => sum + amountIn(budget, period), 0n);
-    if (together <= own) continue;
-    const place = (period !== undefined && parent.amountPlaces.get(period)) || parent.places.amount;
-    problems.report(
-      place,
-      `found ${usdText(own)}${period === undefined ? '' : ` in ${period}`}, expected at least ${usdText(together)}, which its ` +
-        `children have together (${children.map(({ budget }) => budget.name).join(', ')}); raise it, or lower theirs`,
-    );
-  }
-}
-
-/** What may be spent in a period, in trillionths of a USD; without a name, in one that none is named for. */
-export function amountIn({ amount, amounts }: Budget, period: string | undefined): bigint {
-  return (period === undefined ? undefined : amounts.get(period)) ?? amount;
-}
-
-/** `5000 USD`. */
-export function usdText(whole: bigint): string {
-  return `${shortest(whole, usdDecimals)} USD`;
 }

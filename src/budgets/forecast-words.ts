@@ -1,6 +1,6 @@
 import { cents } from '../money.ts';
 import type { CalendarPeriod } from '../time.ts';
-import { amountIn, type Budget } from './file.ts';
+import { amountIn, type Budget } from './budget.ts';
 import { forecastLevel, type PeriodForecast } from './period-forecast.ts';
 
 /** What a budget's period is forecast to come to, and when it exceeds the amount, in one sentence. */

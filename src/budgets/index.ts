@@ -1,20 +1,12 @@
 export { type Replay, replayBudget } from './backtest.ts';
+export { amountIn, type Budget, type Threshold } from './budget.ts';
 export { type KnownCoverage, reachedAt, readKnown } from './coverage-known.ts';
-export {
-  amountIn,
-  type Budget,
-  budgetsFile,
-  loadBudgets,
-  parseUsd,
-  readNames,
-  refuse,
-  sinkParser,
-  type Threshold,
-  topRule,
-} from './file.ts';
+export { budgetsFile, loadBudgets, parseUsd, sinkParser } from './file.ts';
+export { topRule } from './file-keys.ts';
 export { aboutDay, forecastSentence, ordinal } from './forecast-words.ts';
 export { ownerBudgets } from './owner-budgets.ts';
 export { type Forecaster, forecastLevel } from './period-forecast.ts';
+export { readNames, refuse } from './read-scope.ts';
 export { exceedsOnOf, forecastRow, readForecasts, type ScopeForecast, withForecasts } from './scope-forecasts.ts';
 export { namesNotFound, readSpends, type SpendNow, type SpendsAsked, watchedSpends } from './spend.ts';
 export {

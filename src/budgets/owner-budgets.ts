@@ -1,6 +1,6 @@
 import { decimalOfWhole } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
-import type { Budget } from './file.ts';
+import type { Budget } from './budget.ts';
 
 /**
  * The monthly budgets of single owners, as the JSON that reports take as `budgets`: an entry for the usual amount, where

@@ -21,7 +21,7 @@ import {
   knownForecasts,
   readSql,
 } from '../warehouse/index.ts';
-import { amountIn, type Budget } from './file.ts';
+import { amountIn, type Budget } from './budget.ts';
 import {
   type Forecaster,
   forecastPeriod,

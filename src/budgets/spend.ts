@@ -3,8 +3,8 @@ import { nearest } from '../did-you-mean.ts';
 import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, formatInstant, hourMs, hoursIn, type Instant, type Window } from '../time.ts';
 import { type Completeness, type Connection, completeness, readSql, type SqlRow } from '../warehouse/index.ts';
+import type { Budget, BudgetScope } from './budget.ts';
 import { reachedAt, readKnown } from './coverage-known.ts';
-import type { Budget, BudgetScope } from './file.ts';
 import { type BudgetFact, type Driver, evaluateBudgets, type Spend, watchedPeriods } from './thresholds.ts';
 
 /** How fast money is being spent on a budget, and of which hours that was computed. */

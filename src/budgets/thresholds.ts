@@ -2,7 +2,7 @@ import { decimalOfWhole, rounded } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import type { Severity } from '../severity.ts';
 import { type Calendar, type CalendarPeriod, calendarOf, formatInstant, type Instant } from '../time.ts';
-import { amountIn, type Budget, percentDecimals, type Threshold } from './file.ts';
+import { amountIn, type Budget, percentDecimals, type Threshold } from './budget.ts';
 import { forecastLevel, type NoPeriodForecast, type PeriodForecast, reachedOn } from './period-forecast.ts';
 
 /** What is known of what was spent on a budget in one of its periods. Amounts are trillionths of a USD. */

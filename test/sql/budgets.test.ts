@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { replayBudget } from '../../src/budgets/backtest.ts';
-import { type Budget, parseBudgets } from '../../src/budgets/file.ts';
+import type { Budget } from '../../src/budgets/budget.ts';
+import { parseBudgets } from '../../src/budgets/file.ts';
 import { budgetFacts, namesNotFound, readSpends, watchedSpends } from '../../src/budgets/spend.ts';
 import { budgetCalendar } from '../../src/budgets/thresholds.ts';
 import { formatInstant } from '../../src/time.ts';

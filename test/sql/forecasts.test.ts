@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Budget, parseBudgets } from '../../src/budgets/file.ts';
+import type { Budget } from '../../src/budgets/budget.ts';
+import { parseBudgets } from '../../src/budgets/file.ts';
 import {
   type ForecastScope,
   forecastRow,

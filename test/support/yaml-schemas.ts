@@ -1,7 +1,8 @@
 import { fields } from '../../src/allocation/definition.ts';
 import { allocationKeys, ways } from '../../src/allocation/parse.ts';
 import { anomalyKeys } from '../../src/anomalies/rules.ts';
-import { budgetFileKeys, thresholdSubjects } from '../../src/budgets/file.ts';
+import { thresholdSubjects } from '../../src/budgets/budget.ts';
+import { budgetFileKeys } from '../../src/budgets/file-keys.ts';
 import { configKeys } from '../../src/config/keys.ts';
 import { alertSeverities, severityKinds, sinkKeys } from '../../src/config/sink-settings.ts';
 import { type StepOption, stepNames, stepRules } from '../../src/jobs/definition.ts';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Budget, loadBudgets, parseBudgets } from '../../src/budgets/file.ts';
+import type { Budget } from '../../src/budgets/budget.ts';
+import { loadBudgets, parseBudgets } from '../../src/budgets/file.ts';
 import type { PeriodForecast } from '../../src/budgets/period-forecast.ts';
 import { evaluateBudgets, stateOf, watchedPeriods } from '../../src/budgets/thresholds.ts';
 import { UsageError } from '../../src/errors.ts';

@@ -1,0 +1,38 @@
+import type { MappingRule } from '../config/index.ts';
+
+/** What is an anomaly stands in the same file, and is read by src/anomalies. */
+export const topRule: MappingRule = { keys: ['budgets', 'anomalies'], expected: 'budgets: and a list of them' };
+export const scopeTexts = ['account', 'workspace', 'resource_type', 'resource_name', 'billing_dimension'] as const;
+/** Dimensions that an allocation without its own has: where they stand elsewhere it is known what was meant. */
+const usualOwners = ['team', 'product', 'environment'];
+const budgetKeys = ['name', 'scope', 'period', 'timeZone', 'amount', 'amounts', 'parent', 'thresholds', 'notify'];
+const scopeKeys = [...scopeTexts, 'owner', 'label'];
+const thresholdKeys = ['at', 'of', 'severity', 'notify'];
+/** The keys of a file of budgets, by where they stand: what its schema is made of. */
+export const budgetFileKeys = {
+  top: topRule.keys,
+  budget: budgetKeys,
+  scope: scopeKeys,
+  threshold: thresholdKeys,
+} as const;
+const places = {
+  budget: { keys: budgetKeys, place: 'the budget itself' },
+  scope: { keys: scopeKeys, place: 'scope' },
+  owner: { keys: usualOwners, place: 'scope.owner' },
+  threshold: { keys: thresholdKeys, place: 'a threshold' },
+};
+export const budgetRule: MappingRule = {
+  keys: budgetKeys,
+  expected: 'a budget such as - name: everything; write it so',
+  elsewhere: [places.scope, places.owner, places.threshold],
+};
+export const scopeRule: MappingRule = {
+  keys: scopeKeys,
+  expected: 'a key such as workspace: research; write one or remove it',
+  elsewhere: [places.owner, places.budget],
+};
+export const thresholdRule: MappingRule = {
+  keys: thresholdKeys,
+  expected: 'a threshold such as { at: 80% }; write it so',
+  elsewhere: [places.budget],
+};
