@@ -3,11 +3,12 @@ export { amountIn, type Budget, type Threshold } from './budget.ts';
 export { type KnownCoverage, reachedAt, readKnown } from './coverage-known.ts';
 export { budgetsFile, loadBudgets, parseUsd, sinkParser } from './file.ts';
 export { topRule } from './file-keys.ts';
+export { exceedsOnOf, forecastRow, type ScopeForecast } from './forecast-rows.ts';
 export { aboutDay, forecastSentence, ordinal } from './forecast-words.ts';
 export { ownerBudgets } from './owner-budgets.ts';
 export { type Forecaster, forecastLevel } from './period-forecast.ts';
 export { readNames, refuse } from './read-scope.ts';
-export { exceedsOnOf, forecastRow, readForecasts, type ScopeForecast, withForecasts } from './scope-forecasts.ts';
+export { readForecasts, withForecasts } from './scope-forecasts.ts';
 export { namesNotFound, readSpends, type SpendNow, type SpendsAsked, watchedSpends } from './spend.ts';
 export {
   type BudgetFact,

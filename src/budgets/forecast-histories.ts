@@ -1,0 +1,166 @@
+import { wholeOfDecimal } from '../decimals.ts';
+import { usdDecimals } from '../money.ts';
+import {
+  type CalendarPeriod,
+  type calendarOf,
+  dayMs,
+  formatInstant,
+  hourMs,
+  type Instant,
+  type PeriodKind,
+} from '../time.ts';
+import { type Completeness, type Connection, readSql } from '../warehouse/index.ts';
+import type { Budget } from './budget.ts';
+import type { ForecastScope } from './forecast-rows.ts';
+import { historyDays, type Steps, stepHoursOf } from './period-forecast.ts';
+import { earliest, scopeForSql } from './spend.ts';
+
+/** A workspace and resource type that cost nothing for so long is forecast no more. */
+const activeDays = 35;
+/**
+ * The history of a workspace and resource type has so many days at most: there are many of them, and what choosing a model
+ * takes grows with the history.
+ */
+const workspaceHistoryDays = 210;
+/** So many workspaces and resource types of an account are forecast at most, those that cost most lately. */
+export const mostWorkspaces = 500;
+/** By so many days the usual day is known. */
+const usualDays = 28;
+
+/** The period that is forecast, and how its history is cut into steps. */
+export interface Stretch {
+  readonly period: CalendarPeriod;
+  readonly completeThrough: Instant | undefined;
+  /** Undefined where nothing is complete. */
+  readonly cut: Cut | undefined;
+  /** Where the books of all of its accounts have begun. */
+  readonly historyStart: Instant;
+}
+
+/** How time is cut into steps, up to the last complete hour. */
+interface Cut {
+  readonly stepHours: 1 | 24;
+  /** Hours after midnight at which a step of a day begins. */
+  readonly align: number;
+  readonly completeThrough: Instant;
+}
+
+/** The period of the first hour that is not complete, in accounts that are expected to be. */
+export function stretchOf(
+  kind: PeriodKind,
+  calendar: ReturnType<typeof calendarOf>,
+  accounts: readonly Completeness[],
+  now: Instant,
+): Stretch {
+  const completeThrough = earliest(accounts);
+  const period = calendar.periodAt(completeThrough ?? now);
+  const historyStart = Math.max(0, ...accounts.flatMap((account) => account.historyStart ?? []));
+  const stepHours = stepHoursOf(kind);
+  const align = stepHours === 1 ? 0 : Math.round(period.end / hourMs) % 24;
+  const cut = completeThrough === undefined ? undefined : ({ stepHours, align, completeThrough } as const);
+  return { period, completeThrough, cut, historyStart };
+}
+
+export function cutsOf(stretches: readonly Stretch[]): Cut[] {
+  const cuts = new Map(
+    stretches.flatMap(({ cut }) => (cut === undefined ? [] : [[JSON.stringify(cut), cut] as const])),
+  );
+  return [...cuts.values()];
+}
+
+/** The last end of a whole step up to which all is complete, and the complete hours after it. */
+function endOf({ stepHours, align, completeThrough }: Cut): { readonly end: Instant; readonly hours: number } {
+  const hours = (Math.floor(completeThrough / hourMs) - align) % stepHours;
+  return { end: completeThrough - hours * hourMs, hours };
+}
+
+/** What a scope cost, in steps. */
+export interface History {
+  readonly scope: ForecastScope;
+  readonly steps: Steps;
+  /** What was spent in the complete hours since a step began, trillionths of a USD. */
+  spentFrom(start: Instant): bigint;
+}
+
+/** The histories of the budgets and workspaces that are cut in one way: one pass over the amounts. */
+export async function readHistories(
+  connection: Connection,
+  cut: Cut,
+  ofBudgets: readonly (Stretch & { readonly budget: Budget; readonly reason: string | undefined })[],
+  ofAccounts: readonly (Stretch & { readonly account: string })[],
+): Promise<History[]> {
+  const isOurs = (stretch: Stretch) => JSON.stringify(stretch.cut) === JSON.stringify(cut);
+  const budgets = ofBudgets.filter((line) => isOurs(line) && line.reason === undefined);
+  const accounts = ofAccounts.filter(isOurs);
+  if (budgets.length + accounts.length === 0) return [];
+  const { end, hours } = endOf(cut);
+  const stepMs = cut.stepHours * hourMs;
+  const from = end - (budgets.length > 0 ? historyDays[cut.stepHours] : workspaceHistoryDays) * dayMs;
+  const rows = await connection.rows(await readSql('forecasts', 'steps'), {
+    scopes: JSON.stringify(budgets.map(({ budget }, scope) => ({ scope, ...scopeForSql(budget.scope) }))),
+    has_label: budgets.some(({ budget }) => budget.scope.label !== undefined),
+    has_owner: budgets.some(({ budget }) => budget.scope.owner !== undefined),
+    with_workspaces: accounts.length > 0,
+    align: cut.align,
+    step_hours: cut.stepHours,
+    first_hours: hours,
+    from: formatInstant(from),
+    to: formatInstant(cut.completeThrough),
+    active_from: formatInstant(end - activeDays * dayMs),
+    most: mostWorkspaces,
+  });
+  const costs = new Map<string, StepCost[]>();
+  for (const row of rows) {
+    const key = JSON.stringify([row['scope'], row['account'], row['workspace'], row['resource_type']]);
+    const own = costs.get(key) ?? [];
+    if (own.length === 0) costs.set(key, own);
+    own.push({
+      start: (Number(row['step']) * cut.stepHours + cut.align) * hourMs,
+      cost: wholeOfDecimal(String(row['cost']), usdDecimals),
+      firstCost: wholeOfDecimal(String(row['first_cost']), usdDecimals),
+    });
+  }
+  function historyOf(scope: ForecastScope, own: readonly StepCost[], historyStart: Instant): History {
+    const begin = scope.kind === 'budget' ? from : Math.max(from, end - workspaceHistoryDays * dayMs);
+    // The first step in which every hour is in the books.
+    const start = Math.max(begin, end - Math.floor(Math.max(0, end - historyStart) / stepMs) * stepMs);
+    const values = new Array<number>(Math.round((end - start) / stepMs)).fill(0);
+    for (const { start: at, cost } of own) {
+      const place = Math.round((at - start) / stepMs);
+      if (place >= 0 && place < values.length) values[place] = Number(cost) / 10 ** usdDecimals;
+    }
+    const usual = own.filter(({ start: at }) => at < end && at >= end - usualDays * dayMs);
+    const beginning = { hours, share: hours === 0 ? 0 : shareOfFirst(usual, hours / cut.stepHours) };
+    return {
+      scope,
+      steps: { start, end, stepHours: cut.stepHours, values, beginning },
+      spentFrom: (since) => own.reduce((sum, { start: at, cost }) => (at >= since ? sum + cost : sum), 0n),
+    };
+  }
+  const histories = budgets.map(({ budget, historyStart }, scope) =>
+    historyOf({ kind: 'budget', budget }, costs.get(JSON.stringify([scope, null, null, null])) ?? [], historyStart),
+  );
+  for (const [key, own] of costs) {
+    const [, name, workspace, resourceType] = JSON.parse(key) as [unknown, string | null, string | null, string | null];
+    const account = accounts.find((line) => line.account === name);
+    if (account === undefined) continue;
+    const scope = { kind: 'workspace', account: account.account, workspace, resourceType } as const;
+    histories.push(historyOf(scope, own, account.historyStart));
+  }
+  return histories;
+}
+
+interface StepCost {
+  readonly start: Instant;
+  /** Trillionths of a USD, as the next. */
+  readonly cost: bigint;
+  readonly firstCost: bigint;
+}
+
+/** What of steps lies in their first hours; `otherwise` where they cost nothing. */
+function shareOfFirst(steps: readonly StepCost[], otherwise: number): number {
+  const sum = (amounts: readonly bigint[]) => Number(amounts.reduce((total, amount) => total + amount, 0n));
+  const whole = sum(steps.map(({ cost }) => cost));
+  const share = whole > 0 ? sum(steps.map(({ firstCost }) => firstCost)) / whole : otherwise;
+  return Math.min(1, Math.max(0, share));
+}

@@ -1,0 +1,107 @@
+import { decimalOfWhole } from '../decimals.ts';
+import { usdDecimals } from '../money.ts';
+import { type CalendarPeriod, formatInstant, type Instant, type PeriodKind } from '../time.ts';
+import type { ForecastRow, ForecastScopeRow } from '../warehouse/index.ts';
+import type { Budget } from './budget.ts';
+import { type NoPeriodForecast, type PeriodForecast, reachedOn } from './period-forecast.ts';
+import { scopeForSql } from './spend.ts';
+import { accountOf, dayOf } from './thresholds.ts';
+
+/** Of what costs a forecast is: a budget's, or those of one resource type in one workspace of an account. */
+export type ForecastScope =
+  | { readonly kind: 'budget'; readonly budget: Budget }
+  | {
+      readonly kind: 'workspace';
+      readonly account: string;
+      /** Null where the platform tells none. */
+      readonly workspace: string | null;
+      readonly resourceType: string | null;
+    };
+
+/** What a scope is expected to cost in the period of the first hour that is not complete. Amounts are trillionths of a USD. */
+export interface ScopeForecast {
+  readonly scope: ForecastScope;
+  readonly periodKind: PeriodKind;
+  readonly period: CalendarPeriod;
+  /** Undefined where no hour is complete in every account that it is of. */
+  readonly completeThrough: Instant | undefined;
+  /** In the complete hours of the period; undefined where that is not known. */
+  readonly spent: bigint | undefined;
+  /** Of a budget what may be spent in the period. */
+  readonly amount: bigint | undefined;
+  readonly forecast: PeriodForecast | NoPeriodForecast;
+  /** What the last complete hours or days cost, in USD, the newest last; undefined where that is not known. */
+  readonly recent?: { readonly stepHours: 1 | 24; readonly values: readonly number[] } | undefined;
+}
+
+/** What a forecast is of, as the ledger keeps it. */
+export function scopeRow(
+  scope: ForecastScope,
+  periodKind: PeriodKind,
+  period: CalendarPeriod,
+  completeThrough: Instant,
+): ForecastScopeRow {
+  const isBudget = scope.kind === 'budget';
+  return {
+    scope_kind: scope.kind,
+    budget: isBudget ? scope.budget.name : null,
+    account: isBudget ? accountOf(scope.budget) : scope.account,
+    workspace: isBudget ? null : scope.workspace,
+    resource_type: isBudget ? null : scope.resourceType,
+    scope: isBudget ? JSON.stringify(scopeForSql(scope.budget.scope)) : null,
+    period_kind: periodKind,
+    period: period.name,
+    complete_through: formatInstant(completeThrough),
+  };
+}
+
+/** A forecast as the ledger keeps it; undefined where nothing was complete that it could have been made from. */
+export function forecastRow({
+  scope,
+  periodKind,
+  period,
+  completeThrough,
+  spent,
+  amount,
+  forecast,
+}: ScopeForecast): ForecastRow | undefined {
+  if (completeThrough === undefined || spent === undefined) return undefined;
+  const made = forecast.kind === 'forecast' ? forecast : undefined;
+  const exceedsOn = exceedsOnOf({ scope, spent, amount, forecast });
+  return {
+    ...scopeRow(scope, periodKind, period, completeThrough),
+    period_start: formatInstant(period.start),
+    period_end: formatInstant(period.end),
+    step: made === undefined ? null : made.stepHours === 1 ? 'hour' : 'day',
+    history_start: made === undefined ? null : formatInstant(made.history.start),
+    history_end: made === undefined ? null : formatInstant(made.history.end),
+    observations: made?.observations ?? null,
+    model: made?.model ?? null,
+    transform: made?.transform ?? null,
+    seasons: made === undefined ? null : JSON.stringify(made.seasons),
+    spent: decimalOfWhole(spent, usdDecimals),
+    forecast: made === undefined ? null : decimalOfWhole(made.mean, usdDecimals),
+    low: made === undefined ? null : decimalOfWhole(made.low, usdDecimals),
+    high: made === undefined ? null : decimalOfWhole(made.high, usdDecimals),
+    folds: made?.backtest.folds ?? null,
+    mase: made?.backtest.mase ?? null,
+    smape: made?.backtest.smape ?? null,
+    coverage: made?.backtest.sumCoverage ?? null,
+    amount: amount === undefined ? null : decimalOfWhole(amount, usdDecimals),
+    exceeds_on: exceedsOn ?? null,
+    reason: forecast.kind === 'none' ? forecast.reason : null,
+  };
+}
+
+/** The day on which a budget's amount is expected to be reached; undefined where it is not, or was already. */
+export function exceedsOnOf({
+  scope,
+  spent,
+  amount,
+  forecast,
+}: Pick<ScopeForecast, 'scope' | 'spent' | 'amount' | 'forecast'>): string | undefined {
+  if (scope.kind !== 'budget' || forecast.kind !== 'forecast') return undefined;
+  if (spent === undefined || amount === undefined || spent >= amount) return undefined;
+  const at = reachedOn(forecast, amount);
+  return at === undefined ? undefined : dayOf(scope.budget, at);
+}
