@@ -1,28 +1,34 @@
 /** The middle of values, 0 of none. */
 export function median(values: readonly number[]): number {
-  return middleOf(inOrder(values), values.length);
+  const count = values.length;
+  if (count === 0) return 0;
+  const sorted = count > scratch.length ? Float64Array.from(values).sort() : insertionSorted(values);
+  return between(sorted[(count - 1) >> 1] ?? 0, sorted[count >> 1] ?? 0);
 }
 
-/** The middle of the first `count` values, which are in ascending order; 0 of none. */
-export function middleOf(sorted: ArrayLike<number>, count: number): number {
-  if (count === 0) return 0;
-  const below = sorted[(count - 1) >> 1] ?? 0;
-  const above = sorted[count >> 1] ?? below;
+/** The middle of values in ascending order, 0 of none. */
+export function medianOfSorted(sorted: readonly number[]): number {
+  return between(sorted[(sorted.length - 1) >> 1] ?? 0, sorted[sorted.length >> 1] ?? 0);
+}
+
+/** Halfway between two values; exactly the value where both are the same. */
+function between(below: number, above: number): number {
   return below + (above - below) / 2;
 }
 
-/** Values in ascending order, valid until the next call. */
-function inOrder(values: readonly number[]): Float64Array {
-  const count = values.length;
-  if (count > scratch.length) return Float64Array.from(values).sort();
-  // Insertion is the quickest for a few dozen, and medians take most of the time of an anomaly detection.
-  for (let filled = 0; filled < count; filled += 1) {
+/**
+ * Values in ascending order, valid until the next call. Insertion is the quickest for a few dozen, and medians take most of
+ * the time of an anomaly detection.
+ */
+function insertionSorted(values: readonly number[]): Float64Array {
+  const sorted = scratch;
+  for (let filled = 0; filled < values.length; filled += 1) {
     const value = values[filled] ?? 0;
     let place = filled;
-    for (; place > 0 && (scratch[place - 1] ?? 0) > value; place -= 1) scratch[place] = scratch[place - 1] ?? 0;
-    scratch[place] = value;
+    for (; place > 0 && (sorted[place - 1] ?? 0) > value; place -= 1) sorted[place] = sorted[place - 1] ?? 0;
+    sorted[place] = value;
   }
-  return scratch;
+  return sorted;
 }
 
 const scratch = new Float64Array(128);

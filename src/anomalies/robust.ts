@@ -1,4 +1,4 @@
-import { median, middleOf } from '../median.ts';
+import { median, medianOfSorted } from '../median.ts';
 
 /** A median absolute deviation times this is the standard deviation of normal values. */
 export const madScale = 1.4826;
@@ -46,7 +46,7 @@ export function medianOfEach(values: readonly number[], firsts: readonly number[
     for (to += 1; to <= last; to += 1) sorted.splice(placeIn(sorted, values[to] ?? 0), 0, values[to] ?? 0);
     to -= 1;
     for (; from < first; from += 1) sorted.splice(placeIn(sorted, values[from] ?? 0), 1);
-    return middleOf(sorted, sorted.length);
+    return medianOfSorted(sorted);
   });
 }
 

@@ -280,6 +280,11 @@ function alreadyRead(points: DecodedPoints): SeriesReader {
   return { read: () => undefined, points: () => points };
 }
 
+/** Made only where a page is refused: a text for each point would cost more than the point. */
+function placeOf(at: string, position: number): string {
+  return `${at}.timeseries[${position}]`;
+}
+
 function openSeriesReader(reader: PageReader, seriesCount: number): SeriesReader {
   const { window, resolution } = reader;
   const buckets = bucketsOf(window, resolution);
@@ -296,14 +301,13 @@ function openSeriesReader(reader: PageReader, seriesCount: number): SeriesReader
     return buckets.findIndex(({ start }) => start === instant);
   }
 
-  /** Adds a bucket's amounts: to the columns, or in parts where they are too large for a column. */
-  function addPoint(point: Json, entry: number, bucket: number, place: () => string): void {
+  /** Adds amounts that a column refused: in parts where they are merely too large for it. */
+  function addLarge(point: Json, entry: number, bucket: number, at: string, position: number): void {
     const { cost, usage } = point;
-    if (columns.add(entry, bucket, cost, usage)) return;
     const parts = resolution === 'hourly' ? undefined : partsOf(cost, usage);
     if (parts === undefined) {
       const { field, wanted } = columns.refused(cost);
-      refuse(reader, `${place()}.${field}`, point[field], wanted);
+      refuse(reader, `${placeOf(at, position)}.${field}`, point[field], wanted);
     }
     for (const part of parts) large.push({ entry, bucket, ...part });
   }
@@ -318,20 +322,19 @@ function openSeriesReader(reader: PageReader, seriesCount: number): SeriesReader
       const seen = new Uint8Array(buckets.length);
       for (let position = 0; position < buckets.length; position += 1) {
         const point = series[position] as Json;
-        // Made where a page is refused only: a text for each point would cost more than the point.
-        const place = () => `${at}.timeseries[${position}]`;
-        if (typeof point !== 'object' || point === null) refuse(reader, place(), point, 'an object');
+        if (typeof point !== 'object' || point === null) refuse(reader, placeOf(at, position), point, 'an object');
         if (position === 0) noteUnknown(reader, point, 'data[].timeseries[].');
         const timestamp = point['timestamp'];
         // In the usual form and order the text alone says which bucket it is.
         const bucket = timestamp === bucketTexts[position] ? position : bucketStarting(timestamp);
         if (bucket < 0) {
           const wanted = `the start of one of the ${buckets.length} ${bucketName}s from ${bucketTexts[0]} on`;
-          refuse(reader, `${place()}.timestamp`, timestamp, wanted);
+          refuse(reader, `${placeOf(at, position)}.timestamp`, timestamp, wanted);
         }
-        if (seen[bucket] === 1) refuse(reader, `${place()}.timestamp`, timestamp, `each ${bucketName} once`);
+        if (seen[bucket] === 1)
+          refuse(reader, `${placeOf(at, position)}.timestamp`, timestamp, `each ${bucketName} once`);
         seen[bucket] = 1;
-        addPoint(point, entry, bucket, place);
+        if (!columns.add(entry, bucket, point['cost'], point['usage'])) addLarge(point, entry, bucket, at, position);
       }
     },
     points: () => withLarge(columns.points(), large),
