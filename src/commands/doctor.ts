@@ -13,7 +13,7 @@ import {
   secretsOf,
   umaskOf,
 } from '../config/index.ts';
-import { clockRemedy } from '../effects.ts';
+import { clockRemedy, clockToleranceMs } from '../effects.ts';
 import {
   CostbookError,
   exitCodeOf,
@@ -32,7 +32,6 @@ import { forTerminal } from '../safe-text.ts';
 import { describeSpan, formatInstant, formatSecond, hourMs, type Instant } from '../time.ts';
 import { nodeVersion, version } from '../version.ts';
 import {
-  clockToleranceMs,
   completeness,
   findTraces,
   lastClocks,
@@ -46,7 +45,7 @@ import {
   warehouseFault,
 } from '../warehouse/index.ts';
 import { askPlatform } from './ask-platform.ts';
-import { booksNow, futureInstants } from './books-clock.ts';
+import { futureInstants } from './books-clock.ts';
 import type { Command, CommandContext } from './command.ts';
 import { compareWarehouse, faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
 import { openAlerts } from './open-alerts.ts';
@@ -431,7 +430,7 @@ async function books(
     }
     const unpublished = await unpublishedLoads(dir, snapshot);
     if (unpublished !== undefined) found.push(warn(unpublished, 'run "costbook ingest" when no run is under way'));
-    const now = await booksNow(snapshot.connection, effects);
+    const now = effects.now();
     const freshnessHours = config?.freshnessHours ?? 26;
     const configured = (config?.accounts ?? []).flatMap(({ id }) => id ?? []);
     for (const { account, completeThrough } of await completeness(snapshot.connection)) {

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Log } from '../effects.ts';
+import type { FastClock, Log } from '../effects.ts';
 import { DamagedFileError } from '../errors.ts';
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import {
@@ -21,11 +21,11 @@ import {
 import { type AnomalyEvaluation, recordAnomalies } from './anomalies.ts';
 import {
   type ClockReading,
-  clockAhead,
   correctClaims,
   correctInstants,
   type FalseClaim,
   falseClaims,
+  fastClock,
   lastClocks,
   lastInstants,
   monthsClosedTooSoon,
@@ -66,8 +66,9 @@ import {
 import { journalFolder, openRecorder, type Recorder } from './journal.ts';
 import { allRowsMeet, type LoadedQuery, openStage, type Stage, type TotalDecimals, type TotalsKnown } from './load.ts';
 import { migrate, rememberPublished } from './migrate.ts';
+import { snapshotFile } from './published.ts';
 import { damageOfWarehouse, readSeal } from './seal.ts';
-import { copyBeforeMigrating, publishSnapshot, removeOldCopies, snapshotFile } from './snapshot.ts';
+import { copyBeforeMigrating, publishSnapshot, removeOldCopies } from './snapshot.ts';
 import { readSql } from './sql-files.ts';
 import { openVerification, type Verification } from './verify.ts';
 
@@ -201,8 +202,8 @@ export interface Warehouse {
   monthsClosedTooSoon(account: string): Promise<string[]>;
   lastClocks(): Promise<ClockReading[]>;
   recordClock(reading: ClockReading, runNumber: number): Promise<void>;
-  /** Milliseconds that a clock which says this instant is ahead of the platform's, as far as the last ingest tells. */
-  clockAhead(clockNow: Instant): Promise<number>;
+  /** What the last ingest found of a clock that was ahead of the platform's. */
+  fastClock(): Promise<FastClock | undefined>;
   /**
    * Puts right what a clock that was fast dated more than an hour after now. Returns the last of those instants as it was;
    * undefined where there was none.
@@ -395,7 +396,7 @@ export async function openWarehouse(
       monthsClosedTooSoon: (account) => monthsClosedTooSoon(connection, account),
       lastClocks: () => lastClocks(connection),
       recordClock: (reading, runNumber) => recordClock(recorder, reading, runNumber),
-      clockAhead: (clockNow) => clockAhead(connection, clockNow),
+      fastClock: () => fastClock(connection),
       async correctInstants(at) {
         const { correctedFrom, last } = await correctInstants(connection, recorder, at);
         // Where nothing was put right, what this run saw before stays at its instant.

@@ -6,7 +6,7 @@ import { hourMs, type Instant } from '../../src/time.ts';
 import { openBooks } from '../../src/warehouse/books.ts';
 import { readChecks, runCheck } from '../../src/warehouse/checks.ts';
 import type { LoadRole } from '../../src/warehouse/load.ts';
-import { snapshotFile } from '../../src/warehouse/snapshot.ts';
+import { snapshotFile } from '../../src/warehouse/published.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
 import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';

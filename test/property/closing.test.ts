@@ -8,7 +8,7 @@ import { readChecks, runCheck } from '../../src/warehouse/checks.ts';
 import { closedMonths, knownUnits } from '../../src/warehouse/closes.ts';
 import type { Connection, SqlRow } from '../../src/warehouse/connection.ts';
 import type { LoadRole } from '../../src/warehouse/load.ts';
-import { snapshotFile } from '../../src/warehouse/snapshot.ts';
+import { snapshotFile } from '../../src/warehouse/published.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
