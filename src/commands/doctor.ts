@@ -330,9 +330,10 @@ export function clockFound(aheadMs: number | undefined, givenNow: Instant | unde
     const givenAheadMs = givenNow - Date.now() + aheadMs;
     if (Math.abs(givenAheadMs) <= skewLimitMs) return ok("--now agrees with the platform's clock");
     const words = `--now is ${describeSpan(givenAheadMs)}`;
-    return givenAheadMs > 0
-      ? warn(`${words} ahead of the platform's clock`, 'leave out --now: what has not happened cannot be read')
-      : ok(`${words} behind the platform's clock`);
+    if (givenAheadMs > 0) {
+      return warn(`${words} ahead of the platform's clock`, 'leave out --now: what has not happened cannot be read');
+    }
+    if (Math.abs(aheadMs) <= skewLimitMs) return ok(`${words} behind the platform's clock`);
   }
   if (Math.abs(aheadMs) <= skewLimitMs) return ok("this machine's clock agrees with the platform's");
   return warn(

@@ -69,7 +69,7 @@ export async function openForRun(
     return await openProjectWarehouse(waitMs, context);
   } catch (error) {
     if (error instanceof LockedError || context.signal.aborted) throw error;
-    await writeUnpublished(unpublished(what, begun, exitCodeOf(error), context), context);
+    await writeUnpublished({ ...unpublished(what, begun, exitCodeOf(error), context), isUnrecorded: true }, context);
     const name = what.job === undefined ? what.command : `${what.command} ${what.job}`;
     if (notifies) await alertUnusableBooks(name, error, context);
     throw error;
@@ -82,7 +82,8 @@ function unpublished(
   exitCode: number,
   { effects }: CommandContext,
 ): UnpublishedRun {
-  return { ...what, exitCode, endedAt: effects.now(), seconds: (performance.now() - begun) / 1000 };
+  const seconds = (performance.now() - begun) / 1000;
+  return { ...what, exitCode, endedAt: effects.now(), seconds, isUnrecorded: false };
 }
 
 /**
