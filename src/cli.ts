@@ -17,7 +17,7 @@ import {
 import { readFileMode, umaskOf } from './config/file-mode.ts';
 import { redactor } from './config/secrets.ts';
 import { nearest } from './did-you-mean.ts';
-import { type Log, openClock } from './effects.ts';
+import { correctClock, type Log, openClock } from './effects.ts';
 import {
   ClosedPipeError,
   type CostbookError,
@@ -26,7 +26,6 @@ import {
   InterruptedError,
   MachineError,
   messageOf,
-  NoBooksError,
   UsageError,
   wordsOf,
 } from './errors.ts';
@@ -117,6 +116,7 @@ async function main(): Promise<number> {
           checkFolder(context.dir, command);
           const input = { arguments: names, options };
           if (command.needsProject?.(input) ?? true) project = context.dir;
+          await workByPlatformTime(command, context);
           return await command.run(input, context);
         } finally {
           progress?.end();
@@ -132,6 +132,16 @@ async function main(): Promise<number> {
     await nextTurn(); // help is written by commander, which does not wait for it to be taken
     return outputFailure ? report(asOutputFailure(outputFailure)) : exitCode;
   }
+}
+
+/**
+ * Before a command reads anything, sets its clock back where the project's books know that it is ahead of the platform's.
+ * What serves until it is stopped outlives the fault of a clock: the commands that it starts correct their own.
+ */
+async function workByPlatformTime(command: Command, { dir, effects }: CommandContext): Promise<void> {
+  if (project === undefined || command.staysUp) return;
+  const { publishedClock } = await import('./warehouse/published.ts');
+  correctClock(effects, await publishedClock(dir), { isReported: command.name === 'doctor' });
 }
 
 /**
@@ -188,13 +198,13 @@ function report(error: unknown): number {
   return exitCode;
 }
 
-/** The words of an error; where the folder is no project they say so, as that is what is to be corrected first. */
+/** The words of an error; where the folder is no project only that, because nothing else can be corrected before. */
 function withoutProject(error: unknown, words: readonly string[]): readonly string[] {
   if (!(error instanceof UsageError) || project === undefined) return words;
   const noProject = noProjectWords(project, process.env);
   // Whoever is sent to init already needs no second sentence.
   if (noProject === undefined || words.some((line) => line.includes('"costbook init"'))) return words;
-  return [...(error instanceof NoBooksError ? [] : words), `costbook: ${noProject}`];
+  return [`costbook: ${noProject}`];
 }
 
 /** What a failed write to stdout means: that nobody reads any more, or that this machine cannot write. */

@@ -126,10 +126,24 @@ export function parseInstant(text: string, what: string, now: Instant): Instant 
   return instant;
 }
 
-/** The window of a calendar month written `2026-10`. Throws UsageError naming `what`. */
-export function parseMonth(text: string, what: string): Window {
-  const start = calendarMonth.test(text) ? parseRfc3339(`${text}-01T00:00:00Z`) : undefined;
-  if (start === undefined) throw new UsageError(`${what}: "${text}" is no month; expected for example 2026-10`);
+/** Whether `parseInstant` counts the text back from now: `-7d`. */
+export function isRelative(text: string): boolean {
+  return daysAgo.test(text);
+}
+
+/**
+ * The window of a calendar month written `2026-10`; with `now` also of `last`, the last month that is over then. Throws
+ * UsageError naming `what`.
+ */
+export function parseMonth(text: string, what: string, now?: Instant): Window {
+  const isLast = text === 'last' && now !== undefined;
+  const written = isLast ? formatMonth(addCalendarMonths(now, -1)) : text;
+  const start = calendarMonth.test(written) ? parseRfc3339(`${written}-01T00:00:00Z`) : undefined;
+  if (start === undefined) {
+    const expected =
+      now === undefined ? 'for example 2026-10' : 'for example 2026-10, or last for the last one that is over';
+    throw new UsageError(`${what}: "${text}" is no month; expected ${expected}`);
+  }
   return { start, end: addCalendarMonths(start, 1) };
 }
 

@@ -1,24 +1,39 @@
 --! about: Which hours are in the books, by which load, read as whom.
 --! grain: account, window_start
 create or replace view coverage as
-select
-  covered.account,
-  covered.window_start,
-  covered.window_end,
-  least(
-    covered.window_end, greatest(covered.window_start, least(covered.claimed_end, claims.claimed_end))
-  ) as claimed_end,
-  covered.role,
-  covered.load_number,
-  least(loads.seen_at, loads.platform_at, claims.claimed_end) as seen_at
-from ledger.covered as covered
-join ledger.loads as loads using (load_number)
-left join (
+with claims as (
   select load_number, min(claimed_end) as claimed_end
   from ledger.claims_corrected
   group by load_number
-) as claims using (load_number)
-where covered.replaced_by is null;
+),
+covered as (
+  select
+    covered.account,
+    covered.window_start,
+    -- A fast clock asked for hours that the platform had not reached. least() passes over nulls.
+    least(
+      covered.window_end,
+      date_trunc('hour', least(loads.platform_at, claims.claimed_end)) + interval 1 hour
+    ) as window_end,
+    least(covered.claimed_end, claims.claimed_end) as claimed_end,
+    covered.role,
+    covered.load_number,
+    least(loads.seen_at, loads.platform_at, claims.claimed_end) as seen_at
+  from ledger.covered as covered
+  join ledger.loads as loads using (load_number)
+  left join claims using (load_number)
+  where covered.replaced_by is null
+)
+select
+  account,
+  window_start,
+  window_end,
+  least(window_end, greatest(window_start, claimed_end)) as claimed_end,
+  role,
+  load_number,
+  seen_at
+from covered
+where window_start < window_end;
 comment on view coverage is 'Which hours are in the books, by which load: disjoint windows, one row each';
 comment on column coverage.account is 'Account that pays';
 comment on column coverage.window_start is 'First hour, UTC';

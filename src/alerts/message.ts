@@ -257,7 +257,7 @@ function heldWords(fact: AlertFact): Words {
         title: `This machine's clock is ${describeSpan(fact.aheadSeconds * 1000)} ahead of the platform's`,
         sentences: [
           `It said ${fact.localAt} when the platform of ${fact.account} said ${fact.platformAt}. The books are complete by the platform's clock.`,
-          'Set the clock (NTP), or leave out --now, and run "costbook ingest" again. Nothing in the books needs repair.',
+          'Nothing in the books needs repair.',
         ],
       };
     case 'unproven':

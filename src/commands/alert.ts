@@ -24,7 +24,6 @@ import {
   openBooks,
   type Warehouse,
 } from '../warehouse/index.ts';
-import { booksNow } from './books-clock.ts';
 import type { Command, CommandContext } from './command.ts';
 import { alertFullDisk } from './full-disk.ts';
 import { optionReader } from './options.ts';
@@ -240,10 +239,9 @@ async function showOnly(context: CommandContext): Promise<number> {
 /** What the next `alert` would tell whom. Without any sink all of it is for one that is not there yet. */
 async function readOnly(context: CommandContext) {
   const config = loadTellingConfig(context);
-  const { problem, ...before } = factsAsked(config, context);
+  const { problem, ...asked } = factsAsked(config, context);
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
-    const asked = { ...before, now: await booksNow(books.connection, context.effects) };
     const known = await knownAlerts(books.connection);
     const read = await readFacts(books.connection, known, asked);
     for (const sentence of read.missing) context.tell(`warning: nothing is known of ${sentence}`);

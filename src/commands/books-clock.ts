@@ -1,21 +1,12 @@
-import type { Effects } from '../effects.ts';
+import { clockToleranceMs, type Effects } from '../effects.ts';
 import { formatSecond, type Instant } from '../time.ts';
-import { type Connection, clockAhead, clockToleranceMs, lastInstants, openBooks } from '../warehouse/index.ts';
+import { type Connection, lastInstants, openBooks } from '../warehouse/index.ts';
 import type { CommandContext } from './command.ts';
 
 /** What is wrong with a clock, and what to do. */
 export interface ClockFault {
   readonly found: string;
   readonly remedy: string;
-}
-
-/**
- * Sets the books' now back, for a command that only reads, where the last ingest found this clock ahead of the platform's
- * and it still is. Returns that now.
- */
-export async function booksNow(connection: Connection, effects: Pick<Effects, 'now' | 'clockNow' | 'setBack'>) {
-  effects.setBack(await clockAhead(connection, effects.clockNow()));
-  return effects.now();
 }
 
 /** What instants that have not come mean in the books; undefined where there are none. */

@@ -30,7 +30,12 @@ import { type Outcome, writingRun } from './writing-run.ts';
 export const closeCommand: Command = {
   name: 'close',
   summary: 'Freeze a month that is complete, proven and settled: from now on its reports answer as of its close.',
-  arguments: [{ name: '<month>', summary: 'the month, for example 2026-09; the oldest one that is open' }],
+  arguments: [
+    {
+      name: '<month>',
+      summary: 'the month, for example 2026-09, or last for the last one that is over; it must be the oldest open one',
+    },
+  ],
   options: [
     {
       flags: '--invoice <usd>',
@@ -38,10 +43,10 @@ export const closeCommand: Command = {
     },
     waitOption,
   ],
-  examples: ['costbook close 2026-09', 'costbook close 2026-09 --invoice 1234.56'],
+  examples: ['costbook close 2026-09', 'costbook close last', 'costbook close 2026-09 --invoice 1234.56'],
   async run(input, context) {
     const options = optionReader(input, context.effects.now());
-    const month = parseMonth(input.arguments[0] ?? '', 'month');
+    const month = parseMonth(input.arguments[0] ?? '', 'month', context.effects.now());
     const told = options.text('invoice');
     const waitMs = options.duration('wait') ?? 0;
     options.check();

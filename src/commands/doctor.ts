@@ -13,7 +13,7 @@ import {
   secretsOf,
   umaskOf,
 } from '../config/index.ts';
-import { clockRemedy } from '../effects.ts';
+import { clockRemedy, clockToleranceMs } from '../effects.ts';
 import {
   CostbookError,
   exitCodeOf,
@@ -32,7 +32,6 @@ import { forTerminal } from '../safe-text.ts';
 import { describeSpan, formatInstant, formatSecond, hourMs, type Instant } from '../time.ts';
 import { nodeVersion, version } from '../version.ts';
 import {
-  clockToleranceMs,
   completeness,
   findTraces,
   lastClocks,
@@ -46,7 +45,7 @@ import {
   warehouseFault,
 } from '../warehouse/index.ts';
 import { askPlatform } from './ask-platform.ts';
-import { booksNow, futureInstants } from './books-clock.ts';
+import { futureInstants } from './books-clock.ts';
 import type { Command, CommandContext } from './command.ts';
 import { compareWarehouse, faultsOfFiles, unpublishedLoads } from './files-of-books.ts';
 import { openAlerts } from './open-alerts.ts';
@@ -93,16 +92,17 @@ export const doctorCommand: Command = {
     const config = read as LocalConfig | undefined; // assigned in a closure, which the compiler does not see
     await look('jobs', () => jobs(config, context));
     await look('sql', () => sqlFiles(context));
+    const wrongNow = new Set<string>(); // accounts whose platform just contradicted the clock
     for (const account of config?.accounts ?? []) {
       const of = account.id === undefined ? '' : ` ${account.id}`;
       await look(`token${of}`, () => token(account, context));
       if (config !== undefined && !isOffline)
-        await look(`platform${of}`, () => platform(account, config, context, isNowGiven));
+        await look(`platform${of}`, () => platform(account, config, context, isNowGiven, wrongNow));
     }
     await look('disk', () => disk(context));
     await look('memory', memory);
     await look('files', () => fileModes(config, context));
-    await look('books', () => books(config, context));
+    await look('books', () => books(config, context, wrongNow));
     await look('alerts', () => alerts(context));
     if (config !== undefined) {
       if (config.sinks.length === 0) {
@@ -300,6 +300,7 @@ async function platform(
   config: LocalConfig,
   context: CommandContext,
   isNowGiven: boolean,
+  wrongNow: Set<string>,
 ): Promise<readonly Found[]> {
   const { url, token: source, tokenSetting } = account;
   if (url === undefined || source === undefined) return []; // told already
@@ -317,24 +318,24 @@ async function platform(
   const found: Found[] = [
     ok(`${url} answers version ${config.apiVersion}; account ${only}, read as ${seen.role}, ${since}`),
   ];
-  return [...found, clockFound(seen.clockAheadMs, isNowGiven ? context.effects.clockNow() : undefined)];
+  const clock = clockFound(seen.clockAheadMs, isNowGiven ? context.effects.clockNow() : undefined);
+  if (clock.state === 'warn') wrongNow.add(only);
+  return [...found, clock];
 }
 
-/** How this machine's clock, or the instant that `--now` gives, compares with the platform's clock. */
+/** How the clock that the books go by compares with the platform's: `--now` where it is given, or else this machine's. */
 export function clockFound(aheadMs: number | undefined, givenNow: Instant | undefined): Found {
   if (aheadMs === undefined) return ok('the platform does not tell the time; clocks are not compared');
-  const isRight = Math.abs(aheadMs) <= skewLimitMs;
-  const givenAheadMs = givenNow === undefined ? undefined : givenNow - Date.now() + aheadMs;
-  if (givenAheadMs !== undefined && Math.abs(givenAheadMs) <= skewLimitMs) {
-    return ok("--now agrees with the platform's clock");
+  if (givenNow !== undefined) {
+    const givenAheadMs = givenNow - Date.now() + aheadMs;
+    if (Math.abs(givenAheadMs) <= skewLimitMs) return ok("--now agrees with the platform's clock");
+    const words = `--now is ${describeSpan(givenAheadMs)}`;
+    if (givenAheadMs > 0) {
+      return warn(`${words} ahead of the platform's clock`, 'leave out --now: what has not happened cannot be read');
+    }
+    if (Math.abs(aheadMs) <= skewLimitMs) return ok(`${words} behind the platform's clock`);
   }
-  if (givenAheadMs !== undefined && isRight) {
-    const words = `this machine's clock is right, and --now is ${describeSpan(givenAheadMs)}`;
-    return givenAheadMs > 0
-      ? warn(`${words} ahead of it`, 'leave out --now: what has not happened cannot be read')
-      : ok(`${words} behind it`);
-  }
-  if (isRight) return ok("this machine's clock agrees with the platform's");
+  if (Math.abs(aheadMs) <= skewLimitMs) return ok("this machine's clock agrees with the platform's");
   return warn(
     `this machine's clock is ${describeSpan(aheadMs)} ${aheadMs > 0 ? 'fast' : 'slow'} by the platform's`,
     "set this machine's clock, and let NTP keep it right",
@@ -390,6 +391,7 @@ function gigabytes(bytes: number): string {
 async function books(
   config: LocalConfig | undefined,
   { dir, effects, signal }: CommandContext,
+  wrongNow: ReadonlySet<string>,
 ): Promise<readonly Found[]> {
   const file = snapshotFile(dir);
   const published = await stat(file).catch(() => undefined);
@@ -431,7 +433,7 @@ async function books(
     }
     const unpublished = await unpublishedLoads(dir, snapshot);
     if (unpublished !== undefined) found.push(warn(unpublished, 'run "costbook ingest" when no run is under way'));
-    const now = await booksNow(snapshot.connection, effects);
+    const now = effects.now();
     const freshnessHours = config?.freshnessHours ?? 26;
     const configured = (config?.accounts ?? []).flatMap(({ id }) => id ?? []);
     for (const { account, completeThrough } of await completeness(snapshot.connection)) {
@@ -450,7 +452,8 @@ async function books(
       );
     }
     for (const { account, aheadSeconds, platformAt, localAt } of await lastClocks(snapshot.connection)) {
-      if (aheadSeconds * 1000 <= clockToleranceMs) continue;
+      // What the platform says now is reported already: one difference is enough to know.
+      if (aheadSeconds * 1000 <= clockToleranceMs || wrongNow.has(account)) continue;
       found.push(
         warn(
           `the clock of the last ingest of ${account} was ${describeSpan(aheadSeconds * 1000)} fast: it said ` +

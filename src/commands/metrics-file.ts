@@ -11,6 +11,7 @@ import {
   readMetrics,
   type UnpublishedRun,
   unpublishedRunMetrics,
+  unrecordedRuns,
   withSamples,
 } from '../metrics/index.ts';
 import { version } from '../version.ts';
@@ -39,7 +40,8 @@ export async function writeMetrics(
   try {
     const file = metricsFile(dir);
     const now = effects.now();
-    const answers = await answersSoFar(file);
+    const before = await readFile(file, 'utf8').catch(emptyWhereMissing);
+    const answers = answersSoFar(before);
     for (const [status, count] of context.httpAnswers()) answers.set(status, (answers.get(status) ?? 0) + count);
     const signal = AbortSignal.timeout(limitMs); // a run that was told to end has the time for this
     const books = await openBooks(dir, { lockedDown: true, signal });
@@ -50,6 +52,7 @@ export async function writeMetrics(
         version,
         run,
         answers,
+        unrecorded: unrecordedRuns(before),
         spends,
         snapshotBytes,
         jobs: jobsOf(context),
@@ -71,7 +74,8 @@ export async function writeMetrics(
 export async function writeUnpublished(run: UnpublishedRun, { dir, effects }: CommandContext): Promise<void> {
   try {
     const file = metricsFile(dir);
-    await replace(file, withSamples(await readFile(file, 'utf8').catch(emptyWhereMissing), unpublishedRunMetrics(run)));
+    const text = await readFile(file, 'utf8').catch(emptyWhereMissing);
+    await replace(file, withSamples(text, unpublishedRunMetrics(run, text)));
   } catch (error) {
     effects.log.warn('the metrics of the run could not be written', { because: messageOf(error) });
   }
@@ -119,9 +123,8 @@ function jobsOf({ dir }: CommandContext): readonly string[] {
 /** Answers that a platform may give, and that are counted from 0: the first of a kind then shows as an increase. */
 const knownAnswers = ['200', '400', '401', '403', '404', '408', '429', '500', '502', '503', '504', 'none'];
 
-/** How the platform answered in the runs before, by the file that the last one wrote. */
-async function answersSoFar(file: string): Promise<Map<string, number>> {
-  const text = await readFile(file, 'utf8').catch(emptyWhereMissing);
+/** How the platform answered in the runs before, by the text that the last one wrote. */
+function answersSoFar(text: string): Map<string, number> {
   const samples = text.matchAll(new RegExp(`^${answersMetric}\\{status="(\\d{3}|none)"\\} (\\d{1,15})$`, 'gm'));
   return new Map([
     ...knownAnswers.map((status) => [status, 0] as const),

@@ -70,7 +70,7 @@ export function optionReader(
     },
     month(name) {
       const value = text(name);
-      return value === undefined ? undefined : attempt(() => parseMonth(value, `--${name}`));
+      return value === undefined ? undefined : attempt(() => parseMonth(value, `--${name}`, now));
     },
     asOf() {
       const value = text('asOf');

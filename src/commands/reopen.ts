@@ -9,12 +9,14 @@ import { writingRun } from './writing-run.ts';
 export const reopenCommand: Command = {
   name: 'reopen',
   summary: 'Open a closed month again, the newest first; its close and the reason stay on record.',
-  arguments: [{ name: '<month>', summary: 'the month that was closed last' }],
+  arguments: [
+    { name: '<month>', summary: 'the newest closed month, for example 2026-09, or last for the last one that is over' },
+  ],
   options: [{ flags: '--reason <text>', summary: 'why; it is kept' }, waitOption],
   examples: ['costbook reopen 2026-09 --reason "the invoice was corrected"'],
   async run(input, context) {
     const options = optionReader(input, context.effects.now());
-    const month = parseMonth(input.arguments[0] ?? '', 'month').start;
+    const month = parseMonth(input.arguments[0] ?? '', 'month', context.effects.now()).start;
     const reason = options.text('reason')?.trim() ?? '';
     if (reason === '') options.problem('--reason is missing: say why the month is opened again; it is kept');
     const waitMs = options.duration('wait') ?? 0;

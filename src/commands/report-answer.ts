@@ -88,7 +88,7 @@ const shorthands = { focusVersion: 'focus_version', grain: 'grain', by: 'dimensi
 /** Answers a report and writes it as files, in a process of its own: its SQL may be the user's. */
 export async function answerReport(input: CommandInput, context: ApartContext): Promise<number> {
   const month = input.options['month'];
-  const months = typeof month === 'string' ? monthsOfRange(month, '--month') : undefined;
+  const months = typeof month === 'string' ? monthsOfRange(month, '--month', context.effects.now()) : undefined;
   if (months === undefined) return answerOnce(input, context);
   const reports = await readReports(join(context.dir, 'sql'));
   const report = reports.find(({ name }) => name === input.arguments[0]);
@@ -230,7 +230,7 @@ async function readQuestion(
     const text = options.text(option);
     return text === undefined ? [] : [{ name: option, text, what: `--${option}` }];
   });
-  const given = report === undefined ? period : withDaysOfMonths(report, period);
+  const given = report === undefined ? period : withDaysOfMonths(report, period, now);
   for (const [option, name] of Object.entries(shorthands)) {
     const text = options.text(option);
     if (text !== undefined)
@@ -279,7 +279,9 @@ export async function checkQuestion(
   options.check();
   const { month } = input.options;
   // Of a range its first month stands for all: they are read the same way.
-  const [first] = (typeof month === 'string' ? monthsOfRange(month, '--month') : undefined) ?? [month];
+  const [first] = (typeof month === 'string' ? monthsOfRange(month, '--month', context.effects.now()) : undefined) ?? [
+    month,
+  ];
   const asked = { ...input, options: { ...input.options, month: first } };
   await readQuestion(asked, context, await readReports(join(context.dir, 'sql')));
 }

@@ -8,7 +8,8 @@ export const reportCommand = apart('report', {
   options: [
     {
       flags: '--month <month>',
-      summary: 'the month, for example 2026-10, or months, 2026-01..2026-10; by default the last complete one',
+      summary:
+        'the month, for example 2026-10, months, 2026-01..2026-10, or last, the last complete one, which is the default',
     },
     { flags: '--from <date>', summary: 'the first day, of a report that is about days' },
     { flags: '--to <date>', summary: 'the day after the last one' },

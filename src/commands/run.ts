@@ -27,7 +27,7 @@ import {
 } from '../jobs/index.ts';
 import { expectProject } from '../project-folder.ts';
 import { formatTable } from '../reports/index.ts';
-import { addCalendarMonths, formatInstant, formatMonth, type Instant, parseInstant } from '../time.ts';
+import { formatInstant, formatMonth, type Instant, parseInstant, parseMonth } from '../time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import { alertCommand } from './alert.ts';
 import { checkCommand } from './check.ts';
@@ -40,7 +40,7 @@ import { optionReader } from './options.ts';
 import { reportCommand } from './report.ts';
 import { alertUnusableBooks } from './unusable-books.ts';
 import { waitOption } from './wait.ts';
-import { type Outcome, openEnd, openForRun, setClockBack } from './writing-run.ts';
+import { type Outcome, openEnd, openForRun } from './writing-run.ts';
 
 /** The command that each step is. */
 const stepCommands: Readonly<Record<Step['name'], Command>> = {
@@ -224,7 +224,6 @@ async function runUnderLock(
   onFailure: OnFailure,
 ): Promise<number> {
   const { effects } = context;
-  await setClockBack(warehouse, context);
   if (slot !== undefined && !(await claimSlot(job, slot, warehouse, context))) {
     context.tell(`${job.name} was run for ${formatInstant(slot)} already: nothing is left to do`);
     if (context.json)
@@ -342,7 +341,7 @@ function inputOf({ name, options }: Step): CommandInput {
 /** The step with the month that `last` stands for. */
 function withMonth(step: Step, now: Instant): Step {
   if (step.name !== 'close' || step.options['month'] !== 'last') return step;
-  return { ...step, options: { ...step.options, month: formatMonth(addCalendarMonths(now, -1)) } };
+  return { ...step, options: { ...step.options, month: formatMonth(parseMonth('last', 'month', now).start) } };
 }
 
 interface Answer {

@@ -23,7 +23,7 @@ import {
   type UnprovenWindow,
   unprovenWindows,
 } from '../warehouse/index.ts';
-import { booksNow, type ClockFault, futureInstants } from './books-clock.ts';
+import { type ClockFault, futureInstants } from './books-clock.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { type FileFault, faultsOfFiles } from './files-of-books.ts';
 import { type OpenAlert, openAlerts } from './open-alerts.ts';
@@ -44,7 +44,7 @@ export const statusCommand: Command = {
     try {
       const configured = config.accounts.flatMap(({ id }) => id ?? []);
       const faults = await faultsOfFiles(context.dir, books);
-      const now = await booksNow(books.connection, effects);
+      const now = effects.now();
       const status = withFaults(await readStatus(books.connection, now, config.freshnessHours, configured), faults);
       await context.write(
         context.json ? `${JSON.stringify(status)}\n` : describe(status, now, painter(input, context)),

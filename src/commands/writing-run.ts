@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import type { SpendNow } from '../budgets/index.ts';
-import { clockRemedy } from '../effects.ts';
+import { correctClock } from '../effects.ts';
 import { exitCodeOf, LockedError, messageOf, worstExitCode } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
 import type { EndedRun, UnpublishedRun } from '../metrics/index.ts';
 import { expectProject } from '../project-folder.ts';
-import { describeSpan, formatInstant } from '../time.ts';
 import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';
 import { forgetFullDisk } from './full-disk.ts';
@@ -37,7 +36,6 @@ export async function writingRun(
   if (underWay !== undefined) return stepOf(underWay, context, work);
   const warehouse = await openForRun({ command }, waitMs, context, { notifies: command === 'alert' });
   try {
-    await setClockBack(warehouse, context);
     const run = await warehouse.beginRun(command, effects.now());
     const finish = openEnd(run, { command }, warehouse, context);
     try {
@@ -71,7 +69,7 @@ export async function openForRun(
     return await openProjectWarehouse(waitMs, context);
   } catch (error) {
     if (error instanceof LockedError || context.signal.aborted) throw error;
-    await writeUnpublished(unpublished(what, begun, exitCodeOf(error), context), context);
+    await writeUnpublished({ ...unpublished(what, begun, exitCodeOf(error), context), isUnrecorded: true }, context);
     const name = what.job === undefined ? what.command : `${what.command} ${what.job}`;
     if (notifies) await alertUnusableBooks(name, error, context);
     throw error;
@@ -84,29 +82,14 @@ function unpublished(
   exitCode: number,
   { effects }: CommandContext,
 ): UnpublishedRun {
-  return { ...what, exitCode, endedAt: effects.now(), seconds: (performance.now() - begun) / 1000 };
+  const seconds = (performance.now() - begun) / 1000;
+  return { ...what, exitCode, endedAt: effects.now(), seconds, isUnrecorded: false };
 }
 
 /**
- * Sets the books' now back where the last ingest found this clock ahead and it still is: a command that asks no platform
- * writes no instant that has not come.
+ * Opens the project's warehouse when nobody else holds it. A run that was killed may have found a fast clock and not
+ * published it, so the clock is corrected once more. Throws what `openWarehouse` throws, and UsageError where there is no project.
  */
-export async function setClockBack(
-  warehouse: Pick<Warehouse, 'clockAhead'>,
-  { effects }: Pick<CommandContext, 'effects'>,
-): Promise<void> {
-  const aheadMs = await warehouse.clockAhead(effects.clockNow());
-  effects.setBack(aheadMs);
-  if (aheadMs === 0) return;
-  effects.log.warn("this clock was ahead of the platform's at the last ingest; the books go by the platform's", {
-    ahead: describeSpan(aheadMs),
-    clock: formatInstant(effects.clockNow()),
-    now: formatInstant(effects.now()),
-    next: clockRemedy(effects.clockNow()),
-  });
-}
-
-/** Opens the project's warehouse when nobody else holds it. Throws what `openWarehouse` throws, and UsageError where there is no project. */
 export async function openProjectWarehouse(waitMs: number, context: CommandContext): Promise<Warehouse> {
   expectProject(context);
   const { dir, signal, effects } = context;
@@ -118,7 +101,14 @@ export async function openProjectWarehouse(waitMs: number, context: CommandConte
       throw error;
     });
   }
-  return openWhenFree(() => openWarehouse(dir, signal, effects.log, newestLanded), waitMs, context);
+  const warehouse = await openWhenFree(() => openWarehouse(dir, signal, effects.log, newestLanded), waitMs, context);
+  try {
+    correctClock(effects, await warehouse.fastClock());
+    return warehouse;
+  } catch (error) {
+    warehouse.close();
+    throw error;
+  }
 }
 
 /**

@@ -1,8 +1,8 @@
-import { clockRemedy } from '../effects.ts';
+import { clockToleranceMs } from '../effects.ts';
 import { PlatformError } from '../errors.ts';
 import { type Client, type Clocks, operations } from '../platform/index.ts';
 import { describeSpan, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
-import { type CoveredPiece, clockToleranceMs } from '../warehouse/index.ts';
+import type { CoveredPiece } from '../warehouse/index.ts';
 import type { IngestRequest, IngestTools } from './tools.ts';
 
 /**
@@ -77,6 +77,7 @@ export async function reportClock(
   );
   if (!isAhead && !wasAhead) return;
   if (isAhead) {
+    const advice = effects.advice();
     effects.log.warn(
       "this clock is ahead of the platform's; hours that the platform has not reached are not complete",
       {
@@ -84,7 +85,7 @@ export async function reportClock(
         now: formatInstant(local),
         platformNow: formatInstant(platform),
         ahead: describeSpan(aheadMs),
-        next: `${clockRemedy(local)}; the next ingest then reads what is missing`,
+        ...(advice === undefined ? {} : { next: `${advice}; the next ingest then reads what is missing` }),
       },
     );
   }

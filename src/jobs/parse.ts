@@ -312,12 +312,10 @@ const parseTimeText: Parse<string> = (value) => {
 
 const parseClosedMonth: Parse<string> = (value) => {
   const text = parseText(value, 100);
-  if (text !== 'last') {
-    try {
-      parseMonth(text, 'month');
-    } catch {
-      throw new UsageError(`found ${quoted(text)}, expected last, or a month such as 2026-09`);
-    }
+  try {
+    parseMonth(text, 'month', 0); // which month "last" is, the run decides
+  } catch {
+    throw new UsageError(`found ${quoted(text)}, expected last, or a month such as 2026-09`);
   }
   return text;
 };

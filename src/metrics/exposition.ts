@@ -41,6 +41,14 @@ export function withSamples(text: string, metrics: readonly Metric[]): string {
   return metrics.reduce(withMetric, text);
 }
 
+/** A count in a text of metrics; 0 where it is not there. */
+export function sampleIn(text: string, name: string, labels: Sample['labels']): number {
+  const head = `${nameOf(name, { labels, value: 0 })} `;
+  const line = text.split('\n').find((one) => one.startsWith(head));
+  const count = Number(line?.slice(head.length) ?? 0);
+  return Number.isSafeInteger(count) ? count : 0;
+}
+
 function withMetric(text: string, { name, type, help, samples }: Metric): string {
   const own = new RegExp(`^# HELP ${name} .*\\n# TYPE .*\\n(?:${name}[{ ].*\\n)*`, 'm');
   const [before = ''] = own.exec(text) ?? [];

@@ -1,2 +1,9 @@
 export { expositionText, withSamples } from './exposition.ts';
-export { answersMetric, type EndedRun, readMetrics, type UnpublishedRun, unpublishedRunMetrics } from './metrics.ts';
+export {
+  answersMetric,
+  type EndedRun,
+  readMetrics,
+  type UnpublishedRun,
+  unpublishedRunMetrics,
+  unrecordedRuns,
+} from './metrics.ts';

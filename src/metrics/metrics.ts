@@ -3,7 +3,7 @@ import { decimalOfWhole, rounded, wholeOfDecimal } from '../decimals.ts';
 import { usdDecimals } from '../money.ts';
 import { addCalendarMonths, dayMs, floorMonth, formatInstant, type Instant } from '../time.ts';
 import { type Connection, readSqlFolder, type SqlParameters, type SqlRow } from '../warehouse/index.ts';
-import type { Metric, Sample } from './exposition.ts';
+import { type Metric, type Sample, sampleIn } from './exposition.ts';
 
 /** What metrics tell besides the books. */
 export interface MetricsAsked {
@@ -13,6 +13,8 @@ export interface MetricsAsked {
   readonly run: EndedRun;
   /** How often the platform answered with each status, added up over the runs; `none` where no whole answer came. */
   readonly answers: ReadonlyMap<string, number>;
+  /** The runs that could not open the books, by the file of metrics: the books have no row of them. */
+  readonly unrecorded: UnrecordedRuns;
   /** Undefined where the configuration cannot be read. */
   readonly freshnessHours: number | undefined;
   readonly configured: readonly string[];
@@ -65,6 +67,12 @@ const definitions = {
   costbook_job_last_run_duration_seconds: gauge('How long the last run of a job took.'),
   costbook_job_runs_total: counter(
     'Runs of a job by outcome: done, failed, interrupted where it was killed, missed where nobody ran a slot of its schedule.',
+  ),
+  costbook_unrecorded_runs_total: counter(
+    'Runs of a command that failed because they could not open the books; costbook_runs_total counts them too.',
+  ),
+  costbook_job_unrecorded_runs_total: counter(
+    'Runs of a job that failed because they could not open the books; costbook_job_runs_total counts them too.',
   ),
   costbook_complete_through_timestamp_seconds: gauge(
     'Every hour of the account before this instant is loaded and proven, in seconds since 1970.',
@@ -188,17 +196,42 @@ export async function readMetrics(connection: Connection, asked: MetricsAsked): 
   return metricNames.map((name) => ({ name, ...definitions[name], samples: samples.get(name) ?? [] }));
 }
 
+/** How many runs of each command, and of each job, could not open the books. */
+export interface UnrecordedRuns {
+  readonly commands: ReadonlyMap<string, number>;
+  readonly jobs: ReadonlyMap<string, number>;
+}
+
+/** Reads back from a file of metrics how many runs could not open the books. */
+export function unrecordedRuns(text: string): UnrecordedRuns {
+  const counted = (label: string, name: MetricName) =>
+    new Map(
+      [...text.matchAll(new RegExp(`^${name}\\{${label}="([\\w-]+)"\\} (\\d{1,15})$`, 'gm'))].map(
+        ([, of = '', count]) => [of, Number(count)],
+      ),
+    );
+  return {
+    commands: counted('command', 'costbook_unrecorded_runs_total'),
+    jobs: counted('job_name', 'costbook_job_unrecorded_runs_total'),
+  };
+}
+
 /** A run that ended without a row in the books, or whose row could not be published. */
 export interface UnpublishedRun extends EndedRun {
   readonly exitCode: number;
   readonly endedAt: Instant;
+  /** Whether the run could not open the books, so that they never get a row of it. */
+  readonly isUnrecorded: boolean;
 }
 
 /**
- * How a run ended that the published books do not know of. Counters are not among it: they count what the books know,
- * and would fall back when the books are whole again.
+ * How a run ended that the published books do not know of. `text` is the file of metrics so far. A run that the books
+ * never get a row of is counted on from there; every other one is counted when its row is published.
  */
-export function unpublishedRunMetrics({ job, command, seconds, exitCode, endedAt }: UnpublishedRun): readonly Metric[] {
+export function unpublishedRunMetrics(
+  { job, command, seconds, exitCode, endedAt, isUnrecorded }: UnpublishedRun,
+  text: string,
+): readonly Metric[] {
   const labels: Sample['labels'] = job === undefined ? { command } : { job_name: job };
   const prefix = job === undefined ? 'costbook_' : 'costbook_job_';
   const values = [
@@ -206,7 +239,20 @@ export function unpublishedRunMetrics({ job, command, seconds, exitCode, endedAt
     [`${prefix}last_run_exit_code`, exitCode],
     [`${prefix}last_run_duration_seconds`, seconds.toFixed(3)],
   ] as const;
-  return values.map(([name, value]) => ({ name, ...definitions[name], samples: [{ labels, value }] }));
+  const counted: readonly (readonly [MetricName, Sample['labels']])[] = isUnrecorded
+    ? [
+        [`${prefix}runs_total`, { ...labels, outcome: 'failed' }],
+        [`${prefix}unrecorded_runs_total`, labels],
+      ]
+    : [];
+  return [
+    ...values.map(([name, value]) => ({ name, ...definitions[name], samples: [{ labels, value }] })),
+    ...counted.map(([name, of]) => ({
+      name,
+      ...definitions[name],
+      samples: [{ labels: of, value: sampleIn(text, name, of) + 1 }],
+    })),
+  ];
 }
 
 type Rows = (name: string, parameters?: SqlParameters) => Promise<SqlRow[]>;
@@ -231,32 +277,45 @@ const jobOutcomes = ['done', 'failed', 'interrupted', 'missed'] as const;
  * from the first file on, at 0: what is counted from 0 to 1 is an increase, what begins with 1 is none. The label is not
  * called job: that one is the collector's own.
  */
-function addRuns(rows: readonly SqlRow[], { run, jobs }: MetricsAsked, add: Add): void {
+function addRuns(rows: readonly SqlRow[], { run, jobs, unrecorded }: MetricsAsked, add: Add): void {
   const named = (column: 'command' | 'job') => rows.flatMap((row) => (row[column] == null ? [] : String(row[column])));
-  for (const command of new Set(named('command'))) {
+  for (const command of new Set([...named('command'), ...unrecorded.commands.keys()])) {
     const own = rows.filter((row) => row['command'] === command);
     const seconds = run.job === undefined && run.command === command ? run.seconds : undefined;
-    addEndings('costbook_', { command }, own, runOutcomes, seconds, add);
+    const unopened = unrecorded.commands.get(command);
+    addEndings('costbook_', { command }, { rows: own, outcomes: runOutcomes, seconds, unopened }, add);
   }
-  for (const job of new Set([...named('job'), ...jobs])) {
+  for (const job of new Set([...named('job'), ...jobs, ...unrecorded.jobs.keys()])) {
     const own = rows.filter((row) => row['job'] === job);
-    addEndings('costbook_job_', { job_name: job }, own, jobOutcomes, run.job === job ? run.seconds : undefined, add);
+    const seconds = run.job === job ? run.seconds : undefined;
+    const unopened = unrecorded.jobs.get(job);
+    addEndings('costbook_job_', { job_name: job }, { rows: own, outcomes: jobOutcomes, seconds, unopened }, add);
   }
 }
 
-/** The metrics of one command or job, of whose endings there is a row an outcome; `seconds` where it is what just ended. */
+interface Endings {
+  /** A row for each outcome. */
+  readonly rows: readonly SqlRow[];
+  readonly outcomes: readonly string[];
+  /** Set where it is what just ended. */
+  readonly seconds: number | undefined;
+  /** How many runs could not open the books. */
+  readonly unopened: number | undefined;
+}
+
+/** The metrics of one command or job. */
 function addEndings(
   prefix: 'costbook_' | 'costbook_job_',
   labels: Sample['labels'],
-  rows: readonly SqlRow[],
-  outcomes: readonly string[],
-  seconds: number | undefined,
+  { rows, outcomes, seconds, unopened = 0 }: Endings,
   add: Add,
 ): void {
   const of = (outcome: string) => rows.find((row) => row['outcome'] === outcome);
   for (const outcome of new Set([...outcomes, ...rows.map((row) => String(row['outcome']))])) {
-    add(`${prefix}runs_total`, { ...labels, outcome }, of(outcome)?.['runs'] ?? 0);
+    const recorded = Number(of(outcome)?.['runs'] ?? 0);
+    add(`${prefix}runs_total`, { ...labels, outcome }, recorded + (outcome === 'failed' ? unopened : 0));
   }
+  if (unopened > 0) add(`${prefix}unrecorded_runs_total`, labels, unopened);
   add(`${prefix}last_success_timestamp_seconds`, labels, toSeconds(of('done')?.['ended_at']));
   // What was killed, missed or left out has no exit code: it is counted, and is not how anything ended.
   const [last] = rows

@@ -9,6 +9,7 @@ import {
   formatMonth,
   formatWindow,
   type Instant,
+  isRelative,
   parseInstant,
   parseMonth,
   type Window,
@@ -74,13 +75,13 @@ function plain(value: string | number | boolean): Value {
 
 const types = {
   month: {
-    expected: 'a month such as 2026-10, last-complete or none',
-    words: ['last-complete', 'month-before'],
+    expected: 'a month such as 2026-10, last (the last complete one) or none',
+    words: ['last', 'last-complete', 'month-before'],
     read: (text) => ofMonth(parseMonth(text, '').start),
   },
   date: {
     expected: 'a date such as 2026-10-01, 2026-10 or -30d (UTC), complete-through or none',
-    words: ['complete-through'],
+    words: ['complete-through', 'last', 'last-complete'],
     read(text, now) {
       const instant = parseInstant(text, '', now);
       return floorDay(instant) === instant ? ofDate(instant) : undefined;
@@ -88,7 +89,7 @@ const types = {
   },
   instant: {
     expected: 'an instant such as 2026-10-01T00:00:00Z, 2026-10-01 or -30d (UTC), complete-through or none',
-    words: ['complete-through'],
+    words: ['complete-through', 'last', 'last-complete'],
     read: (text, now) => plain(formatInstant(parseInstant(text, '', now))),
   },
   text: { expected: 'text, or * for all', words: [], read: plain },
@@ -346,19 +347,21 @@ export function parameterOption(parameter: ReportParameter): string {
 
 /** The values of all parameters, those that waited for the books included. Throws UsageError where the books cannot say, or where a period is empty. */
 export function settleParameters(read: ReadParameters, state: CompletenessState): ParameterValue[] {
-  function wordValue(word: string, type: ParameterType): Value {
-    if (word === 'last-complete') {
+  function wordValue(word: string, { name, type }: ReportParameter): Value {
+    if (word === 'last' || word === 'last-complete') {
       const month = lastCompleteMonth(state);
       if (month === undefined) {
         throw new UsageError(
           'no month is complete in every account: name one with --month; "costbook status" shows how far each account is',
         );
       }
-      return ofMonth(month.start);
+      if (type === 'month') return ofMonth(month.start);
+      const instant = name === 'to' ? month.end : month.start;
+      return type === 'date' ? ofDate(instant) : plain(formatInstant(instant));
     }
     if (word === 'month-before') {
       const month = read.find(({ parameter }) => parameter.name === 'month');
-      const value = typeof month?.value === 'string' ? wordValue(month.value, 'month') : month?.value;
+      const value = typeof month?.value === 'string' ? wordValue(month.value, month.parameter) : month?.value;
       if (typeof value?.said !== 'string') return { bound: null, said: null };
       return ofMonth(addCalendarMonths(parseMonth(value.said, '--month').start, -1));
     }
@@ -370,11 +373,17 @@ export function settleParameters(read: ReadParameters, state: CompletenessState)
     const instant = Date.parse(state.completeThrough);
     return type === 'date' ? ofDate(floorDay(instant)) : plain(formatInstant(instant));
   }
-  const values = read.map(({ parameter: { name, type }, value, isDefault }) => ({
-    name,
-    type,
+  /** A default of so many days ago counts from the end of the complete hours: old books still have a last month. */
+  function asOfBooks(value: Value, { type, default: written = '' }: ReportParameter): Value {
+    if ((type !== 'date' && type !== 'instant') || !isRelative(written) || state.completeThrough === null) return value;
+    const inBooks = readValue(type, written, Date.parse(state.completeThrough));
+    return typeof inBooks === 'object' && String(inBooks.said) < String(value.said) ? inBooks : value;
+  }
+  const values = read.map(({ parameter, value, isDefault }) => ({
+    name: parameter.name,
+    type: parameter.type,
     isDefault,
-    ...(typeof value === 'string' ? wordValue(value, type) : value),
+    ...(typeof value === 'string' ? wordValue(value, parameter) : isDefault ? asOfBooks(value, parameter) : value),
   }));
   const [from, to] = ['from', 'to'].map((name) => values.find((value) => value.name === name)?.said);
   if (typeof from === 'string' && typeof to === 'string' && Date.parse(from) >= Date.parse(to)) {
@@ -396,11 +405,11 @@ export function saidParameters(values: readonly ParameterValue[]): Record<string
 /** Ten years of months: more in one call is a mistake. */
 const maxMonths = 120;
 
-/** The months of `2026-01..2026-10`, both included; undefined where a text is no range. Throws UsageError for a range that ends before it begins. */
-export function monthsOfRange(text: string, what: string): readonly string[] | undefined {
+/** The months of `2026-01..2026-10`, or with `now` of `2026-01..last`, both included; undefined where a text is no range. Throws UsageError for a range that ends before it begins. */
+export function monthsOfRange(text: string, what: string, now?: Instant): readonly string[] | undefined {
   const [, first = '', last = ''] = /^(.*?)\.\.(.*)$/.exec(text) ?? [];
   if (first === '' && last === '') return undefined;
-  const [start, end] = [parseMonth(first, what).start, parseMonth(last, what).start];
+  const [start, end] = [parseMonth(first, what, now).start, parseMonth(last, what, now).start];
   if (start > end) throw new UsageError(`${what}: the range ${text} ends before it begins`);
   const months: string[] = [];
   for (let month = start; month <= end && months.length <= maxMonths; month = addCalendarMonths(month, 1)) {
@@ -414,12 +423,16 @@ export function monthsOfRange(text: string, what: string): readonly string[] | u
 export function withDaysOfMonths(
   report: { readonly parameters: readonly ReportParameter[] },
   given: readonly GivenParameter[],
+  now?: Instant,
 ): GivenParameter[] {
   const names = report.parameters.map(({ name }) => name);
   const hasDays = given.some(({ name }) => name === 'from' || name === 'to');
   if (names.includes('month') || !names.includes('from') || hasDays) return [...given];
   return given.flatMap((one) => {
-    const months = one.name === 'month' ? (monthsOfRange(one.text, one.what) ?? [one.text]) : [];
+    if (one.name === 'month' && (one.text === 'last' || one.text === 'last-complete')) {
+      return ['from', 'to'].map((name) => ({ ...one, name }));
+    }
+    const months = one.name === 'month' ? (monthsOfRange(one.text, one.what, now) ?? [one.text]) : [];
     if (!months.every((month) => /^\d{4}-\d{2}$/.test(month)) || months.length === 0) return [one];
     const [first = '', last = ''] = [months[0], months.at(-1)];
     const to = formatMonth(parseMonth(last, one.what).end);

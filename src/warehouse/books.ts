@@ -9,9 +9,10 @@ import { findTraces, readAllTables } from './intactness.ts';
 import { refuseLogsBeside } from './logs.ts';
 import { checkSchema } from './migrate.ts';
 import { throughPassingName } from './passing-name.ts';
+import { snapshotFile } from './published.ts';
 import type { RebuildingBase } from './rebuilding.ts';
 import { readSeal, type Seal, type SealState } from './seal.ts';
-import { repairsSnapshot, snapshotFile } from './snapshot.ts';
+import { repairsSnapshot } from './snapshot.ts';
 import { readersSpillPrefix, spillRoom } from './spill.ts';
 
 /** After everything that is ever seen: as of then the books are what they are now. */

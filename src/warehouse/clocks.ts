@@ -1,10 +1,8 @@
-import { formatInstant, hourMs, type Instant } from '../time.ts';
+import { clockToleranceMs, type FastClock } from '../effects.ts';
+import { formatInstant, type Instant } from '../time.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
 import { readSql } from './sql-files.ts';
-
-/** A clock may be ahead of the platform's by so much before that matters. */
-export const clockToleranceMs = hourMs;
 
 /** A load that was read under a fast clock, with the hour from which on it may claim nothing. */
 export interface FalseClaim {
@@ -81,18 +79,13 @@ export async function recordClock(recorder: Recorder, reading: ClockReading, run
   });
 }
 
-/**
- * Milliseconds that our clock, which says `clockNow`, is ahead of the platform's, by what the last ingest found; 0 where it
- * was right then, or was set back since. It was set back where it says an earlier instant than it did then, and where the
- * books were written to since at instants that it would not have reached.
- */
-export async function clockAhead(connection: Connection, clockNow: Instant): Promise<number> {
+/** What the last ingest found of its clock, where that was more than an hour ahead of the platform's. */
+export async function fastClock(connection: Connection): Promise<FastClock | undefined> {
   const [row] = await connection.rows(await readSql('clocks', 'last_ahead'));
-  if (row === undefined) return 0;
-  const aheadMs = Number(row['ahead_seconds']) * 1000;
-  if (aheadMs <= clockToleranceMs || clockNow < Number(row['local_at']) - clockToleranceMs) return 0;
+  const aheadMs = Number(row?.['ahead_seconds'] ?? 0) * 1000;
+  if (aheadMs <= clockToleranceMs) return undefined;
   const { last = 0 } = await lastInstants(connection);
-  return last > clockNow - aheadMs + clockToleranceMs ? 0 : aheadMs;
+  return { aheadMs, localAt: Number(row?.['local_at']), lastSeen: last };
 }
 
 /** The last instants that the books carry. */

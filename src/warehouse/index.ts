@@ -26,7 +26,7 @@ export type { AnomalyEvaluation, AnomalyRow } from './anomalies.ts';
 export { lastSeen } from './as-of.ts';
 export { type Books, clearAfterReader, expectBooks, openBooks, wholeSnapshot } from './books.ts';
 export { bindCheck, type Check, type CheckResult, readChecks, runCheck } from './checks.ts';
-export { type ClockReading, clockAhead, clockToleranceMs, lastClocks, lastInstants } from './clocks.ts';
+export { type ClockReading, lastClocks, lastInstants } from './clocks.ts';
 export {
   type AccountClose,
   type ClosedMonth,
@@ -76,11 +76,12 @@ export {
   viewsDigest,
 } from './partitions.ts';
 export type { DifferingHours, Proof, TotalDecimals, TotalsKnown } from './proofs.ts';
+export { snapshotFile } from './published.ts';
 export { openRebuildingWarehouse, type RebuildingBase, type RebuildingWarehouse } from './rebuilding.ts';
 export { allocationInForce } from './records.ts';
 export type { Run } from './runs.ts';
 export { readSeal, type Seal, type SealState, type SnapshotFacts } from './seal.ts';
-export { describeFacts, factsOf, knowledgeOf, snapshotFile } from './snapshot.ts';
+export { describeFacts, factsOf, knowledgeOf } from './snapshot.ts';
 export { builtInSql, readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 export { sqlProblem } from './sql-problem.ts';
 export type { LoadRole } from './stage-state.ts';

@@ -4,8 +4,9 @@ import { ChangedFileError, DamagedFileError } from '../errors.ts';
 import { formatSecond, type Instant } from '../time.ts';
 import { type Connection, SqlError } from './connection.ts';
 import { journalFolder } from './journal.ts';
+import { snapshotFile } from './published.ts';
 import { readSeal, type Seal } from './seal.ts';
-import { describeFacts, snapshotFile } from './snapshot.ts';
+import { describeFacts } from './snapshot.ts';
 import { readSql } from './sql-files.ts';
 import { hashOf } from './statements.ts';
 

@@ -1,3 +1,4 @@
+import type { FastClock } from '../effects.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import {
   type DeliveryEnd,
@@ -17,11 +18,11 @@ import {
 import { type AnomalyEvaluation, recordAnomalies } from './anomalies.ts';
 import {
   type ClockReading,
-  clockAhead,
   correctClaims,
   correctInstants,
   type FalseClaim,
   falseClaims,
+  fastClock,
   lastClocks,
   monthsClosedTooSoon,
   recordClock,
@@ -133,8 +134,8 @@ export interface ClockRecords {
   monthsClosedTooSoon(account: string): Promise<string[]>;
   lastClocks(): Promise<ClockReading[]>;
   recordClock(reading: ClockReading, runNumber: number): Promise<void>;
-  /** Milliseconds that a clock at this instant is ahead of the platform's, by what the last ingest found. */
-  clockAhead(clockNow: Instant): Promise<number>;
+  /** What the last ingest found of a clock that was ahead of the platform's. */
+  fastClock(): Promise<FastClock | undefined>;
   /**
    * Corrects what a fast clock dated more than an hour after now. Returns the last of those instants as it was;
    * undefined where there was none.
@@ -151,7 +152,7 @@ export function clockRecords(connection: Connection, recorder: Recorder, clock: 
     monthsClosedTooSoon: (account) => monthsClosedTooSoon(connection, account),
     lastClocks: () => lastClocks(connection),
     recordClock: (reading, runNumber) => recordClock(recorder, reading, runNumber),
-    clockAhead: (clockNow) => clockAhead(connection, clockNow),
+    fastClock: () => fastClock(connection),
     async correctInstants(at) {
       const { correctedFrom, last } = await correctInstants(connection, recorder, at);
       clock.correct({ now: at.now, isCorrected: correctedFrom !== undefined, last });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
+import type { FastClock } from '../effects.ts';
 
 /** What a snapshot holds: enough to tell which of two copies of the books knows more. */
 export interface SnapshotFacts {
@@ -13,8 +14,14 @@ export interface SnapshotFacts {
   readonly cost: string;
 }
 
+/** What a seal says of its snapshot. */
+export interface SealedFacts extends SnapshotFacts {
+  /** What the last ingest found of a clock that was ahead; undefined where it was right, or an older Costbook published. */
+  readonly fastClock?: FastClock | undefined;
+}
+
 /** What Costbook writes behind the last block of a snapshot when it publishes it. */
-export interface Seal extends SnapshotFacts {
+export interface Seal extends SealedFacts {
   /** RFC 3339, real time. */
   readonly publishedAt: string;
   /** Bytes of the DuckDB file in front of the seal. */
@@ -41,7 +48,7 @@ const duckdbMark = 'DUCK';
  * Writes the seal at the end of a DuckDB file that nobody has open, and syncs it. DuckDB reads only the blocks that its
  * header counts, so it does not see the seal; whoever writes to the file changes a header or writes over the seal.
  */
-export async function sealFile(file: string, facts: SnapshotFacts, publishedAt: Date): Promise<void> {
+export async function sealFile(file: string, facts: SealedFacts, publishedAt: Date): Promise<void> {
   const handle = await open(file, 'r+');
   try {
     const { size } = await handle.stat();
@@ -53,7 +60,7 @@ export async function sealFile(file: string, facts: SnapshotFacts, publishedAt: 
 }
 
 /** What is appended to a DuckDB file of so many bytes that begins with these headers. Pure. */
-export function sealBlock(headers: Buffer, bytes: number, facts: SnapshotFacts, publishedAt: Date): Buffer {
+export function sealBlock(headers: Buffer, bytes: number, facts: SealedFacts, publishedAt: Date): Buffer {
   const seal: Seal = { ...facts, publishedAt: publishedAt.toISOString(), bytes, headers: hashOf(headers) };
   const block = Buffer.alloc(sealBytes);
   block.write(`${sealMark}${JSON.stringify(seal)}\n`);

@@ -4,6 +4,7 @@ import { chmod, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Log } from '../effects.ts';
 import { ChangedFileError, MachineError, messageOf } from '../errors.ts';
+import { fastClock } from './clocks.ts';
 import type { Connection } from './connection.ts';
 import { openDatabase } from './database.ts';
 import { lastApplied } from './journal.ts';
@@ -44,11 +45,6 @@ const copyLimitMs = 30 * 60_000;
 /** What to do where the snapshot is not as it was published. */
 export const repairsSnapshot = 'run "costbook repair", which publishes it anew';
 
-/** The snapshot that readers open, below the project folder. */
-export function snapshotFile(dir: string): string {
-  return join(dir, 'data', 'costbook.duckdb');
-}
-
 /**
  * Publishes the warehouse's committed state as the snapshot; called by the process that holds the warehouse. The copy is
  * sealed, made read-only and compared with the warehouse before it takes the snapshot's place, so readers find the old
@@ -73,7 +69,7 @@ export async function publishSnapshot(
   refuseToForget(snapshot, await knowledgeOf(snapshot, before), facts, warehouse);
   const part = await copyWarehouse(connection, warehouse, snapshot, failure, signal);
   try {
-    await sealFile(part, facts, new Date());
+    await sealFile(part, { ...facts, fastClock: await fastClock(connection) }, new Date());
     await chmod(part, (await newFileMode(snapshot)) & 0o444);
     await expectFacts(part, facts, failure);
     const logs = await removeLogs(snapshot);

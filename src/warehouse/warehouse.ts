@@ -8,6 +8,7 @@ import { damagedWarehouse, findTraces, readAllTables, refuseMissing, refuseOlder
 import { journalFolder, openRecorder } from './journal.ts';
 import { type LoadRecords, loadRecords } from './load-records.ts';
 import { migrate, rememberPublished } from './migrate.ts';
+import { snapshotFile } from './published.ts';
 import {
   type AlertRecords,
   alertRecords,
@@ -17,7 +18,7 @@ import {
   monthRecords,
 } from './records.ts';
 import { type RunRecords, runRecords } from './runs.ts';
-import { copyBeforeMigrating, publishSnapshot, removeOldCopies, snapshotFile } from './snapshot.ts';
+import { copyBeforeMigrating, publishSnapshot, removeOldCopies } from './snapshot.ts';
 import { refuseDamaged, warehouseFile } from './warehouse-file.ts';
 import { openWriteClock } from './write-clock.ts';
 

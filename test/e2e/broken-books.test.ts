@@ -215,6 +215,7 @@ describe.concurrent('books that cannot be written', () => {
       const metrics = await readFile(join(dir, 'data', 'metrics.prom'), 'utf8');
       expect(metrics).toContain(`costbook_job_last_run_exit_code{job_name="nightly"} ${exitCode}\n`);
       expect(metrics).toContain('costbook_last_run_exit_code{command="ingest"} 0\n');
+      expect(metrics).toContain('costbook_job_runs_total{job_name="nightly",outcome="failed"} 1\n');
       expect((await run('run', 'nightly')).exitCode).toBe(exitCode);
       expect((await run('alert')).exitCode).toBe(exitCode);
       expect(transitions(sink)).toEqual(['books raised']);
@@ -228,7 +229,10 @@ describe.concurrent('books that cannot be written', () => {
       expect((await run('alert')).exitCode).toBe(0);
       expect(transitions(sink)).toEqual(['books raised', 'books resolved']);
       expect((await runCli(['alerts', '--dir', dir])).stdout).toContain('resolved');
-      expect(await readFile(join(dir, 'data', 'metrics.prom'), 'utf8')).toContain('command="alert"} 0');
+      const after = await readFile(join(dir, 'data', 'metrics.prom'), 'utf8');
+      expect(after).toContain('command="alert"} 0');
+      expect(after).toContain('costbook_job_runs_total{job_name="nightly",outcome="failed"} 2\n');
+      expect(after).toContain('costbook_runs_total{command="alert",outcome="failed"} 1\n');
       await expectWhole(dir);
     },
   );

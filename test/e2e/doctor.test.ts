@@ -193,16 +193,10 @@ describe('costbook doctor', () => {
     ['this machine, by days', 30 * dayMs, undefined, 'warn', /clock is 30 days fast/],
     ['this machine, by minutes', -600_000, undefined, 'warn', /clock is 10 minutes slow/],
     ['nothing', 0, undefined, 'ok', /clock agrees/],
-    ['--now alone', 0, 30 * dayMs, 'warn', /clock is right, and --now is 30 days ahead/],
+    ['--now alone', 0, 30 * dayMs, 'warn', /^--now is 30 days ahead/],
     ['nothing, where --now lies in the past', 0, -30 * dayMs, 'ok', /--now is 30 days behind/],
     ['nothing, where --now is what the platform says', 30 * dayMs, -30 * dayMs, 'ok', /--now agrees/],
-    [
-      'this machine, where --now is wrong as well',
-      30 * dayMs,
-      9 * dayMs,
-      'warn',
-      /this machine's clock is 30 days fast/,
-    ],
+    ['--now, where this machine is wrong as well', 30 * dayMs, 9 * dayMs, 'warn', /^--now is 39 days ahead/],
   ])('blames the clock of %s', (_, aheadMs, nowAheadMs, state, words) => {
     const given = nowAheadMs === undefined ? undefined : Date.now() + nowAheadMs;
     expect(clockFound(aheadMs, given)).toMatchObject({ state, found: expect.stringMatching(words) });

@@ -145,12 +145,28 @@ describe.concurrent('the project folder', () => {
 
 test('every line of a list of problems can be read by itself', async () => {
   const dir = await newProject();
+  await mkdir(join(dir, 'jobs'));
   const { stderr } = await runCli(['ingest', '--dir', dir, '--from', 'yesterday', '--to', '2026-13']);
   expect(stderr.trimEnd().split('\n')).toEqual([
     expect.stringMatching(/^costbook: --from: "yesterday"/),
     expect.stringMatching(/^costbook: --to: "2026-13"/),
-    expect.stringMatching(/^costbook: .* is no Costbook project/),
   ]);
+});
+
+test.each([
+  [['plan']],
+  [['digest']],
+  [['allocation', 'test']],
+  [['rebuild']],
+  [['budgets', 'test', 'everything']],
+  [['reopen', 'nonsense']],
+  [['ingest', '--from', 'yesterday']],
+])('%j in a folder that is no project reports only that, and where it looked', async (args) => {
+  const dir = await newProject();
+  const { exitCode, stderr } = await runCli([...args, '--dir', dir]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(/^costbook: .* is no Costbook project: .*\n$/);
+  expect(stderr).toContain(dir);
 });
 
 test('help shows a command’s own options before those that all commands take, and its own help among those', async () => {

@@ -1,5 +1,6 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { askSnapshot, costsIn, ingest, newProject, runCli } from '../support/project.ts';
 import { expectedCosts, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
@@ -137,6 +138,85 @@ describe.concurrent('a clock that is a month ahead', () => {
     expect(stdout).toMatch(/warn {2}months_are_closed_after_their_end: 1 offender/);
     const rebuilt = await runCli(['rebuild', '--dir', dir, '--into', join(await newProject(), 'rebuilt.duckdb')]);
     expect(rebuilt.stdout).toContain('identical');
+  });
+});
+
+describe.concurrent('after a night whose clock was a month ahead', () => {
+  const later = '2026-10-10T03:31:00Z';
+  let dir = '';
+  beforeAll(async () => {
+    dir = await newProject();
+    await mkdir(join(dir, 'jobs'));
+    const budget = 'budgets:\n  - name: everything\n    period: monthly\n    amount: 5000 USD\n';
+    await writeFile(join(dir, 'jobs', 'budgets.yaml'), budget);
+    const { platform } = await platformAt('2026-09-10T03:30:00Z');
+    await ingest(dir, platform, { now: '2026-10-10T03:30:00Z' });
+  });
+  const ask = (...words: string[]) => runCli([...words, '--dir', dir, '--now', later]);
+
+  test.each([
+    ['status', [], '2026-09-10T01:00:00Z  2 h ago', 'days ago'],
+    ['digest', ['--period', 'monthly', '--dry-run'], 'Month 2026-08', '2026-10'],
+    ['digest', ['--dry-run'], 'Week 2026-W36', '2026-10'],
+    ['budgets', [], '2026-09 ', '2026-10'],
+    ['forecast', [], '2026-09 ', 'is over'],
+    ['report', ['daily_trend'], '2026-09-09', '2026-10'],
+    ['report', ['daily_trend', '--from', '-2d'], '2026-09-08', '2026-10'],
+    ['alert', ['--dry-run'], 'clock/acc_one', 'out of date'],
+    ['alerts', [], 'complete through 2026-09-10T01:00:00Z', '2026-10'],
+    ['plan', [], '2026-09-10T03:00:00Z', '2026-10'],
+    ['restatements', ['--since', '-1d'], 'complete through 2026-09-10T01:00:00Z', '2026-10'],
+    ['sql', ['select max(window_end) as last from coverage', '--format', 'csv'], '2026-09-10T04:00:00Z', '2026-10'],
+  ] as const)('%s %j works by the time of the platform', async (command, options, expected, unexpected) => {
+    const { stdout, stderr } = await ask(command, ...options);
+    expect(stdout, stderr).toContain(expected);
+    const answer =
+      stdout +
+      stderr
+        .split('\n')
+        .filter((line) => !line.includes('"clock"'))
+        .join('\n');
+    expect(answer).not.toContain(unexpected);
+    expect(stderr.split('leave out --now').length, stderr).toBe(2);
+  });
+
+  test.each([
+    ['report', ['daily_trend', '--as-of', '2026-09-20T00:00:00Z']],
+    ['sql', ['select 1', '--as-of', '2026-09-20T00:00:00Z']],
+    ['forecast', ['--as-of', '2026-09-20T00:00:00Z']],
+    ['restatements', ['--since', '2026-09-20']],
+  ])('%s %j is refused, as that instant has not come', async (command, options) => {
+    const { exitCode, stderr } = await ask(command, ...options);
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 2 });
+    expect(stderr).toContain('2026-09-10T03:31:00Z');
+  });
+});
+
+describe.concurrent('books that are 40 days old', () => {
+  let dir = '';
+  beforeAll(async () => {
+    dir = await newProject();
+    await mkdir(join(dir, 'jobs'));
+    const budget = 'budgets:\n  - name: everything\n    period: monthly\n    amount: 5000 USD\n';
+    await writeFile(join(dir, 'jobs', 'budgets.yaml'), budget);
+    const { platform } = await platformAt('2026-09-10T03:30:00Z');
+    await ingest(dir, platform, { now: '2026-09-10T03:30:00Z' });
+  });
+
+  test.each([
+    ['status', [], 'TOO OLD'],
+    ['digest', ['--period', 'monthly', '--dry-run'], 'not complete'],
+    ['budgets', [], 'not known'],
+    ['forecast', [], 'complete through 2026-09-10T01:00:00Z'],
+    ['report', ['daily_trend'], '2026-09-09'],
+    ['alert', ['--dry-run'], 'out of date'],
+    ['restatements', [], 'complete through 2026-09-10T01:00:00Z'],
+  ] as const)('%s %j says through when they are complete', async (command, options, expected) => {
+    const { stdout, stderr } = await runCli([command, ...options, '--dir', dir, '--now', '2026-10-20T03:30:00Z']);
+    expect(stdout, stderr).toContain(expected);
+    expect(stdout).toContain('2026-09-10T01:00:00Z');
+    expect(stdout).not.toMatch(/0\.00 .*OK/);
+    expect(stderr).not.toMatch(/clock|costbook:/);
   });
 });
 

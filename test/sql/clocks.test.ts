@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { aheadNow } from '../../src/effects.ts';
 import { dayMs, hourMs } from '../../src/time.ts';
 import { openBooks } from '../../src/warehouse/books.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
@@ -35,34 +36,34 @@ describe('a command that asks no platform takes its clock', () => {
   test('to be as far ahead as the last ingest found it', async () => {
     await clockWasFast();
     await wasRead('acc_one');
-    expect(await warehouse.clockAhead(localAt + hourMs)).toBe(monthMs);
+    expect(aheadNow(await warehouse.fastClock(), localAt + hourMs)).toBe(monthMs);
   });
 
   test('to be right where no ingest found anything else, or the last one found it right', async () => {
-    expect(await warehouse.clockAhead(localAt)).toBe(0);
+    expect(aheadNow(await warehouse.fastClock(), localAt)).toBe(0);
     await clockWasFast();
     const next = await warehouse.beginRun('ingest', platformAt + dayMs);
     const right = { account: 'acc_one', aheadSeconds: 0, platformAt: platformAt + dayMs, localAt: platformAt + dayMs };
     await warehouse.recordClock(right, next.number);
-    expect(await warehouse.clockAhead(localAt + dayMs)).toBe(0);
+    expect(aheadNow(await warehouse.fastClock(), localAt + dayMs)).toBe(0);
   });
 
   test('to be right once it says an earlier instant than it did', async () => {
     await clockWasFast();
-    expect(await warehouse.clockAhead(platformAt + dayMs)).toBe(0);
+    expect(aheadNow(await warehouse.fastClock(), platformAt + dayMs)).toBe(0);
   });
 
   test('to be right when time has caught up, as the books were written to meanwhile', async () => {
     await clockWasFast();
     await warehouse.saveAllocation('{}', runNumber, platformAt + 20 * dayMs);
-    expect(await warehouse.clockAhead(localAt + dayMs)).toBe(0);
+    expect(aheadNow(await warehouse.fastClock(), localAt + dayMs)).toBe(0);
   });
 
   test('to be right where another platform had nothing to say against it', async () => {
     await clockWasFast('acc_one');
     await wasRead('acc_one');
     await wasRead('acc_two');
-    expect(await warehouse.clockAhead(localAt + hourMs)).toBe(0);
+    expect(aheadNow(await warehouse.fastClock(), localAt + hourMs)).toBe(0);
   });
 });
 

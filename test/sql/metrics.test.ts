@@ -11,6 +11,7 @@ const asked: MetricsAsked = {
   version: '1.2.3',
   run: { command: 'plan', seconds: 1 },
   answers: new Map(),
+  unrecorded: { commands: new Map(), jobs: new Map() },
   freshnessHours: 26,
   configured: [],
   jobs: [],

@@ -156,7 +156,7 @@ describe('readParameters and settleParameters', () => {
   });
 
   test.each([
-    ['month month', { month: '2026-13' }, 'expected a month such as 2026-10, last-complete or none'],
+    ['month month', { month: '2026-13' }, 'expected a month such as 2026-10, last (the last complete one) or none'],
     ['month month', { month: '2026-10-01' }, 'expected a month'],
     ['month month', { month: 'month-before' }, 'expected a month'],
     ['on date', { on: '2026-10-01T05:00:00Z' }, 'expected a date such as'],
@@ -177,7 +177,7 @@ describe('readParameters and settleParameters', () => {
     await expect(values('month month, workspace text = *, days integer = 3', given)).rejects.toThrow(
       [
         '--param workspce: the report mine has no parameter "workspce" (did you mean "workspace"?); expected one of --month <month>, --param workspace=<text>, --param days=<integer>',
-        '--param month: "x" is not what the report mine takes there; expected a month such as 2026-10, last-complete or none',
+        '--param month: "x" is not what the report mine takes there; expected a month such as 2026-10, last (the last complete one) or none',
         '--param days: "many" is not what the report mine takes there; expected an integer, or none',
       ].join('\n'),
     );
@@ -264,7 +264,12 @@ describe('withDaysOfMonths(report, given)', () => {
     ];
     expect(given('2026-10')).toEqual(whole);
     expect(given('2026-09..2026-10')).toEqual([['from', '2026-09'], whole[1]]);
-    expect(given('last-complete')).toEqual([['month', 'last-complete']]);
+    for (const last of ['last', 'last-complete']) {
+      expect(given(last)).toEqual([
+        ['from', last],
+        ['to', last],
+      ]);
+    }
   });
 
   test('a report of months is asked for its month', () => {
