@@ -1,3 +1,4 @@
+export { withNews } from './causes.ts';
 export { type Delivery, deliver } from './deliver.ts';
 export { type DigestPeriod, digestWindows, readDigest } from './digest.ts';
 export { type FactsAsked, readFacts } from './facts.ts';

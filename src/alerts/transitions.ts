@@ -4,10 +4,11 @@ import { exitCodes } from '../errors.ts';
 import type { Severity } from '../severity.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import type { EndedAlert, Evaluation, KnownAlert, RaisedAlert } from '../warehouse/index.ts';
+import { type Reported, withNews } from './causes.ts';
 import { largestDifference, monthsTouched } from './unproven.ts';
 
 /** What every fact about the data tells. */
-interface DataFactHead {
+interface DataFactHead extends Reported {
   /** `stale/acc_main`: the same however often, and by whomever, it is evaluated. */
   readonly key: string;
   /** Null where it is about several accounts, or about none. */
@@ -19,8 +20,6 @@ interface DataFactHead {
   readonly state: 'raised' | 'resolved' | 'withdrawn';
   /** Through when the books are complete: of the account, or of all. */
   readonly completeThrough: string | null;
-  /** A raised fact with another revision than was told is told again. */
-  readonly revision?: string | undefined;
 }
 
 /** The books of an account are complete through too long ago. */
@@ -294,9 +293,12 @@ export type Severities = Readonly<Partial<Record<DataFact['kind'], Severity>>>;
  */
 export function dataFacts(state: DataState, known: readonly KnownAlert[], severities: Severities = {}): DataFact[] {
   const openFacts = new Map(known.flatMap((alert) => (alert.isOpen ? [[alert.key, parseFact(alert.fact)]] : [])));
-  const held = heldFacts(state, openFacts)
-    .filter((fact) => openFacts.has(fact.key) || !isConsequence(fact, state))
-    .map((fact) => ({ ...fact, severity: severities[fact.kind] ?? fact.severity }));
+  const held = heldFacts(state).flatMap((fact) => {
+    const open = openFacts.get(fact.key);
+    const follows = isConsequence(fact, state);
+    if (open === undefined && follows) return [];
+    return [{ ...withNews(fact, open, follows), severity: severities[fact.kind] ?? fact.severity }];
+  });
   const keys = new Set(held.map(({ key }) => key));
   const over = [...openFacts].flatMap(([key, fact]): DataFact[] =>
     keys.has(key) || fact.kind === 'budget' || fact.kind === 'anomaly' ? [] : [overFact(fact, state)],
@@ -317,11 +319,11 @@ function isConsequence(fact: DataFact, state: DataState): boolean {
   return windows.some(({ because }) => fact.error?.includes(because));
 }
 
-function heldFacts(state: DataState, open: ReadonlyMap<string, AlertFact>): DataFact[] {
+function heldFacts(state: DataState): DataFact[] {
   return [
-    ...state.accounts.flatMap((account) => accountFacts(account, state.freshnessHours, open)),
+    ...state.accounts.flatMap((account) => accountFacts(account, state.freshnessHours)),
     ...state.checks.flatMap((check) => checkFact(check, state.completeThrough) ?? []),
-    ...state.runs.flatMap((run) => runFact(run, state, open) ?? []),
+    ...state.runs.flatMap((run) => runFact(run, state) ?? []),
     ...state.closedMonths.map((moved) => closedMonthFact(moved, throughOf(state, moved.account))),
     ...state.dimensions.map((dimension) => dimensionFact(dimension, throughOf(state, dimension.account))),
   ];
@@ -352,10 +354,8 @@ function keyOf(...parts: readonly string[]): string {
 function accountFacts(
   { account, isConfigured, isTooOld, clock, completeThrough, unproven }: DataState['accounts'][number],
   freshnessHours: number,
-  open: ReadonlyMap<string, AlertFact>,
 ): DataFact[] {
   const head = { account, notify: [], state: 'raised' as const, completeThrough };
-  const unprovenKey = keyOf('unproven', account);
   return [
     ...(isConfigured && isTooOld
       ? [
@@ -376,14 +376,14 @@ function accountFacts(
       : [
           {
             ...head,
-            key: unprovenKey,
+            key: keyOf('unproven', account),
             kind: 'unproven' as const,
             severity: 'critical' as const,
             months: monthsTouched(unproven),
             difference: largestDifference(unproven.map(({ because }) => because)) ?? null,
             count: unproven.length,
             windows: unproven.slice(0, windowsShown),
-            ...outOfDateOf(isConfigured && isTooOld ? [{ account, completeThrough }] : [], open.get(unprovenKey)),
+            outOfDate: isConfigured && isTooOld ? [{ account, completeThrough }] : [],
           },
         ]),
   ];
@@ -407,29 +407,20 @@ function checkFact(check: DataState['checks'][number], completeThrough: string |
   };
 }
 
-function runFact(run: LastRun, state: DataState, open: ReadonlyMap<string, AlertFact>): RunFact | undefined {
+function runFact(run: LastRun, state: DataState): RunFact | undefined {
   if (run.outcome === 'done') return undefined;
-  const key = keyOf('run', run.command);
   const outOfDate =
     run.command === 'ingest' ? state.accounts.filter(({ isConfigured, isTooOld }) => isConfigured && isTooOld) : [];
   return {
-    key,
+    key: keyOf('run', run.command),
     kind: 'run',
     account: null,
     severity: 'critical',
     notify: [],
     state: 'raised',
     completeThrough: state.completeThrough,
-    ...outOfDateOf(outOfDate, open.get(key)),
+    outOfDate: outOfDate.map(({ account, completeThrough }) => ({ account, completeThrough })),
     ...run,
-  };
-}
-
-/** That the books are out of date now is news once; that they are up to date while the cause stays is none. */
-function outOfDateOf(accounts: OutOfDate, open: AlertFact | undefined): Pick<RunFact, 'outOfDate' | 'revision'> {
-  return {
-    revision: accounts.length > 0 ? 'out of date' : open?.revision,
-    outOfDate: accounts.map(({ account, completeThrough }) => ({ account, completeThrough })),
   };
 }
 

@@ -1,6 +1,6 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BooksFact, Message } from '../alerts/index.ts';
+import { type BooksFact, type Message, withNews } from '../alerts/index.ts';
 import {
   CostbookError,
   exitCodeOf,
@@ -81,8 +81,9 @@ export async function alertUnusableBooks(command: string, error: unknown, contex
   const { dir, effects } = context;
   try {
     const config = loadTellingConfig(context);
-    const found = await present(command, error, context);
     const before = await waitingAlert(dir);
+    const seen = await present(command, error, context);
+    const found = { ...seen, fact: withNews(seen.fact, before?.fact, false) };
     const isSame = before !== undefined && before.fact.revision === found.fact.revision;
     const occurrence = before === undefined ? found.occurrence : before.occurrence + 1;
     const waiting: WaitingAlert = isSame ? before : { ...found, occurrence, sinks: {} };
@@ -139,8 +140,6 @@ async function present(
       ...{ command, exitCode: exitCodeOf(error), error: redact(firstSentence(messageOf(error))), foundAt: at },
       isForRepair: isForRepair(error),
       snapshot: whole?.snapshot ?? null,
-      // That the published numbers are lost as well is news; another fault of the same file is none.
-      revision: whole === undefined ? 'no snapshot' : 'whole snapshot',
     },
   };
 }

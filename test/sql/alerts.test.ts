@@ -143,7 +143,7 @@ describe('facts about the data', () => {
     const old = { ...fresh, covered: [{ window_end: '2026-09-07', claimed_end: '2026-09-07' }] };
     const down = { ...run, exit_code: 3, error: 'no answer' };
     expect(await factsOf({ ...old, runs: [down] })).toMatchObject([
-      { key: 'run/ingest', revision: 'out of date', outOfDate: [{ account: 'acc_one' }] },
+      { key: 'run/ingest', causes: expect.arrayContaining(['out of date']), outOfDate: [{ account: 'acc_one' }] },
     ]);
     expect(await factsOf({ ...fresh, runs: [down] })).toMatchObject([{ key: 'run/ingest', outOfDate: [] }]);
   });

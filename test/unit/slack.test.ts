@@ -28,7 +28,7 @@ const digest: OutgoingMessage = {
   kind: 'digest',
   digest: {
     name: 'weekly/2026-W42',
-    title: 'Week 2026-W42: what was spent',
+    title: 'Week 2026-W42: 10.00 USD spent',
     start: '2026-10-12T00:00:00Z',
     end: '2026-10-19T00:00:00Z',
     spent: '10',
