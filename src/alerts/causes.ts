@@ -1,16 +1,6 @@
 import { exitCodes, firstSentence } from '../errors.ts';
-import type { AlertFact, DataFact, RunFact } from './transitions.ts';
+import type { AlertFact, DataFact, Reported, RunFact } from './alert-facts.ts';
 import { monthWords } from './unproven.ts';
-
-/** What an open alert has already reported, and what of it is new. Facts of older versions have neither. */
-export interface Reported {
-  /** Every cause that was reported since the alert was raised: `3 answered 401`. Oldest first. */
-  readonly causes?: readonly string[] | undefined;
-  /** What was reported before, in one sentence; only where another cause is reported now. */
-  readonly changedFrom?: string | undefined;
-  /** Changes with each report: an open alert is reported again where it differs. */
-  readonly revision?: string | undefined;
-}
 
 /** The books being out of date is news once, whatever caused it. */
 export const outOfDateCause = 'out of date';
@@ -75,7 +65,8 @@ function sentenceOf(fact: DataFact): string {
     case 'run':
       return fact.error === null ? `it ${fact.outcome}` : firstSentence(fact.error);
     case 'books':
-      return firstSentence(fact.error);
+      // The rest names what was whole then, which may be lost now.
+      return firstSentence(fact.error).split(/ \(|: /)[0] ?? '';
     case 'unproven':
       return `only costs in ${monthWords(fact.months ?? [])} differed`;
     case 'check':

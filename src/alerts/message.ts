@@ -7,19 +7,10 @@ import { percentOf, usd } from '../money.ts';
 import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-text.ts';
 import { describeSpan } from '../time.ts';
 import type { NewMessage } from '../warehouse/index.ts';
+import type { AlertFact, BooksFact, CheckFact, DataFact, OutOfDate, RunFact, UnprovenFact } from './alert-facts.ts';
 import type { Digest } from './digest.ts';
-import { type NextStep, nextStepOf } from './next-step.ts';
-import type {
-  AlertEntry,
-  AlertFact,
-  BooksFact,
-  CheckFact,
-  DataFact,
-  OutOfDate,
-  RunFact,
-  Transitions,
-  UnprovenFact,
-} from './transitions.ts';
+import { diskKey, type NextStep, nextStepOf } from './next-step.ts';
+import type { AlertEntry, Transitions } from './transitions.ts';
 import { differenceWords, monthWords } from './unproven.ts';
 
 /** What a message tells, before a sink puts it into its own words. Kept in the outbox as JSON. */
@@ -386,7 +377,8 @@ function checkOutcome({ offenders, error, severity }: CheckFact): string {
 }
 
 /** `ingest failed`; where it was reported before, what is new. */
-function runTitle({ command, outcome, changedFrom, outOfDate, revision }: RunFact): string {
+function runTitle({ key, command, outcome, changedFrom, outOfDate, revision }: RunFact): string {
+  if (key === diskKey) return 'The disk is full: nothing can be loaded';
   const accounts = (outOfDate ?? []).map(({ account }) => account).join(', ');
   const behind = accounts === '' ? '' : `: the books of ${accounts} are out of date`;
   if (changedFrom !== undefined) return `${command} still fails, now for another reason${behind}`;
@@ -423,7 +415,10 @@ function overWords(fact: AlertFact): Words {
     case 'check':
       return { title: `check ${fact.check} passes again`, sentences: [fact.about] };
     case 'run':
-      return { title: `${fact.command} ends well again`, sentences: [] };
+      return {
+        title: fact.key === diskKey ? 'the disk has room again' : `${fact.command} ends well again`,
+        sentences: [],
+      };
     case 'books':
       return {
         title: 'the books can be written again',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { AlertFact } from '../../src/alerts/alert-facts.ts';
 import { readDigest } from '../../src/alerts/digest.ts';
 import { readFacts } from '../../src/alerts/facts.ts';
-import type { AlertFact } from '../../src/alerts/transitions.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import { knownAlerts } from '../../src/warehouse/alerts.ts';
 import { exampleFacts } from '../support/example-alerts.ts';

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import type { AlertFact } from '../../src/alerts/alert-facts.ts';
 import { type OutgoingMessage, plainText } from '../../src/alerts/message.ts';
 import { mailOf } from '../../src/alerts/sinks/email.ts';
 import { readInSlack, slackMessage } from '../../src/alerts/sinks/slack.ts';
 import { maxWebhookBytes, webhookBody } from '../../src/alerts/sinks/webhook.ts';
-import type { AlertFact } from '../../src/alerts/transitions.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
 import { entryOf, exampleFacts, exampleForecast, exampleRunaway, messageOf } from '../support/example-alerts.ts';
 import fc from '../support/fast-check.ts';
