@@ -8,7 +8,8 @@
 -- An open month is one that is not complete: its cost is what is in the books so far. To that comes a forecast of the
 -- rest, and both together are what finance accrues. forecast_basis says what the forecast is: that of a monthly budget of
 -- the whole account, which "budgets" shows too; without one the sum of the account's workspaces, each forecast by itself.
--- Both are what "alert" stored last, at most three days ago. Otherwise it is the mean of the last seven complete days.
+-- Both are what "alert" stored last, at most three days ago. Otherwise the rest is the mean of the last seven complete
+-- days, and forecast_basis says so.
 with books as (
   select
     account,
@@ -152,7 +153,7 @@ select
   case
     when not summed.is_open then null
     when summed.rest is null then 'none: under 7 days'
-    else coalesce(summed.basis, 'mean of 7 days')
+    else coalesce(summed.basis, 'mean of 7 days (no stored forecast)')
   end as forecast_basis,
   case when summed.is_open and summed.rest is not null then summed.forecast_through end as forecast_through
 from summed

@@ -105,7 +105,7 @@ export async function readDigest(
   const spends = withForecasts(await readSpends(connection, asks, asked), forecasts);
   const told: Omit<Digest, 'text'> = {
     name,
-    title: `${kind === 'weekly' ? 'Week' : 'Month'} ${name.slice(kind.length + 1)}: what was spent`,
+    title: digestTitle(`${kind === 'weekly' ? 'Week' : 'Month'} ${name.slice(kind.length + 1)}`, spent, spentBefore),
     start: formatInstant(period.start),
     end: formatInstant(period.end),
     spent,
@@ -125,6 +125,12 @@ export async function readDigest(
     ],
   };
   return { ...told, text: digestText(told, expected, anomalyRules?.isOn ?? true) };
+}
+
+/** `Week 2026-W46: 1234.56 USD spent (+56.20 USD)`. */
+function digestTitle(period: string, spent: string | null, before: string | null): string {
+  if (spent === null) return `${period}: what was spent is not known`;
+  return `${period}: ${usd(spent)} spent${before === null ? '' : ` (${usd(difference(spent, before), true)})`}`;
 }
 
 async function anomaliesSince(connection: Connection, since: Instant): Promise<Digest['anomalies']> {

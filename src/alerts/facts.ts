@@ -36,17 +36,10 @@ import {
   type UnprovenWindow,
   unprovenWindows,
 } from '../warehouse/index.ts';
+import type { AlertFact, BudgetAlertFact } from './alert-facts.ts';
 import { lackingTogether } from './gap-words.ts';
 import { alertRows } from './rows.ts';
-import {
-  type AlertFact,
-  type BudgetAlertFact,
-  type DataState,
-  dataFacts,
-  parseFact,
-  type Severities,
-  withWithdrawn,
-} from './transitions.ts';
+import { type DataState, dataFacts, parseFact, type Severities, withWithdrawn } from './transitions.ts';
 
 /** What facts are made of besides the books. */
 export interface FactsAsked {

@@ -1,3 +1,5 @@
+export type { AlertFact, BooksFact, RunFact } from './alert-facts.ts';
+export { withNews } from './causes.ts';
 export { type Delivery, deliver } from './deliver.ts';
 export { type DigestPeriod, digestWindows, readDigest } from './digest.ts';
 export { type FactsAsked, readFacts } from './facts.ts';
@@ -18,12 +20,5 @@ export { sendPing } from './sinks/ping.ts';
 export { sinkFault } from './sinks/reach.ts';
 export type { Tell } from './sinks/sink.ts';
 export { readInSlack, slackMessage } from './sinks/slack.ts';
-export {
-  type AlertEntry,
-  type AlertFact,
-  type BooksFact,
-  parseFact,
-  type Transitions,
-  transitionsOf,
-} from './transitions.ts';
+export { type AlertEntry, parseFact, type Transitions, transitionsOf } from './transitions.ts';
 export { differWords, monthsTouched } from './unproven.ts';

@@ -7,9 +7,10 @@ import { percentOf, usd } from '../money.ts';
 import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-text.ts';
 import { describeSpan } from '../time.ts';
 import type { NewMessage } from '../warehouse/index.ts';
+import type { AlertFact, BooksFact, CheckFact, DataFact, OutOfDate, RunFact, UnprovenFact } from './alert-facts.ts';
 import type { Digest } from './digest.ts';
-import { type NextStep, nextStepOf } from './next-step.ts';
-import type { AlertEntry, AlertFact, BooksFact, OutOfDate, Transitions, UnprovenFact } from './transitions.ts';
+import { diskKey, type NextStep, nextStepOf } from './next-step.ts';
+import type { AlertEntry, Transitions } from './transitions.ts';
 import { differenceWords, monthWords } from './unproven.ts';
 
 /** What a message tells, before a sink puts it into its own words. Kept in the outbox as JSON. */
@@ -119,9 +120,40 @@ function compareEntries(a: AlertEntry, b: AlertEntry): number {
   );
 }
 
-/** USD by which an anomaly moved, without its sign; what else is told has no size beside it. */
+/** USD that an alert is about, as decimal text: what is spent or expected, or by how much costs differ. */
+export function amountOf(fact: AlertFact): string | undefined {
+  switch (fact.kind) {
+    case 'anomaly':
+      return fact.impact;
+    case 'budget':
+      return expectedOrSpent(fact);
+    case 'closed_month':
+    case 'dimension':
+      return fact.cost;
+    case 'unproven':
+      return fact.difference ?? undefined;
+    default:
+      return undefined;
+  }
+}
+
+function expectedOrSpent({ of, forecast, value }: BudgetWords): string {
+  return of === 'forecast' && forecast ? forecast.value : value;
+}
+
+/** USD that an alert is about, without sign: by which costs differ, or a budget is exceeded. 0 where it has none. */
 function sizeOf(fact: AlertFact): number {
-  return fact.kind === 'anomaly' ? Math.abs(Number(fact.impact)) : 0;
+  switch (fact.kind) {
+    case 'anomaly':
+      return Math.abs(Number(fact.impact));
+    case 'budget':
+      return Math.max(0, Number(expectedOrSpent(fact)) - Number(fact.limit));
+    case 'closed_month':
+    case 'dimension':
+      return Math.abs(Number(fact.cost));
+    default:
+      return 0;
+  }
 }
 
 function leftOut(left: readonly AlertEntry[]): LeftOut {
@@ -168,8 +200,9 @@ export function cardOf({ key, occurrence, transition, since, fact: told }: Alert
   const isOver = transition === 'resolved';
   const fact = withSafeTexts(told);
   const words = isOver ? overWords(fact) : heldWords(fact);
-  // Each message about an anomaly that goes on is an occurrence of its own.
-  const noun = fact.kind !== 'anomaly' ? 'time' : isOver ? undefined : 'message';
+  // Each message about an anomaly that goes on, or about another cause, is an occurrence of its own.
+  const isOneStory = fact.kind === 'anomaly' || ('causes' in fact && fact.revision !== undefined);
+  const noun = !isOneStory ? 'time' : isOver ? undefined : 'message';
   const times = occurrence > 1 && noun !== undefined ? ` (${ordinal(occurrence)} ${noun})` : '';
   const isUsual = isOver && fact.kind === 'anomaly' && fact.isUsual === true;
   const { list } = words;
@@ -178,7 +211,7 @@ export function cardOf({ key, occurrence, transition, since, fact: told }: Alert
     title: `${isUsual ? '' : prefixOf(transition, since)}${words.title}`,
     share: words.share,
     sentences: words.sentences,
-    next: isOver || fact.kind === 'budget' || fact.kind === 'anomaly' ? undefined : nextWords(nextStepOf(fact)),
+    next: words.next ?? (isOver || !isOfData(fact) ? undefined : nextWords(nextStepOf(fact))),
     fields: words.fields ?? [],
     list: isOver ? undefined : list,
     warnings: fact.kind === 'budget' ? fact.lacking.map((sentence) => `Not complete: ${sentence}`) : [],
@@ -187,6 +220,10 @@ export function cardOf({ key, occurrence, transition, since, fact: told }: Alert
       `${oneLine(key, maxSentenceLength)}${times}`,
     ],
   };
+}
+
+function isOfData(fact: AlertFact): fact is DataFact {
+  return fact.kind !== 'budget' && fact.kind !== 'anomaly';
 }
 
 /** Whether nobody can say through when the books are complete. */
@@ -206,7 +243,7 @@ export function nextWords({ who, words }: NextStep): string {
 }
 
 /** Texts of a fact that are sentences; all others are names. */
-const sentenceKeys: readonly string[] = ['key', 'error', 'about', 'because', 'lacking'];
+const sentenceKeys: readonly string[] = ['key', 'error', 'about', 'because', 'lacking', 'changedFrom'];
 
 /** A fact whose texts from outside have one line and a length, for words about it. */
 function withSafeTexts<T>(value: T, key = ''): T {
@@ -227,6 +264,8 @@ interface Words {
   readonly title: string;
   readonly share?: number | undefined;
   readonly sentences: readonly string[];
+  /** Undefined where the step follows from the kind of the fact. */
+  readonly next?: string | undefined;
   readonly fields?: Card['fields'];
   readonly list?: Card['list'];
 }
@@ -236,9 +275,10 @@ function heldWords(fact: AlertFact): Words {
     case 'budget':
       if (fact.of === 'forecast' && fact.forecast) return forecastWords(fact, fact.forecast);
       return {
-        title: `Budget ${fact.budget} has reached ${fact.threshold} in ${fact.period}`,
+        title: `Budget ${fact.budget}: ${spentWords(fact, `, threshold ${fact.threshold}`)}`,
         share: percentOf(fact.value, fact.amount),
-        sentences: [`${usd(fact.value)} of ${usd(fact.amount)} are spent.`],
+        sentences: [],
+        next: budgetStep,
         fields: budgetFields(fact),
         list: driverList('Spent most', fact.drivers),
       };
@@ -262,9 +302,10 @@ function heldWords(fact: AlertFact): Words {
       };
     case 'unproven':
       return {
-        title: `Costs of ${fact.account} ${differenceWords(fact.difference ?? undefined, fact.count, monthsOf(fact))}`,
+        title: `Costs of ${fact.account} ${differenceWords(fact.difference ?? undefined, fact.count, monthsOf(fact))}${(fact.outOfDate ?? []).length === 0 ? '' : ', and its books are out of date'}`,
         sentences: [
           `The hours of ${counted(fact.count, 'window')} do not add up to what the platform says is their total.`,
+          ...changeWords(fact),
           ...outOfDateWords(fact),
         ],
         list: {
@@ -277,19 +318,19 @@ function heldWords(fact: AlertFact): Words {
       };
     case 'check':
       return {
-        title: `Check ${fact.check} ${fact.severity === 'critical' ? 'fails' : 'warns'}`,
+        title: `Check ${fact.check} ${checkOutcome(fact)}`,
         sentences: [
           fact.about,
-          fact.offenders === null
-            ? `It could not be asked: ${fact.error ?? 'its SQL is wrong'}`
-            : `${counted(fact.offenders, 'row')} found, none expected.`,
+          ...(fact.offenders === null ? [`Its error: ${fact.error ?? 'its SQL is wrong'}`] : []),
+          ...changeWords(fact),
         ],
       };
     case 'run':
       return {
-        title: `${fact.command} ${fact.outcome === 'interrupted' ? 'was interrupted' : 'failed'}`,
+        title: runTitle(fact),
         sentences: [
           ...(fact.error === null ? [] : [fact.error]),
+          ...changeWords(fact),
           `${fact.runNumber === 0 ? 'It' : `Run ${fact.runNumber}`}${fact.endedAt === null ? '' : ` ended at ${fact.endedAt}`}${fact.exitCode === null ? '' : ` with exit code ${fact.exitCode}`}.`,
           ...outOfDateWords(fact),
         ],
@@ -298,34 +339,56 @@ function heldWords(fact: AlertFact): Words {
       return booksWords(fact);
     case 'closed_month':
       return {
-        title: `${fact.month} moved by ${usd(fact.cost, true)} since it was closed`,
+        title: `${fact.month} of ${fact.account} changed by ${usd(fact.cost, true)} since it was closed`,
         sentences: [
-          `${counted(fact.corrections, 'correction')} of ${fact.account}, delivered in ${fact.deliveredIn.join(', ')}. What was exported of the month as it was closed stays as it is.`,
+          `${counted(fact.corrections, 'correction')}, delivered in ${fact.deliveredIn.join(', ')}. The exports of the closed month stay as they are.`,
         ],
         list: driverList('Moved most', fact.drivers, true),
       };
     case 'dimension':
       return {
-        title: `New billing dimension ${fact.dimension}`,
+        title: `${usd(fact.cost)} of the new billing dimension ${fact.dimension}`,
         sentences: [
-          `${fact.account} has costs of it since ${fact.firstHour}, ${usd(fact.cost)} so far. It is not on the platform's list: its unit is not known.`,
+          `${fact.account} has costs of it since ${fact.firstHour}. The platform does not list it, so its unit is not known.`,
         ],
       };
   }
 }
 
 /** What can still be trusted, before what is wrong. */
-function booksWords({ command, error, snapshot, completeThrough }: BooksFact): Words {
+function booksWords(fact: BooksFact): Words {
+  const { command, error, snapshot, completeThrough } = fact;
   const until = `Nothing newer is loaded and no other alert is evaluated until the books are whole again.`;
   return {
-    title: snapshot === null ? 'No number of the books can be used' : 'The books cannot be written: nothing is loaded',
+    title: `${snapshot === null ? 'No number of the books can be used' : 'The books cannot be written: nothing is loaded'}${fact.changedFrom === undefined ? '' : ', now for another reason'}`,
     sentences: [
       snapshot === null
         ? `Warehouse and published snapshot are both of no use. ${until}`
         : `Published numbers stay right: ${usd(snapshot.cost)}, ${throughWords(completeThrough)}. ${until}`,
       `${command} failed: ${error}`,
+      ...changeWords(fact),
     ],
   };
+}
+
+function checkOutcome({ offenders, error, severity }: CheckFact): string {
+  if (offenders === null || error !== null) return 'cannot run';
+  return `${severity === 'critical' ? 'fails' : 'warns'}: ${counted(offenders, 'row')} found, none expected`;
+}
+
+/** `ingest failed`; where it was reported before, what is new. */
+function runTitle({ key, command, outcome, changedFrom, outOfDate, revision }: RunFact): string {
+  if (key === diskKey) return 'The disk is full: nothing can be loaded';
+  const accounts = (outOfDate ?? []).map(({ account }) => account).join(', ');
+  const behind = accounts === '' ? '' : `: the books of ${accounts} are out of date`;
+  if (changedFrom !== undefined) return `${command} still fails, now for another reason${behind}`;
+  if (outcome === 'interrupted') return `${command} was interrupted${behind}`;
+  return `${command} ${revision === undefined ? 'failed' : 'still fails'}${behind}`;
+}
+
+/** What an open alert said before its cause changed. */
+function changeWords({ changedFrom }: { readonly changedFrom?: string | undefined }): string[] {
+  return changedFrom === undefined ? [] : [`Reported before: ${changedFrom}${/[.…]$/.test(changedFrom) ? '' : '.'}`];
 }
 
 function overWords(fact: AlertFact): Words {
@@ -333,9 +396,9 @@ function overWords(fact: AlertFact): Words {
     case 'budget':
       if (fact.of === 'forecast') return forecastOverWords(fact);
       return {
-        title: `budget ${fact.budget} is below ${fact.threshold} in ${fact.period} again`,
+        title: `budget ${fact.budget} is below ${fact.threshold} again: ${spentWords(fact)}`,
         share: percentOf(fact.value, fact.amount),
-        sentences: [`${usd(fact.value)} of ${usd(fact.amount)} are spent.`],
+        sentences: [],
         fields: budgetFields(fact),
       };
     case 'anomaly':
@@ -352,7 +415,10 @@ function overWords(fact: AlertFact): Words {
     case 'check':
       return { title: `check ${fact.check} passes again`, sentences: [fact.about] };
     case 'run':
-      return { title: `${fact.command} ends well again`, sentences: [] };
+      return {
+        title: fact.key === diskKey ? 'the disk has room again' : `${fact.command} ends well again`,
+        sentences: [],
+      };
     case 'books':
       return {
         title: 'the books can be written again',
@@ -383,13 +449,13 @@ type Forecast = NonNullable<BudgetFact['forecast']>;
 function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
   const { step, observations, historyEnd, exceedsOn } = forecast;
   return {
-    title: `Budget ${fact.budget} is forecast to reach ${fact.threshold} in ${fact.period}`,
+    title: `Budget ${fact.budget}: ${forecastOf(fact, forecast, `, threshold ${fact.threshold}`)}`,
     share: percentOf(fact.value, fact.amount),
+    next: budgetStep,
     sentences: [
       forecastSentence(forecast),
       ...(exceedsOn === null ? [] : [`It exceeds ${usd(fact.limit)} ${aboutWhen(fact, forecast)}.`]),
-      `${usd(fact.value)} of ${usd(fact.amount)} are spent. The forecast is made of the ${counted(observations, `complete ${step}`)} ` +
-        `before ${historyEnd}.`,
+      `${spentWords(fact)}. The forecast is made of the ${counted(observations, `complete ${step}`)} before ${historyEnd}.`,
     ],
     fields: [
       { label: 'Forecast', value: usd(forecast.value) },
@@ -400,8 +466,25 @@ function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
   };
 }
 
-function forecastSentence({ value, low, high, level }: Forecast): string {
-  return `${usd(value)} are expected at its end: with ${level} % probability between ${usd(low)} and ${usd(high)}.`;
+/** What to do where a budget is reached, or will be. */
+const budgetStep = 'Act: look at what spent most. If it is meant to be, raise the amount in budgets.yaml.';
+
+/** `1234.56 of 1000.00 USD spent in 2026-10 (123.5 %)`. */
+function spentWords(fact: BudgetWords, more = ''): string {
+  return `${ofAmount(fact, fact.value)} spent in ${fact.period} (${percentOf(fact.value, fact.amount)} %${more})`;
+}
+
+/** `1234.56 of 1000.00 USD expected in 2026-10 (123.5 %)`. */
+function forecastOf(fact: BudgetWords, { value }: Forecast, more = ''): string {
+  return `${ofAmount(fact, value)} expected in ${fact.period} (${percentOf(value, fact.amount)} %${more})`;
+}
+
+function ofAmount({ amount }: BudgetWords, value: string): string {
+  return `${usd(value).replace(' USD', '')} of ${usd(amount)}`;
+}
+
+function forecastSentence({ low, high, level }: Forecast): string {
+  return `With ${level} % probability it ends between ${usd(low)} and ${usd(high)}.`;
 }
 
 /** `on about the 23rd`; of hours, `at about 2026-10-23T17:00:00Z`. */
@@ -413,18 +496,17 @@ function aboutWhen({ periodStart, periodEnd }: BudgetWords, { step, exceedsAt, e
 function forecastOverWords(fact: BudgetWords): Words {
   const { forecast } = fact;
   const head = { share: percentOf(fact.value, fact.amount), fields: budgetFields(fact) };
-  const spent = `${usd(fact.value)} of ${usd(fact.amount)} are spent.`;
   if (!forecast) {
     return {
       ...head,
-      title: `budget ${fact.budget} ended ${fact.period} below ${fact.threshold}, which it was forecast to reach`,
-      sentences: [spent],
+      title: `budget ${fact.budget} stayed below ${fact.threshold}, unlike its forecast: ${spentWords(fact)}`,
+      sentences: [],
     };
   }
   return {
     ...head,
-    title: `budget ${fact.budget} is no longer forecast to reach ${fact.threshold} in ${fact.period}`,
-    sentences: [forecastSentence(forecast), spent],
+    title: `budget ${fact.budget} is no longer forecast to reach ${fact.threshold}: ${forecastOf(fact, forecast)}`,
+    sentences: [forecastSentence(forecast), `${spentWords(fact)}.`],
   };
 }
 
@@ -466,11 +548,24 @@ export function subjectOf(message: OutgoingMessage): string {
     const { icon, title } = cardOf(first);
     return `${prefix}${icon} ${title}`;
   }
-  const shownOver = message.entries.filter(({ transition }) => transition === 'resolved').length;
-  const held = message.entries.length - shownOver + (message.left?.anomalies ?? 0);
-  const over = shownOver + (message.left?.resolved ?? 0);
-  const parts = [...(held === 0 ? [] : [`${counted(held, 'alert')}`]), ...(over === 0 ? [] : [`${over} resolved`])];
-  return `${prefix}${cardOf(first).icon} ${parts.join(', ')}`;
+  const { icon, title } = cardOf(first);
+  // A long name in the title must not cut off the count.
+  return `${prefix}${icon} ${oneLine(title, maxTitleBesideCount)}, and ${countWords(message, 1)}`;
+}
+
+const maxTitleBesideCount = 100;
+
+/** `5 more alerts, 2 resolved`: of the alerts of a message without its first ones, those that it does not show as well. */
+function countWords({ entries, left }: OutgoingMessage, without: number): string {
+  const isOver = (entry: AlertEntry) => entry.transition === 'resolved';
+  const rest = entries.slice(without);
+  const over = rest.filter(isOver).length + (left?.resolved ?? 0);
+  const held = rest.filter((entry) => !isOver(entry)).length + (left?.anomalies ?? 0);
+  const more = without === 0 ? '' : ' more';
+  return [
+    ...(held === 0 ? [] : [`${held}${more} ${held === 1 ? 'alert' : 'alerts'}`]),
+    ...(over === 0 ? [] : [`${over}${held === 0 ? more : ''} resolved`]),
+  ].join(', ');
 }
 
 /** What goes below every message. */
@@ -510,7 +605,7 @@ export function plainText(message: OutgoingMessage, safe: (line: string) => stri
     length += part.length + 2;
     return index === 0 || length <= maxPlainText;
   });
-  const head = message.entries.length > 1 ? [safe(subjectOf(message))] : [];
+  const head = message.entries.length > 1 ? [safe(countWords(message, 0))] : [];
   const more = moreWords(message, shown.length);
   const parts = [...head, ...shown.map(cutToLines), ...(more === undefined ? [] : [more]), safe(footOf(message))];
   return `${parts.join('\n\n')}\n`;

@@ -1,11 +1,14 @@
 import { exitCodes } from '../errors.ts';
-import type { CheckFact, DataFact, RunFact } from './transitions.ts';
+import type { CheckFact, DataFact, RunFact } from './alert-facts.ts';
 
 /** Whether somebody has to do something about an alert, and what. */
 export interface NextStep {
   readonly who: 'Act' | 'Wait' | 'No action needed';
   readonly words: string;
 }
+
+/** The alert about a full disk: it is of no command, as every run meets it. */
+export const diskKey = 'run/disk';
 
 /** What to do about hours that differ from the platform's totals. */
 export const unprovenStep: NextStep = {
@@ -34,7 +37,9 @@ export function nextStepOf(fact: DataFact): NextStep {
     case 'check':
       return { who: 'Act', words: stepAfterCheck(fact) };
     case 'run':
-      return stepAfterRun(fact);
+      return fact.key === diskKey
+        ? { who: 'Act', words: `make room on the disk, then run "costbook ${fact.command}" again.` }
+        : stepAfterRun(fact);
     case 'books':
       return fact.isForRepair
         ? { who: 'Act', words: `run "costbook repair", then "costbook ${fact.command}".` }

@@ -1,132 +1,19 @@
-import type { AnomalyFact } from '../anomalies/index.ts';
-import type { BudgetFact, Driver } from '../budgets/index.ts';
 import { exitCodes } from '../errors.ts';
 import type { Severity } from '../severity.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import type { EndedAlert, Evaluation, KnownAlert, RaisedAlert } from '../warehouse/index.ts';
+import type {
+  AlertFact,
+  BudgetAlertFact,
+  CheckFact,
+  ClockFact,
+  ClosedMonthFact,
+  DataFact,
+  DimensionFact,
+  RunFact,
+} from './alert-facts.ts';
+import { withNews } from './causes.ts';
 import { largestDifference, monthsTouched } from './unproven.ts';
-
-/** What every fact about the data tells. */
-interface DataFactHead {
-  /** `stale/acc_main`: the same however often, and by whomever, it is evaluated. */
-  readonly key: string;
-  /** Null where it is about several accounts, or about none. */
-  readonly account: string | null;
-  readonly severity: Severity;
-  /** Names of the sinks that are told; none where nobody else is named than everybody. */
-  readonly notify: readonly string[];
-  /** withdrawn: nobody asks for it any more, which is told to nobody. */
-  readonly state: 'raised' | 'resolved' | 'withdrawn';
-  /** Through when the books are complete: of the account, or of all. */
-  readonly completeThrough: string | null;
-  /** A raised fact with another revision than was told is told again. */
-  readonly revision?: string | undefined;
-}
-
-/** The books of an account are complete through too long ago. */
-export interface StaleFact extends DataFactHead {
-  readonly kind: 'stale';
-  readonly freshnessHours: number;
-}
-
-/** This machine's clock was ahead of the platform's when the account was read last. */
-export interface ClockFact extends DataFactHead {
-  readonly kind: 'clock';
-  readonly aheadSeconds: number;
-  readonly platformAt: string;
-  readonly localAt: string;
-}
-
-/** Hours of an account differ from the platform's own totals: what it says of them contradicts itself. */
-export interface UnprovenFact extends DataFactHead {
-  readonly kind: 'unproven';
-  /** Months that such windows touch, newest first. */
-  readonly months: readonly string[];
-  /** The largest difference in cost, USD, decimal text; null where only usage differs. Facts of older versions have none. */
-  readonly difference?: string | null;
-  /** How many windows. */
-  readonly count: number;
-  /** The newest of them. */
-  readonly windows: readonly { readonly start: string; readonly end: string; readonly because: string }[];
-  readonly outOfDate: OutOfDate;
-}
-
-/** Accounts whose books are out of date for the same reason, with through when they are complete. */
-export type OutOfDate = readonly { readonly account: string; readonly completeThrough: string | null }[];
-
-/** A check returned what should not be in the books. */
-export interface CheckFact extends DataFactHead {
-  readonly kind: 'check';
-  readonly check: string;
-  readonly about: string;
-  /** Null where its SQL is wrong. */
-  readonly offenders: number | null;
-  readonly error: string | null;
-}
-
-/** The last run of a command failed. */
-export interface RunFact extends DataFactHead {
-  readonly kind: 'run';
-  readonly command: string;
-  readonly runNumber: number;
-  readonly outcome: string;
-  readonly exitCode: number | null;
-  readonly error: string | null;
-  readonly endedAt: string | null;
-  /** Only of an ingest. */
-  readonly outOfDate: OutOfDate;
-}
-
-/** The warehouse cannot be written: it is missing, damaged or not permitted. Nothing is loaded until somebody acts. */
-export interface BooksFact extends DataFactHead {
-  readonly kind: 'books';
-  readonly command: string;
-  readonly exitCode: number;
-  readonly error: string;
-  readonly foundAt: string;
-  /** Whether "costbook repair" mends it. */
-  readonly isForRepair: boolean;
-  /** What the published snapshot holds: rows, USD as decimal text; null where it cannot be read as a whole. */
-  readonly snapshot: { readonly rows: number; readonly cost: string; readonly publishedAt: string } | null;
-}
-
-/** The platform tells something else of a closed month than when it was closed. */
-export interface ClosedMonthFact extends DataFactHead {
-  readonly kind: 'closed_month';
-  readonly month: string;
-  /** USD, decimal text: more than was closed, less where negative. */
-  readonly cost: string;
-  readonly corrections: number;
-  readonly deliveredIn: readonly string[];
-  readonly drivers: readonly Driver[];
-}
-
-/** Costs of a billing dimension that is not on the platform's own list. */
-export interface DimensionFact extends DataFactHead {
-  readonly kind: 'dimension';
-  readonly dimension: string;
-  readonly firstHour: string;
-  /** USD so far, decimal text. */
-  readonly cost: string;
-}
-
-/** A threshold of a budget. */
-export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
-  readonly state: BudgetFact['state'] | 'withdrawn';
-  readonly revision?: string | undefined;
-};
-
-export type DataFact =
-  | StaleFact
-  | ClockFact
-  | UnprovenFact
-  | CheckFact
-  | RunFact
-  | BooksFact
-  | ClosedMonthFact
-  | DimensionFact;
-export type AlertFact = DataFact | BudgetAlertFact | AnomalyFact;
-export type AlertKind = AlertFact['kind'];
 
 /** One thing that happened to an alert and that its sinks are told. */
 export interface AlertEntry {
@@ -294,9 +181,12 @@ export type Severities = Readonly<Partial<Record<DataFact['kind'], Severity>>>;
  */
 export function dataFacts(state: DataState, known: readonly KnownAlert[], severities: Severities = {}): DataFact[] {
   const openFacts = new Map(known.flatMap((alert) => (alert.isOpen ? [[alert.key, parseFact(alert.fact)]] : [])));
-  const held = heldFacts(state, openFacts)
-    .filter((fact) => openFacts.has(fact.key) || !isConsequence(fact, state))
-    .map((fact) => ({ ...fact, severity: severities[fact.kind] ?? fact.severity }));
+  const held = heldFacts(state).flatMap((fact) => {
+    const open = openFacts.get(fact.key);
+    const follows = isConsequence(fact, state);
+    if (open === undefined && follows) return [];
+    return [{ ...withNews(fact, open, follows), severity: severities[fact.kind] ?? fact.severity }];
+  });
   const keys = new Set(held.map(({ key }) => key));
   const over = [...openFacts].flatMap(([key, fact]): DataFact[] =>
     keys.has(key) || fact.kind === 'budget' || fact.kind === 'anomaly' ? [] : [overFact(fact, state)],
@@ -317,11 +207,11 @@ function isConsequence(fact: DataFact, state: DataState): boolean {
   return windows.some(({ because }) => fact.error?.includes(because));
 }
 
-function heldFacts(state: DataState, open: ReadonlyMap<string, AlertFact>): DataFact[] {
+function heldFacts(state: DataState): DataFact[] {
   return [
-    ...state.accounts.flatMap((account) => accountFacts(account, state.freshnessHours, open)),
+    ...state.accounts.flatMap((account) => accountFacts(account, state.freshnessHours)),
     ...state.checks.flatMap((check) => checkFact(check, state.completeThrough) ?? []),
-    ...state.runs.flatMap((run) => runFact(run, state, open) ?? []),
+    ...state.runs.flatMap((run) => runFact(run, state) ?? []),
     ...state.closedMonths.map((moved) => closedMonthFact(moved, throughOf(state, moved.account))),
     ...state.dimensions.map((dimension) => dimensionFact(dimension, throughOf(state, dimension.account))),
   ];
@@ -352,10 +242,8 @@ function keyOf(...parts: readonly string[]): string {
 function accountFacts(
   { account, isConfigured, isTooOld, clock, completeThrough, unproven }: DataState['accounts'][number],
   freshnessHours: number,
-  open: ReadonlyMap<string, AlertFact>,
 ): DataFact[] {
   const head = { account, notify: [], state: 'raised' as const, completeThrough };
-  const unprovenKey = keyOf('unproven', account);
   return [
     ...(isConfigured && isTooOld
       ? [
@@ -376,14 +264,14 @@ function accountFacts(
       : [
           {
             ...head,
-            key: unprovenKey,
+            key: keyOf('unproven', account),
             kind: 'unproven' as const,
             severity: 'critical' as const,
             months: monthsTouched(unproven),
             difference: largestDifference(unproven.map(({ because }) => because)) ?? null,
             count: unproven.length,
             windows: unproven.slice(0, windowsShown),
-            ...outOfDateOf(isConfigured && isTooOld ? [{ account, completeThrough }] : [], open.get(unprovenKey)),
+            outOfDate: isConfigured && isTooOld ? [{ account, completeThrough }] : [],
           },
         ]),
   ];
@@ -407,29 +295,20 @@ function checkFact(check: DataState['checks'][number], completeThrough: string |
   };
 }
 
-function runFact(run: LastRun, state: DataState, open: ReadonlyMap<string, AlertFact>): RunFact | undefined {
+function runFact(run: LastRun, state: DataState): RunFact | undefined {
   if (run.outcome === 'done') return undefined;
-  const key = keyOf('run', run.command);
   const outOfDate =
     run.command === 'ingest' ? state.accounts.filter(({ isConfigured, isTooOld }) => isConfigured && isTooOld) : [];
   return {
-    key,
+    key: keyOf('run', run.command),
     kind: 'run',
     account: null,
     severity: 'critical',
     notify: [],
     state: 'raised',
     completeThrough: state.completeThrough,
-    ...outOfDateOf(outOfDate, open.get(key)),
+    outOfDate: outOfDate.map(({ account, completeThrough }) => ({ account, completeThrough })),
     ...run,
-  };
-}
-
-/** That the books are out of date now is news once; that they are up to date while the cause stays is none. */
-function outOfDateOf(accounts: OutOfDate, open: AlertFact | undefined): Pick<RunFact, 'outOfDate' | 'revision'> {
-  return {
-    revision: accounts.length > 0 ? 'out of date' : open?.revision,
-    outOfDate: accounts.map(({ account, completeThrough }) => ({ account, completeThrough })),
   };
 }
 

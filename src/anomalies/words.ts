@@ -8,6 +8,8 @@ import type { AnomalyDriver, AnomalyFact } from './fact.ts';
 export interface AnomalyWords {
   readonly title: string;
   readonly sentences: readonly string[];
+  /** What to do. */
+  readonly next?: string;
   readonly fields: readonly { readonly label: string; readonly value: string }[];
   readonly list: { readonly label: string; readonly items: readonly string[] } | undefined;
 }
@@ -26,9 +28,8 @@ export function anomalyWords(fact: AnomalyFact): AnomalyWords {
       ...monthEndWords(fact),
       drivenWords(fact),
       ...(fact.isOver ? ['It is over.'] : []),
-      nextWords(fact),
-      ...silenceWords(fact),
     ],
+    next: [nextWords(fact), ...silenceWords(fact)].join(' '),
     fields: fieldsOf(fact),
     list: fact.drivers.length === 0 ? undefined : { label: 'Driven by', items: driverItems(fact.drivers) },
   };
@@ -51,10 +52,8 @@ export function anomalyOverWords(fact: AnomalyFact): AnomalyWords {
     return {
       ...head,
       title: `${subject} has cost ${amount} ${days}: Costbook takes that as usual from now on`,
-      sentences: [
-        `${usd(fact.impact, true)} in all${rateWords(fact)}. Costbook reports it again only if it changes.`,
-        nextWords(fact),
-      ],
+      sentences: [`${usd(fact.impact, true)} in all${rateWords(fact)}. Costbook reports it again only if it changes.`],
+      next: nextWords(fact),
     };
   }
   const verb = fact.anomaly === 'drop' ? 'has costs again' : 'costs what is usual again';
@@ -232,8 +231,15 @@ function driverItems(drivers: readonly AnomalyDriver[]): string[] {
     .slice(0, driversShown)
     .map(({ resourceName, cost, expected, part }) => {
       const usual = isNothing(expected) ? 'nothing expected' : `${usd(expected)} expected`;
-      return `${resourceName ?? '(no name)'}: ${usd(cost)}, ${usual} (${part.toFixed(0)} %)`;
+      return `${resourceName ?? '(no name)'}: ${usd(cost)}, ${usual} (${partWords(part)})`;
     });
+}
+
+/** `80 % of it`; what exceeds the whole is compensated by other resources. */
+function partWords(part: number): string {
+  const percent = Math.round(part);
+  if (percent > 100) return 'all of it; others went the other way';
+  return percent < 0 ? 'the other way' : `${percent} % of it`;
 }
 
 /** Whether more was taken back on the first day than it cost. */

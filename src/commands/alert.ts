@@ -12,7 +12,7 @@ import {
 } from '../alerts/index.ts';
 import { forecastLevel, forecastRow } from '../budgets/index.ts';
 import { counted } from '../counted.ts';
-import { exitCodes, isForRepair, messageOf, worstExitCode } from '../errors.ts';
+import { exitCodes, isForRepair, worstExitCode } from '../errors.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { forTerminal } from '../safe-text.ts';
 import { formatSecond, type Instant } from '../time.ts';
@@ -25,17 +25,16 @@ import {
   type Warehouse,
 } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
-import { alertFullDisk } from './full-disk.ts';
 import { optionReader } from './options.ts';
 import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig, originOf } from './telling.ts';
 import {
-  alertUnusableBooks,
+  alertWithoutBooks,
   asKnown,
   asRaised,
-  forgetWaitingAlert,
-  type WaitingAlert,
-  waitingAlert,
-} from './unusable-books.ts';
+  forgetUnstored,
+  type UnstoredAlert,
+  unstoredAlerts,
+} from './unstored-alerts.ts';
 import { waitOption } from './wait.ts';
 import { type Outcome, writingRun } from './writing-run.ts';
 
@@ -56,11 +55,13 @@ export const alertCommand: Command = {
     let problems = problem === undefined ? [] : [problem];
     const evaluate = () =>
       writingRun('alert', waitMs, context, async (warehouse, runNumber) => {
-        const waiting = await waitingAlert(context.dir);
+        const waiting = await unstoredAlerts(context, config.alerts.notify);
         const asked = { ...before, now: context.effects.now() }; // the run may have set the clock back
         // Facts are read from what readers see: checks are SQL that somebody wrote, and must not reach the writer's file.
         await warehouse.publish();
-        const known = withWaiting(await warehouse.knownAlerts(), waiting);
+        const stored = await warehouse.knownAlerts();
+        const unstored = waiting.flatMap((alert) => notStored(alert, stored) ?? []);
+        const known = withUnstored(stored, unstored);
         const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
         let transitions: Transitions;
         let messages: NewMessage[];
@@ -88,9 +89,9 @@ export const alertCommand: Command = {
             level: forecastLevel,
             forecasts: forecasts.flatMap((forecast) => forecastRow(forecast) ?? []),
           });
-          await storeWaiting(waiting, warehouse, runNumber, at);
+          await storeAlerts(unstored, warehouse, runNumber, at);
           await warehouse.recordEvaluation({ runNumber, at, ...transitions, messages });
-          await forgetWaitingAlert(context.dir);
+          await forgetUnstored(context.dir);
         } finally {
           books.close();
         }
@@ -116,8 +117,7 @@ export const alertCommand: Command = {
     const exitCode = await evaluate().catch(async (error: unknown) => {
       // The run of a job notifies once, for all of its steps.
       if (context.run === undefined) {
-        await alertFullDisk('alert', messageOf(error), context);
-        if (isForRepair(error)) await alertUnusableBooks('alert', error, context);
+        await alertWithoutBooks('alert', error, context, { isOfBooks: isForRepair(error) });
       }
       throw error;
     });
@@ -126,28 +126,30 @@ export const alertCommand: Command = {
   },
 };
 
-/** The known alerts with the one that was sent while the books could not be written, unless they have it already. */
-function withWaiting(known: readonly KnownAlert[], waiting: WaitingAlert | undefined): readonly KnownAlert[] {
-  if (waiting === undefined) return known;
-  const alert = asKnown(waiting);
-  const stored = known.find(({ key }) => key === alert.key);
-  if (stored !== undefined && stored.occurrence >= alert.occurrence) return known;
-  return [...known.filter((other) => other !== stored), alert];
+/** An alert that was sent without the books, as it is to be stored; undefined where a killed run has stored it. */
+function notStored(alert: UnstoredAlert, known: readonly KnownAlert[]): UnstoredAlert | undefined {
+  const stored = known.find(({ key }) => key === alert.fact.key);
+  if (stored === undefined) return { ...alert, occurrence: Math.max(1, alert.occurrence) };
+  // An empty file does not say which occurrence it is.
+  if (alert.occurrence === 0) return stored.isOpen ? undefined : { ...alert, occurrence: stored.occurrence + 1 };
+  return stored.occurrence >= alert.occurrence ? undefined : alert;
 }
 
-/** Stores the alert that waited, so that it can end; does nothing where a killed run has stored it. */
-async function storeWaiting(
-  waiting: WaitingAlert | undefined,
+function withUnstored(known: readonly KnownAlert[], unstored: readonly UnstoredAlert[]): readonly KnownAlert[] {
+  const sent = unstored.map(asKnown);
+  return [...known.filter(({ key }) => !sent.some((alert) => alert.key === key)), ...sent];
+}
+
+/** Stores alerts that were sent without the books, so that they can end. */
+async function storeAlerts(
+  unstored: readonly UnstoredAlert[],
   warehouse: Warehouse,
   runNumber: number,
   at: Instant,
 ): Promise<void> {
-  if (waiting === undefined) return;
-  const raised = asRaised(waiting);
-  const stored = (await warehouse.knownAlerts()).find(({ key }) => key === raised.key);
-  if (stored !== undefined && stored.occurrence >= raised.occurrence) return;
+  if (unstored.length === 0) return;
   const nothing = { ended: [], told: [], acknowledged: [], messages: [] };
-  await warehouse.recordEvaluation({ runNumber, at, raised: [raised], ...nothing });
+  await warehouse.recordEvaluation({ runNumber, at, raised: unstored.map(asRaised), ...nothing });
 }
 
 /** How many alerts are open after an evaluation. */

@@ -167,7 +167,11 @@ async function readStory(
 function accrual(open: SqlRow | undefined): string {
   if (open === undefined || open['accrual'] === null) return '';
   return `
-Accrue for ${String(open['month']).slice(0, 7)}: ${usd(open['accrual'])} USD, ${usd(open['cost'])} so far and ${usd(open['forecast_of_rest'])} to come (${open['forecast_basis']}).
+Accrue for ${String(open['month']).slice(0, 7)}: ${usd(open['accrual'])} USD, ${usd(open['cost'])} so far and ${usd(open['forecast_of_rest'])} to come (${open['forecast_basis']}).${
+    String(open['forecast_basis']).startsWith('mean')
+      ? '\nA model forecasts the budgets below. "costbook alert" stores that forecast, and the accrual then uses it.'
+      : ''
+  }
 `;
 }
 

@@ -77,6 +77,12 @@ export const doctorCommand: Command = {
           .map((line) => fail(exitCodeOf(error), line));
       }
       for (const { state, found: words, remedy, exitCode } of found) {
+        // What one look found wrong, others meet as well: it is said once.
+        if (
+          state === 'fail' &&
+          findings.some((before) => before.state === 'fail' && before.found === context.redact(words))
+        )
+          continue;
         const finding = { subject, state, found: context.redact(words), remedy: remedy ?? null, exitCode };
         findings.push(finding);
         if (!context.json) await context.write(describe(finding));

@@ -286,11 +286,7 @@ function describe(summary: AccountSummary): string {
           'request',
         )}`,
     );
-    for (const { outcome, resourceType, tokenWorkspace, because } of listings) {
-      if (outcome === 'read') continue;
-      const whose = tokenWorkspace === undefined ? '' : ` of workspace ${tokenWorkspace}`;
-      lines.push(`  ${outcome.toUpperCase()} listing ${resourceType}${whose}: ${because}`);
-    }
+    lines.push(...unreadListings(listings, summary.errors));
   }
   for (const { window, because, isYoung } of summary.unproven) {
     const word = isYoung ? 'not yet proven, the next run asks again' : 'UNPROVEN';
@@ -298,4 +294,17 @@ function describe(summary: AccountSummary): string {
   }
   for (const error of summary.errors) lines.push(`  FAILED ${error}`);
   return lines.join('\n');
+}
+
+/** Listings that were not read, a line for each reason. What also failed the ingest is not repeated. */
+function unreadListings(listings: AccountSummary['listings'], errors: readonly string[]): string[] {
+  const byReason = new Map<string, string[]>();
+  for (const { outcome, resourceType, tokenWorkspace, because } of listings) {
+    if (outcome === 'read') continue;
+    const whose = tokenWorkspace === undefined ? '' : ` of workspace ${tokenWorkspace}`;
+    const reason = errors.includes(String(because)) ? 'for the reason below' : because;
+    const line = `${outcome.toUpperCase()} listing %: ${reason}`;
+    byReason.set(line, [...(byReason.get(line) ?? []), `${resourceType}${whose}`]);
+  }
+  return [...byReason].map(([line, names]) => `  ${line.replace('%', () => names.join(', '))}`);
 }

@@ -15,7 +15,7 @@ export interface OpenAlert {
   readonly title: string;
   /** The amount and as of when it is, or what was found; undefined where the title says all. */
   readonly detail: string | undefined;
-  /** Whether to act or to wait; undefined of budgets and anomalies. */
+  /** What to do. */
   readonly next: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export function alertWords({
   const parsed = parseFact(fact);
   const { icon, title, sentences, next } = cardOf({ key, occurrence: 1, transition: 'raised', fact: parsed });
   const first = detailOf(parsed, sentences);
-  return { icon, title, detail: first && withDate(first, parsed), next };
+  return { icon, title, detail: withDate(first, parsed), next };
 }
 
 /** The amount, or the reason: of a failed run what its error says first. */
@@ -51,8 +51,9 @@ function detailOf(fact: AlertFact, sentences: readonly string[]): string | undef
 }
 
 /** Amounts move on while an alert is open, and the ledger has those of when it was raised: says as of when they are. */
-function withDate(sentence: string, { kind, completeThrough }: AlertFact): string {
+function withDate(sentence: string | undefined, { kind, completeThrough }: AlertFact): string | undefined {
   const hasAmount = kind === 'budget' || kind === 'anomaly' || kind === 'dimension' || kind === 'closed_month';
   if (!hasAmount || completeThrough === null) return sentence;
+  if (sentence === undefined) return `As of ${completeThrough}.`;
   return `${sentence.replace(/\.$/, '')}, as of ${completeThrough}.`;
 }

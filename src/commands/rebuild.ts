@@ -6,6 +6,7 @@ import { isWarehouse, openPresentWarehouse, snapshotFile, type TableComparison }
 import type { Command, CommandContext } from './command.ts';
 import { makeWarehouse } from './make-warehouse.ts';
 import { optionReader } from './options.ts';
+import { markMended } from './unstored-alerts.ts';
 import { openWhenFree, waitOption } from './wait.ts';
 import { openProjectWarehouse } from './writing-run.ts';
 
@@ -63,6 +64,7 @@ async function publishAnew(context: CommandContext): Promise<void> {
   try {
     context.progress('publishing the snapshot');
     await warehouse.publish();
+    await markMended(context);
   } finally {
     warehouse.close();
   }

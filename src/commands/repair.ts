@@ -13,6 +13,7 @@ import {
 import type { Command, CommandContext } from './command.ts';
 import { makeWarehouse } from './make-warehouse.ts';
 import { optionReader } from './options.ts';
+import { markMended } from './unstored-alerts.ts';
 import { waitOption } from './wait.ts';
 import { openProjectWarehouse } from './writing-run.ts';
 
@@ -50,6 +51,7 @@ export const repairCommand: Command = {
     const made = fault === undefined ? undefined : await makeAnew(fault, acceptLoss, context);
     const sealed = await readSeal(snapshotFile(context.dir));
     if (sealed.state !== 'intact') throw new Error('the snapshot is not as it was published a moment ago');
+    await markMended(context);
     const { loadNumber, lastEvent, amounts, cost } = sealed.seal;
     const repaired: Repaired = {
       reason: fault === undefined ? null : firstSentence(fault.message),

@@ -2,6 +2,7 @@ import { sendPing } from '../alerts/index.ts';
 import {
   exitCodeOf,
   exitCodes,
+  isDiskFull,
   isForRepair,
   MachineError,
   messageOf,
@@ -34,11 +35,10 @@ import { checkCommand } from './check.ts';
 import { closeCommand } from './close.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { digestCommand } from './digest.ts';
-import { alertFullDisk } from './full-disk.ts';
 import { ingestCommand } from './ingest.ts';
 import { optionReader } from './options.ts';
 import { reportCommand } from './report.ts';
-import { alertUnusableBooks } from './unusable-books.ts';
+import { alertWithoutBooks } from './unstored-alerts.ts';
 import { waitOption } from './wait.ts';
 import { type Outcome, openEnd, openForRun } from './writing-run.ts';
 
@@ -178,8 +178,9 @@ async function alertingWithoutBooks(asked: JobRun): Promise<number> {
   const { job, context } = asked;
   async function alert(words: string, ofBooks: unknown): Promise<void> {
     if (!alerts(asked)) return;
-    await alertFullDisk(`run ${job.name}`, words, context);
-    if (isForRepair(ofBooks)) await alertUnusableBooks(`run ${job.name}`, ofBooks, context);
+    const isOfBooks = isForRepair(ofBooks);
+    const error = isOfBooks && !isDiskFull(words) ? ofBooks : new Error(words);
+    await alertWithoutBooks(`run ${job.name}`, error, context, { isOfBooks });
   }
   try {
     return await runJob(asked, alert);

@@ -1,15 +1,14 @@
 import { join } from 'node:path';
 import type { SpendNow } from '../budgets/index.ts';
 import { correctClock } from '../effects.ts';
-import { exitCodeOf, LockedError, messageOf, worstExitCode } from '../errors.ts';
+import { exitCodeOf, exitCodes, LockedError, messageOf, worstExitCode } from '../errors.ts';
 import { openLanding } from '../fetch/index.ts';
 import type { EndedRun, UnpublishedRun } from '../metrics/index.ts';
 import { expectProject } from '../project-folder.ts';
 import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';
-import { forgetFullDisk } from './full-disk.ts';
 import { writeMetrics, writeUnpublished } from './metrics-file.ts';
-import { alertUnusableBooks } from './unusable-books.ts';
+import { alertWithoutBooks, markMended } from './unstored-alerts.ts';
 import { openWhenFree } from './wait.ts';
 
 /** What a command that writes says of its end. */
@@ -71,7 +70,7 @@ export async function openForRun(
     if (error instanceof LockedError || context.signal.aborted) throw error;
     await writeUnpublished({ ...unpublished(what, begun, exitCodeOf(error), context), isUnrecorded: true }, context);
     const name = what.job === undefined ? what.command : `${what.command} ${what.job}`;
-    if (notifies) await alertUnusableBooks(name, error, context);
+    if (notifies) await alertWithoutBooks(name, error, context, { isOfBooks: true });
     throw error;
   }
 }
@@ -111,6 +110,9 @@ export async function openProjectWarehouse(waitMs: number, context: CommandConte
   }
 }
 
+/** Codes with which a run may have ended for the books or the disk. */
+const mayBeOfBooks: readonly number[] = [exitCodes.bug, exitCodes.unproven, exitCodes.machine];
+
 /**
  * From here on every line of the log names the run. Returns what ends it: with its row, the snapshot, and what machines
  * are told.
@@ -133,7 +135,7 @@ export function openEnd(
       await writeUnpublished(unpublished(what, begun, worst, context), context);
       throw failure;
     }
-    await forgetFullDisk(context.dir);
+    if (!mayBeOfBooks.includes(exitCode)) await markMended(context);
     await writeMetrics({ ...what, seconds: (performance.now() - begun) / 1000 }, spends, context);
   };
 }

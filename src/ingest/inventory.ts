@@ -69,7 +69,7 @@ export async function readInventory(
           gaveUp === undefined
             ? await readListing(key, listing, reader, reading, stage, request, tools)
             : { ...nothing, outcome: 'failed' as const, because: gaveUp, isHopeless: true };
-        if (found.isHopeless) gaveUp ??= `not asked for, as the listing before it failed: ${found.because}`;
+        if (found.isHopeless) gaveUp ??= 'not fetched, as an earlier listing failed';
         const { isHopeless: _, ...summary } = { ...key, ...found, requests: requests - before };
         const { runNumber } = request;
         const readAt = await tools.warehouse.seenAt(tools.effects.now());

@@ -220,7 +220,9 @@ describe('email', () => {
     expect(mail?.data).toContain(`\r\nMessage-ID: <${message.id}@example.com>\r\n`);
     const [head = '', body = ''] = mail?.data.split('\r\n\r\n') ?? [];
     expect(head.split('\r\n').every((line) => line.length <= 78 && !/[^\x20-\x7e]/.test(line))).toBe(true);
-    expect(Buffer.from(body, 'base64').toString()).toContain('Budget research has reached 80% in 2026-10');
+    expect(Buffer.from(body, 'base64').toString()).toContain(
+      'Budget research: 4123.46 of 5000.00 USD spent in 2026-10 (82.5 %, threshold 80%)',
+    );
   });
 
   test('speaks AUTH LOGIN where there is no PLAIN, and nothing at all where no name is given', async () => {

@@ -249,6 +249,21 @@ describe.concurrent('books that cannot be written', () => {
     expect(sink.told[1]?.body.alerts[0]?.fact).toMatchObject({ snapshot: null });
   });
 
+  test('that were repaired and are damaged again are reported again, also without an alert in between', async () => {
+    const sink = await startSink();
+    const { dir, run } = await project('half a warehouse', sink);
+    expect((await run('alert')).exitCode).toBe(7);
+    expect((await run('repair')).exitCode).toBe(0);
+    await rm(join(dir, 'data', 'warehouse.duckdb'));
+    expect((await run('alert')).exitCode).toBe(4);
+    expect((await run('alert')).exitCode).toBe(4);
+    expect(transitions(sink)).toEqual(['books raised', 'books raised']);
+    expect(new Set(sink.told.map(({ body }) => body.id)).size).toBe(2);
+    expect((await run('repair')).exitCode).toBe(0);
+    expect((await run('alert')).exitCode).toBe(0);
+    expect(transitions(sink)).toEqual(['books raised', 'books raised', 'books resolved']);
+  });
+
   test('are reported again where the sink did not take it, under the same id', async () => {
     const sink = await startSink(says(400), says(200));
     const { run } = await project('no warehouse', sink);

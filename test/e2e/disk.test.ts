@@ -155,9 +155,14 @@ describe.skipIf(!mayMount)(`a disk that is full${skipped}`, () => {
     await rm(ballast);
     const healthy = await run();
     expect(healthy.exitCode, healthy.stderr).not.toBe(7);
+    const transitions = () =>
+      aboutDisk().flatMap(({ body }) =>
+        body.alerts.flatMap(({ key, transition }) => (key === 'run/disk' ? transition : [])),
+      );
+    expect(transitions()).toEqual(['raised', 'resolved']);
     await fill();
     expect((await run()).exitCode).toBe(7);
-    expect(aboutDisk()).toHaveLength(2);
+    expect(transitions()).toEqual(['raised', 'resolved', 'raised']);
     await rm(ballast);
     await sink.close();
     await rm(dir, { recursive: true });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { AlertFact } from '../../src/alerts/alert-facts.ts';
 import { deliver } from '../../src/alerts/deliver.ts';
 import { type Message, messagesOf, type OutgoingMessage } from '../../src/alerts/message.ts';
-import { type AlertEntry, type AlertFact, transitionsOf } from '../../src/alerts/transitions.ts';
+import { type AlertEntry, transitionsOf } from '../../src/alerts/transitions.ts';
 import { formatInstant } from '../../src/time.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
 import { exampleFacts } from '../support/example-alerts.ts';

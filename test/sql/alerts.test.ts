@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { AlertFact } from '../../src/alerts/alert-facts.ts';
 import { readDigest } from '../../src/alerts/digest.ts';
 import { readFacts } from '../../src/alerts/facts.ts';
-import type { AlertFact } from '../../src/alerts/transitions.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import { knownAlerts } from '../../src/warehouse/alerts.ts';
 import { exampleFacts } from '../support/example-alerts.ts';
@@ -143,7 +143,7 @@ describe('facts about the data', () => {
     const old = { ...fresh, covered: [{ window_end: '2026-09-07', claimed_end: '2026-09-07' }] };
     const down = { ...run, exit_code: 3, error: 'no answer' };
     expect(await factsOf({ ...old, runs: [down] })).toMatchObject([
-      { key: 'run/ingest', revision: 'out of date', outOfDate: [{ account: 'acc_one' }] },
+      { key: 'run/ingest', causes: expect.arrayContaining(['out of date']), outOfDate: [{ account: 'acc_one' }] },
     ]);
     expect(await factsOf({ ...fresh, runs: [down] })).toMatchObject([{ key: 'run/ingest', outOfDate: [] }]);
   });

@@ -1,5 +1,6 @@
+import type { AlertFact } from '../../src/alerts/alert-facts.ts';
 import type { OutgoingMessage } from '../../src/alerts/message.ts';
-import type { AlertEntry, AlertFact } from '../../src/alerts/transitions.ts';
+import type { AlertEntry } from '../../src/alerts/transitions.ts';
 
 const completeThrough = '2026-10-21T02:00:00Z';
 const head = { account: 'acc_main', notify: [], state: 'raised', completeThrough } as const;

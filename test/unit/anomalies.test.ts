@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { AlertFact } from '../../src/alerts/alert-facts.ts';
 import { messagesOf, type OutgoingMessage, plainText } from '../../src/alerts/message.ts';
 import { slackMessage } from '../../src/alerts/sinks/slack.ts';
-import { type AlertFact, transitionsOf } from '../../src/alerts/transitions.ts';
+import { transitionsOf } from '../../src/alerts/transitions.ts';
 import { learnBaseline } from '../../src/anomalies/baseline.ts';
 import { follow } from '../../src/anomalies/detect.ts';
 import { type AnomalyFact, anomalyFacts } from '../../src/anomalies/fact.ts';

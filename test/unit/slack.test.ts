@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import type { AlertFact } from '../../src/alerts/alert-facts.ts';
 import { type OutgoingMessage, plainText } from '../../src/alerts/message.ts';
 import { mailOf } from '../../src/alerts/sinks/email.ts';
 import { readInSlack, slackMessage } from '../../src/alerts/sinks/slack.ts';
 import { maxWebhookBytes, webhookBody } from '../../src/alerts/sinks/webhook.ts';
-import type { AlertFact } from '../../src/alerts/transitions.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
 import { entryOf, exampleFacts, exampleForecast, exampleRunaway, messageOf } from '../support/example-alerts.ts';
 import fc from '../support/fast-check.ts';
@@ -28,7 +28,7 @@ const digest: OutgoingMessage = {
   kind: 'digest',
   digest: {
     name: 'weekly/2026-W42',
-    title: 'Week 2026-W42: what was spent',
+    title: 'Week 2026-W42: 10.00 USD spent',
     start: '2026-10-12T00:00:00Z',
     end: '2026-10-19T00:00:00Z',
     spent: '10',

@@ -28,12 +28,15 @@ export function mailOf(message: OutgoingMessage, from: string, to: readonly stri
   ].join('\r\n');
 }
 
-/** A text as encoded words of at most 75 characters each (RFC 2047): no letter of it can end the header. */
+/** In base64 these and `Subject: ` fit into one line. */
+const maxWordBytes = 39;
+
+/** A text as encoded words (RFC 2047): no letter of it can end the header, and no line is longer than 76 characters. */
 function encodedWords(text: string): string {
   const words: string[] = [];
   let word = '';
   for (const character of text) {
-    if (Buffer.byteLength(word + character) > 45) {
+    if (Buffer.byteLength(word + character) > maxWordBytes) {
       words.push(word);
       word = '';
     }

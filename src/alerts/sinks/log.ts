@@ -1,7 +1,7 @@
-import { cardOf, type OutgoingMessage, subjectOf } from '../message.ts';
+import { amountOf, cardOf, type OutgoingMessage, subjectOf } from '../message.ts';
 import type { SinkEffects, Tell } from './sink.ts';
 
-/** The program's own log: a line an alert. */
+/** The program's own log: one line for each alert, with its amount and the next step. */
 export function openLog({ log }: SinkEffects): Tell {
   return async (message) => {
     for (const [event, fields] of logLines(message)) log.warn(event, fields);
@@ -15,11 +15,13 @@ export function logLines(message: OutgoingMessage): readonly (readonly [string, 
   const marks = { ...origin, ...(mayBeRepeat ? { mayBeRepeat } : {}), ...(isTest ? { isTest } : {}) };
   if (digest !== null) return [[subjectOf(message), { message: id, ...marks, text: digest.text }]];
   return message.entries.map((entry) => {
-    const { icon, title, next } = cardOf(entry);
+    const { icon, title, next, sentences } = cardOf(entry);
     const { key, transition, fact } = entry;
+    const { severity, completeThrough } = fact;
+    const details = sentences.length === 0 ? undefined : sentences.join(' ');
     return [
       `alert: ${icon} ${title}`,
-      { key, transition, severity: fact.severity, next, completeThrough: fact.completeThrough, message: id, ...marks },
+      { next, amount: amountOf(fact), details, key, transition, severity, completeThrough, message: id, ...marks },
     ];
   });
 }

@@ -1,0 +1,311 @@
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type BooksFact, type Message, type RunFact, withNews } from '../alerts/index.ts';
+import type { LocalConfig } from '../config/index.ts';
+import {
+  CostbookError,
+  exitCodeOf,
+  exitCodes,
+  firstSentence,
+  isDiskFull,
+  isForRepair,
+  messageOf,
+  NoBooksError,
+} from '../errors.ts';
+import { completenessOf } from '../reports/index.ts';
+import { formatSecond } from '../time.ts';
+import { type KnownAlert, knownAlerts, openBooks, type RaisedAlert, readAllTables } from '../warehouse/index.ts';
+import type { CommandContext } from './command.ts';
+import { loadTellingConfig } from './telling.ts';
+import { deliverWithoutBooks } from './without-books.ts';
+
+/** The alerts that are sent although the books cannot store them, by the name of their file. */
+const keys = { books: 'books', disk: 'run/disk' } as const;
+type Name = keyof typeof keys;
+const names: readonly Name[] = ['books', 'disk'];
+
+/** What came of a message to a sink; begun where nobody knows. */
+type SinkOutcome = 'begun' | 'failed' | 'delivered' | 'dead';
+
+/** An alert that was sent and that the ledger does not have yet. */
+export interface UnstoredAlert {
+  readonly occurrence: number;
+  readonly fact: BooksFact | RunFact;
+  readonly state: Pick<Message, 'at' | 'completeThrough' | 'settledThrough'>;
+  readonly sinks: Readonly<Record<string, SinkOutcome>>;
+  /** Whether the books were written since: the next failure is another one. */
+  readonly isMended?: boolean | undefined;
+}
+
+/** Failures that were reported where they were found first. */
+const reported = new WeakSet<object>();
+
+function fileOf(dir: string, name: Name): string {
+  return join(dir, 'data', `.unstored-${name}.json`);
+}
+
+/** The alerts that wait for the ledger. `everybody` are the sinks that the alert of an empty file was sent to. */
+export async function unstoredAlerts(
+  { dir }: Pick<CommandContext, 'dir'>,
+  everybody: readonly string[],
+): Promise<readonly UnstoredAlert[]> {
+  const read = await Promise.all(names.map((name) => readUnstored(dir, name, everybody)));
+  return read.filter((alert) => alert !== undefined);
+}
+
+/** An empty file takes no room on a full disk: it says that the sinks were notified, and nothing else. */
+async function readUnstored(dir: string, name: Name, everybody: readonly string[]): Promise<UnstoredAlert | undefined> {
+  const file = fileOf(dir, name);
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  if (text !== '') return parse(text);
+  if (name !== 'disk') return undefined;
+  const at = formatSecond((await stat(file)).mtimeMs);
+  const fact = diskFact({ command: 'run', error: `the disk with ${dir} was full`, at });
+  return { occurrence: 0, fact, state: stateAt(at), sinks: of(everybody, () => 'delivered') };
+}
+
+function parse(text: string): UnstoredAlert | undefined {
+  try {
+    return JSON.parse(text) as UnstoredAlert;
+  } catch {
+    return undefined; // what cannot be read was never written whole
+  }
+}
+
+/** Forgets the alerts that waited: the ledger has them. */
+export async function forgetUnstored(dir: string): Promise<void> {
+  for (const name of names) await rm(fileOf(dir, name), { force: true });
+}
+
+/** Notes that the books were written: what fails from now on is reported again. Never throws. */
+export async function markMended({ dir, effects }: CommandContext): Promise<void> {
+  for (const name of names) {
+    try {
+      const alert = await readUnstored(dir, name, []);
+      if (alert !== undefined && alert.isMended !== true) await write(fileOf(dir, name), { ...alert, isMended: true });
+    } catch (error) {
+      effects.log.warn('a file of an alert cannot be written', { file: fileOf(dir, name), because: messageOf(error) });
+    }
+  }
+}
+
+/** The alert as the ledger knows one that is open, so that the sinks that were notified get its end. */
+export function asKnown({ occurrence, fact, state, sinks }: UnstoredAlert): KnownAlert {
+  return {
+    ...{ key: fact.key, occurrence, isOpen: true, isTold: true, acknowledgedUntil: undefined },
+    raisedAt: Date.parse(state.at),
+    fact: JSON.stringify(fact),
+    // A sink that may have received it gets the end.
+    sinks: Object.keys(sinks).filter((sink) => sinks[sink] !== 'failed'),
+  };
+}
+
+/** The alert as the ledger stores it when it can be written again. */
+export function asRaised(alert: UnstoredAlert): RaisedAlert {
+  const { kind, account, severity } = alert.fact;
+  const { key, occurrence, isTold, fact, sinks } = asKnown(alert);
+  return { key, occurrence, kind, account, severity, fact, sinks, isTold };
+}
+
+/**
+ * Notifies the sinks that the disk is full, or that the books cannot be written and what of the published numbers can be
+ * trusted; does nothing for other failures: where another run holds the books, or for a bug. Each sink is notified once
+ * until the books are written again. A file beside them says who was, as the ledger cannot. Where that file cannot be
+ * written, each run notifies. Never throws.
+ */
+export async function alertWithoutBooks(
+  command: string,
+  error: unknown,
+  context: CommandContext,
+  options: { readonly isOfBooks: boolean },
+): Promise<void> {
+  const words = messageOf(error);
+  try {
+    if (isDiskFull(words)) {
+      const present = () => presentDisk(command, words, context);
+      await notifyOnce('disk', present, 'the disk is full', context);
+    } else if (options.isOfBooks && isOfBooks(error) && !reported.has(error)) {
+      reported.add(error);
+      await notifyOnce('books', () => presentBooks(command, error, context), 'the books cannot be written', context);
+    }
+  } catch (further) {
+    context.effects.log.warn('the sinks were not notified of what the books cannot store', {
+      because: messageOf(further),
+    });
+  }
+}
+
+/** Whether a failure is one of the books that somebody has to mend: what a lock or a signal stops, another run does. */
+function isOfBooks(error: unknown): error is object {
+  if (!(error instanceof Error) || error instanceof NoBooksError) return false;
+  const exitCode = exitCodeOf(error);
+  return exitCode !== exitCodes.bug && exitCode !== exitCodes.locked && exitCode < 128;
+}
+
+async function notifyOnce(
+  name: Name,
+  present: () => Promise<Omit<UnstoredAlert, 'sinks'>>,
+  what: string,
+  context: CommandContext,
+): Promise<void> {
+  const config = loadTellingConfig(context);
+  const stored = await readUnstored(context.dir, name, config.alerts.notify);
+  const before = stored?.isMended === true ? undefined : stored;
+  const seen = await present();
+  const found = { ...seen, fact: withNews(seen.fact, before?.fact, false) };
+  const isSame = before !== undefined && (before.fact.revision === found.fact.revision || name === 'disk');
+  const alert: UnstoredAlert = isSame
+    ? before
+    : { ...found, occurrence: Math.max(found.occurrence, (stored?.occurrence ?? 0) + 1), sinks: {} };
+  const sinks = config.alerts.notify.filter((sink) => !['delivered', 'dead'].includes(alert.sinks[sink] ?? ''));
+  if (sinks.length === 0) return;
+  const outcomes = await sendTo(sinks, name, alert, config, context);
+  const delivered = [...outcomes.values()].filter((outcome) => outcome === 'delivered').length;
+  context.tell(`${what}: ${delivered} of ${sinks.length} sinks were notified of it`);
+}
+
+/** Sends the alert to sinks; what came of it is stored before, as begun, and after. */
+async function sendTo(
+  sinks: readonly string[],
+  name: Name,
+  alert: UnstoredAlert,
+  config: LocalConfig,
+  context: CommandContext,
+): Promise<ReadonlyMap<string, SinkOutcome>> {
+  const begun = { ...alert, sinks: { ...alert.sinks, ...of(sinks, () => 'begun' as const) } };
+  const isNoted = await store(name, begun, context);
+  const { fact, occurrence, state } = alert;
+  const deliveries = await deliverWithoutBooks(
+    {
+      entry: { key: fact.key, occurrence, transition: 'raised', fact },
+      sinks,
+      state,
+      queuedAt: Date.parse(state.at),
+      // Where no file says who was notified, an earlier run may have sent it.
+      mayBeRepeat: (sink) => !isNoted || alert.sinks[sink] === 'begun',
+    },
+    config,
+    context,
+  );
+  const outcomes = new Map(
+    deliveries.map(({ message: { sink }, outcome }) => [sink, outcome === 'postponed' ? 'failed' : outcome]),
+  );
+  const after = { ...begun.sinks, ...of(sinks, (sink) => outcomes.get(sink) ?? 'failed') };
+  const isStored = await store(name, { ...begun, sinks: after }, context);
+  // An empty file says too much where a sink did not take it, and nothing would say too little.
+  if (!isStored && [...outcomes.values()].includes('delivered')) await touch(name, context);
+  return outcomes;
+}
+
+function stateAt(at: string): UnstoredAlert['state'] {
+  return { at, completeThrough: null, settledThrough: null };
+}
+
+function diskFact({ command, error, at }: { command: string; error: string; at: string }): RunFact {
+  return {
+    ...{ kind: 'run', key: keys.disk, account: null, severity: 'critical', notify: [], state: 'raised' },
+    ...{ completeThrough: null, command, runNumber: 0, outcome: 'failed', exitCode: exitCodes.machine, endedAt: at },
+    outOfDate: [],
+    error,
+  };
+}
+
+async function presentDisk(
+  command: string,
+  words: string,
+  { dir, effects, redact, signal }: CommandContext,
+): Promise<Omit<UnstoredAlert, 'sinks'>> {
+  const at = formatSecond(effects.now());
+  const error = redact(`The disk with ${dir} is full. Nothing can be loaded or stored until there is room. ${words}`);
+  const occurrence = await publishedOccurrence(dir, keys.disk, signal).catch(() => 0);
+  return { occurrence: occurrence + 1, fact: diskFact({ command, error, at }), state: stateAt(at) };
+}
+
+/** How often an alert was raised by what the published snapshot says. */
+async function publishedOccurrence(dir: string, key: string, signal: AbortSignal): Promise<number> {
+  const books = await openBooks(dir, { lockedDown: true, signal });
+  try {
+    return (await knownAlerts(books.connection)).find((alert) => alert.key === key)?.occurrence ?? 0;
+  } finally {
+    books.close();
+  }
+}
+
+/** The alert as it is now: with what the published snapshot says where every row of it can be read. */
+async function presentBooks(
+  command: string,
+  error: unknown,
+  { dir, effects, redact, signal }: CommandContext,
+): Promise<Omit<UnstoredAlert, 'sinks'>> {
+  const at = formatSecond(effects.now());
+  const whole = await wholeSnapshot(dir, signal);
+  const { completeThrough = null, settledThrough = null } = whole ?? {};
+  return {
+    occurrence: (whole?.occurrence ?? 0) + 1,
+    state: { at, completeThrough, settledThrough },
+    fact: {
+      ...{ key: keys.books, kind: 'books', account: null, severity: 'critical', notify: [], state: 'raised' },
+      ...{ completeThrough, command, exitCode: exitCodeOf(error), foundAt: at },
+      error: redact(firstSentence(messageOf(error))),
+      isForRepair: isForRepair(error),
+      snapshot: whole?.snapshot ?? null,
+    },
+  };
+}
+
+async function wholeSnapshot(dir: string, signal: AbortSignal) {
+  try {
+    const books = await openBooks(dir, { lockedDown: true, signal });
+    try {
+      await readAllTables(books.connection, 'wh');
+      const { amounts: rows, cost, publishedAt } = books.published;
+      const known = (await knownAlerts(books.connection)).find((alert) => alert.key === keys.books);
+      const { completeThrough, settledThrough } = await completenessOf(books.connection);
+      return {
+        ...{ completeThrough, settledThrough, occurrence: known?.occurrence ?? 0 },
+        snapshot: { rows, cost, publishedAt },
+      };
+    } finally {
+      books.close();
+    }
+  } catch (error) {
+    if (error instanceof CostbookError) return undefined;
+    throw error;
+  }
+}
+
+function of<T>(sinks: readonly string[], value: (sink: string) => T): Record<string, T> {
+  return Object.fromEntries(sinks.map((sink) => [sink, value(sink)]));
+}
+
+/** Whether it could be written: on a full disk it cannot. */
+async function store(name: Name, alert: UnstoredAlert, { dir, effects }: CommandContext): Promise<boolean> {
+  try {
+    await write(fileOf(dir, name), alert);
+    return true;
+  } catch (error) {
+    effects.log.warn('who was notified cannot be stored', { because: messageOf(error) });
+    return false;
+  }
+}
+
+async function write(file: string, alert: UnstoredAlert): Promise<void> {
+  const part = `${file}.part`;
+  try {
+    await writeFile(part, JSON.stringify(alert));
+    await rename(part, file);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}
+
+/** Makes the file, empty, where there is none. */
+async function touch(name: Name, { dir, effects }: CommandContext): Promise<void> {
+  await writeFile(fileOf(dir, name), '', { flag: 'a' }).catch((error: unknown) =>
+    effects.log.warn('who was notified cannot be stored, so the next run notifies again', {
+      because: messageOf(error),
+    }),
+  );
+}

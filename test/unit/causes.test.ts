@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest';
+import { causesOfRun } from '../../src/alerts/causes.ts';
+import { cardOf } from '../../src/alerts/message.ts';
+import { type DataState, dataFacts, transitionsOf } from '../../src/alerts/transitions.ts';
+import type { KnownAlert } from '../../src/warehouse/index.ts';
+
+const dayMs = 86_400_000;
+const start = Date.parse('2026-10-01T02:15:00Z');
+const account: DataState['accounts'][number] = {
+  account: 'acc_one',
+  isConfigured: true,
+  completeThrough: '2026-10-01T00:00:00Z',
+  isTooOld: false,
+  clock: null,
+  unproven: [],
+};
+const whole: DataState = {
+  accounts: [account],
+  freshnessHours: 26,
+  completeThrough: '2026-10-01T00:00:00Z',
+  checks: [],
+  runs: [],
+  closedMonths: [],
+  dimensions: [],
+};
+const down =
+  'Cost API failed with no answer from api.example.com:443: connection refused (ECONNREFUSED) after 5 attempts (account acc_one, 2026-10-01/2026-10-02, page 3). Check the URL.';
+const denied =
+  'Cost API answered 401 invalid_token (account acc_one, 2026-10-02/2026-10-03). The token was refused: check COSTBOOK_TOKEN.';
+
+function ingestFailed(error: string, exitCode = 3, night = 1): DataState['runs'] {
+  return [
+    { command: 'ingest', runNumber: night, outcome: 'failed', exitCode, error, endedAt: `2026-10-0${night}T02:15:40Z` },
+  ];
+}
+
+function unproven(...months: readonly string[]): DataState['accounts'] {
+  const windows = months.map((month) => ({
+    start: `${month}-01T00:00:00Z`,
+    end: `${month}-02T00:00:00Z`,
+    because: 'x',
+  }));
+  return [{ ...account, unproven: windows }];
+}
+
+/** What is reported night by night, as a person reads it: the title, and what was reported before. */
+function reportedIn(nights: readonly Partial<DataState>[]): string[][] {
+  let known: KnownAlert[] = [];
+  return nights.map((night, index) => {
+    const now = start + index * dayMs;
+    const facts = dataFacts({ ...whole, ...night }, known);
+    const { raised, ended, entries } = transitionsOf(known, facts, { now, everybody: ['chat'] });
+    const over = new Set(ended.map(({ key }) => key));
+    known = known.map((alert) => (over.has(alert.key) ? { ...alert, isOpen: false } : alert));
+    for (const { key, occurrence, fact, sinks, isTold } of raised) {
+      known = known.filter((alert) => alert.key !== key);
+      known.push({
+        key,
+        occurrence,
+        isOpen: true,
+        isTold,
+        raisedAt: now,
+        fact,
+        sinks: [...sinks],
+        acknowledgedUntil: undefined,
+      });
+    }
+    return entries.map(({ entry }) => `${entry.key}: ${cardOf(entry).title}`);
+  });
+}
+
+describe('an open alert', () => {
+  test('is reported once more when its run fails for another reason, and not when the first reason is back', () => {
+    const nights = [down, down, denied, denied, down, denied].map((error, night) => ({
+      runs: ingestFailed(error, 3, night + 1),
+    }));
+    const again = 'run/ingest: ingest still fails, now for another reason';
+    expect(reportedIn(nights)).toEqual([['run/ingest: ingest failed'], [], [again], [], [], []]);
+  });
+
+  test('says what was reported before and what to do now, under the same key', () => {
+    const [first] = transitionsOf([], dataFacts({ ...whole, runs: ingestFailed(down) }, []), {
+      now: start,
+      everybody: [],
+    }).raised;
+    const open = { ...first, isOpen: true, raisedAt: start, acknowledgedUntil: undefined } as KnownAlert;
+    const facts = dataFacts({ ...whole, runs: ingestFailed(denied) }, [open]);
+    const [told] = transitionsOf([open], facts, { now: start + dayMs, everybody: ['chat'] }).entries;
+    if (told === undefined) throw new Error('nothing was reported');
+    const { sentences, next, notes } = cardOf(told.entry);
+    expect(sentences.join(' ')).toContain('answered 401');
+    expect(sentences.join(' ')).toMatch(/Reported before: .*ECONNREFUSED/);
+    expect(next).toMatch(/^Act: .*token/);
+    expect(notes.join(' ')).toContain('run/ingest (2nd message)');
+  });
+
+  test('is reported once more when the books get out of date, and not a third time when the cause changes back', () => {
+    const old = { accounts: [{ ...account, isTooOld: true }] };
+    const nights = [
+      { runs: ingestFailed(down) },
+      { ...old, runs: ingestFailed(down) },
+      { ...old, runs: ingestFailed(denied) },
+      { ...old, runs: ingestFailed(down) },
+    ];
+    expect(reportedIn(nights).map(({ length }) => length)).toEqual([1, 1, 1, 0]);
+  });
+
+  test('that follows from another alert now is not reported beside it', () => {
+    const differs = { accounts: unproven('2026-10'), runs: ingestFailed('account acc_one: x', 4) };
+    expect(reportedIn([{ runs: ingestFailed(down) }, differs])[1]).toEqual([
+      "unproven/acc_one: Costs of acc_one differ from the platform's totals in 2026-10",
+    ]);
+  });
+
+  test('about months that differ is reported once for each month that is added', () => {
+    const nights = [['2026-10'], ['2026-11', '2026-10'], ['2026-11'], ['2026-10']];
+    const read = reportedIn(nights.map((months) => ({ accounts: unproven(...months) })));
+    expect(read.map(({ length }) => length)).toEqual([1, 1, 0, 0]);
+    expect(read[1]?.[0]).toContain('2026-10 to 2026-11');
+  });
+
+  test('of a check is reported once more when its SQL fails, and when a warning becomes a failure', () => {
+    const check = { name: 'teams', about: 'Every cost has a team.', severity: 'warn' as const };
+    const found = { ...check, offenders: 3, error: null };
+    const broken = { ...check, offenders: null, error: 'no such column' };
+    const nights = [found, { ...found, offenders: 9 }, broken, found, { ...found, severity: 'fail' as const }];
+    const read = reportedIn(nights.map((result) => ({ checks: [result] })));
+    expect(read.map(({ length }) => length)).toEqual([1, 0, 1, 0, 1]);
+  });
+});
+
+describe('the cause of a failed run', () => {
+  function causes(error: string, exitCode = 3): readonly string[] {
+    return causesOfRun({ outcome: 'failed', exitCode, error });
+  }
+
+  test('is the status or the system error, with the host', () => {
+    expect(causes(down)).toEqual(['3 ECONNREFUSED from api.example.com']);
+    expect(causes(denied)).toEqual(['3 answered 401']);
+    expect(causes(`${denied}\n${down}`)).toHaveLength(2);
+  });
+
+  test('is the same whatever hours, pages, attempts and ids it names', () => {
+    const other = down.replace('after 5', 'after 6').replaceAll('2026-10-01', '2026-10-09').replace('page 3', 'page 1');
+    expect(causes(other)).toEqual(causes(down));
+    expect(causes('line 3: 0a1b2c3d is wrong, 12 found', 2)).toEqual(causes('line 14: ffb2c3d1 is wrong, 7 found', 2));
+    expect(causes('Cost API answered 503 (x)')).toEqual(causes('Cost API answered 502 (y)'));
+  });
+
+  test('is another one for another sentence, status or host', () => {
+    expect(causes('costbook.yaml: no accounts', 2)).not.toEqual(causes('token.txt cannot be read', 2));
+    expect(causes('Cost API answered 403 (x)')).not.toEqual(causes(denied));
+    expect(causes(down.replace('api.', 'proxy.'))).not.toEqual(causes(down));
+  });
+});
