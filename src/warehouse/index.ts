@@ -21,7 +21,13 @@ export {
   knownUnits,
   type MonthClose,
 } from './closes.ts';
-export { openPresentWarehouse, type PresentWarehouse, type TableComparison } from './compare.ts';
+export {
+  type LoadInBooks,
+  loadsOfSnapshot,
+  openPresentWarehouse,
+  type PresentWarehouse,
+  type TableComparison,
+} from './compare.ts';
 export {
   type Connection,
   type SqlColumn,
@@ -52,6 +58,7 @@ export type {
   ListingWritten,
 } from './inventory.ts';
 export { type JobHistory, jobHistories, type StepEnd } from './jobs.ts';
+export { JournalLossError } from './journal.ts';
 export type {
   DifferingHours,
   LoadedQuery,
