@@ -13,6 +13,7 @@ import {
   type Purpose,
   type Query,
   type Role,
+  recordedSeriesQueries,
   seriesQueries,
   seriesQuery,
   settledDays,
@@ -24,7 +25,9 @@ import type { Client, GroupByDimension } from '../platform/index.ts';
 import { floorHour, formatInstant, formatWindow, type Instant, unionWindows, type Window } from '../time.ts';
 import {
   type Connection,
+  type ContradictedQuestion,
   type Contradiction,
+  contradictedQuestions,
   dueMonths,
   groupsByWorkspace,
   type PastComparison,
@@ -188,6 +191,24 @@ export async function openPast(options: {
     return { ...found, differences: found.differences.filter(({ bucketStart }) => !young.includes(bucketStart)) };
   }
 
+  /**
+   * Asks again what is on record as a contradiction and is not part of any question of tonight, such as a month that was
+   * asked by day because its total differed: otherwise it would stay on record although the platform agrees by now.
+   */
+  async function askRecorded(): Promise<Asked[]> {
+    const onRecord = await contradictedQuestions(verification.connection, account);
+    const open = onRecord.filter((one) => !asked.some(({ question }) => includesQuestion(question, one)));
+    const days = open.filter(({ purpose }) => purpose === 'days').map(({ window }) => window);
+    const groups = days.length === 0 ? 0 : await groupsByWorkspace(verification.connection, account, days);
+    const queries = [
+      ...daysQueries(unionWindows(days), options.role, groups).queries,
+      ...recordedSeriesQueries(open, options.role),
+    ];
+    const found = await askAll(queries.slice(0, Math.max(1, deepVerifyPages)));
+    asked.push(...found);
+    return found;
+  }
+
   /** A month in which series differ, asked for by day. */
   async function narrow({ query, comparison }: Asked): Promise<Asked[]> {
     const months = bucketsIn(query, comparison.differences).flatMap(splitAtMidnight);
@@ -228,11 +249,14 @@ export async function openPast(options: {
     },
 
     async series() {
-      if (everything.length === 0 || deepVerifyPages === 0) return [];
       const { connection } = verification;
-      const queries = await tonightsSeries(connection, account, everything, deepVerifyPages, options.role);
+      const isAsked = everything.length > 0 && deepVerifyPages > 0;
+      const queries = isAsked
+        ? await tonightsSeries(connection, account, everything, deepVerifyPages, options.role)
+        : [];
       const found = await askAll(queries);
       asked.push(...found);
+      found.push(...(await askRecorded()));
       const differing = found.filter(({ comparison }) => comparison.differences.length > 0);
       const byDay = differing.filter(({ question }) => question.unit === 'day');
       const byMonth = differing.filter(({ question }) => question.unit === 'month');
@@ -277,6 +301,17 @@ export async function openPast(options: {
 
     close: () => verification.close(),
   };
+}
+
+/** Whether an answer to a question says all that a contradiction on record is about. */
+function includesQuestion(question: PastQuestion, recorded: ContradictedQuestion): boolean {
+  return (
+    question.purpose === recorded.purpose &&
+    question.unit === recorded.unit &&
+    question.window.start <= recorded.window.start &&
+    question.window.end >= recorded.window.end &&
+    (question.billingDimension === undefined || question.billingDimension === recorded.billingDimension)
+  );
 }
 
 /** The questions about the series that are tonight's. */

@@ -121,7 +121,9 @@ export {
   unscaledDecimal,
 } from './values.ts';
 export {
+  type ContradictedQuestion,
   type Contradiction,
+  contradictedQuestions,
   dueMonths,
   groupsByWorkspace,
   type PastComparison,
