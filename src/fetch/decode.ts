@@ -13,6 +13,11 @@ export const usageScale = 6;
 export interface Expected {
   readonly window: Window;
   readonly resolution: AskedResolution;
+  /**
+   * Whether its hours are sums that are only compared (a control): they may be larger than what one hour of one series
+   * can be in the books. Days and months always are.
+   */
+  readonly isCompared?: boolean;
   /** Account, window, query and page, as messages name it. */
   readonly about: string;
 }
@@ -148,7 +153,7 @@ function pointColumns(capacity: number): {
 
 /** Decodes a page; its points are those given, where they were read before. */
 function decode(body: unknown, expected: Expected, scanned: DecodedPoints | undefined): DecodedPage {
-  const { window, resolution, about } = expected;
+  const { window, resolution, isCompared = resolution !== 'hourly', about } = expected;
   const unknownFields = new Set<string>();
 
   function refuse(place: string, found: unknown, wanted: string): never {
@@ -280,7 +285,7 @@ function decode(body: unknown, expected: Expected, scanned: DecodedPoints | unde
       const hasCost = cost.set(count, point['cost']);
       const hasUsage = usage.set(count, point['usage']);
       if (hasCost === undefined || hasUsage === undefined) {
-        const parts = resolution === 'hourly' ? undefined : partsOf(point['cost'], point['usage']);
+        const parts = isCompared ? partsOf(point['cost'], point['usage']) : undefined;
         if (parts !== undefined) {
           for (const part of parts) large.push({ entry: index, bucket, ...part });
           continue;
@@ -385,7 +390,7 @@ const largestAmount = 10n ** 18n - 1n;
 const maxParts = 1000;
 
 /**
- * A day or a month of 10^6 USD or 10^12 units and more, in parts that a column of points holds; every reader of points
+ * A sum over a day, a month or all series of an hour of 10^6 USD or 10^12 units and more, in parts that a column of points holds; every reader of points
  * adds them up. Undefined where an amount is no finite number, or beyond all parts.
  */
 function partsOf(cost: unknown, usage: unknown): Omit<Point, 'entry' | 'bucket'>[] | undefined {
