@@ -137,7 +137,12 @@ export function readYamlFile(file: string): string | undefined {
 function namedAlike(file: string): string[] {
   const folder = dirname(file);
   const own = basename(file);
-  const names = statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? readdirSync(folder) : [];
+  let names: string[] = [];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    // A folder that cannot be listed may have a file that can be read.
+  }
   const isAlike = (name: string) => name !== own && name.toLowerCase().replace(/\.yml$/, '.yaml') === own.toLowerCase();
   return names.filter(isAlike).map((name) => join(folder, name));
 }
