@@ -19,10 +19,12 @@ export type ApartContext = Pick<
   readonly effects: { now(): Instant };
   /** Names the process as a reader of the books. */
   readonly reader: string;
+  /** Whether it is a step of a job: then it prints the files that it wrote, not their rows. */
+  readonly isStep: boolean;
 };
 
 /** What the child is asked: the command, and its context as far as it is data. */
-export interface ApartRequest extends Pick<ApartContext, 'dir' | 'env' | 'json' | 'isTerminal' | 'layout'> {
+export interface ApartRequest extends Pick<ApartContext, 'dir' | 'env' | 'json' | 'isTerminal' | 'layout' | 'isStep'> {
   readonly name: ApartName;
   readonly input: CommandInput;
   readonly now: Instant;
@@ -57,6 +59,7 @@ export function apart(
         json,
         isTerminal,
         layout,
+        isStep: context.run !== undefined,
         now: effects.now(),
       };
       function onEvent(event: unknown): void {

@@ -1,13 +1,21 @@
 import { join } from 'node:path';
 import { prepareDecoding } from '../fetch/index.ts';
-import { rebuildLoads } from '../ingest/index.ts';
-import { openRebuildingWarehouse, type RebuildingBase, type SnapshotFacts } from '../warehouse/index.ts';
+import { rebuildLoads, withLandingLosses } from '../ingest/index.ts';
+import {
+  JournalLossError,
+  type LoadInBooks,
+  openRebuildingWarehouse,
+  type RebuildingBase,
+  type SnapshotFacts,
+} from '../warehouse/index.ts';
 import type { CommandContext } from './command.ts';
 
 export interface WarehouseAsked {
   /** The last journal event and the last load to take; undefined for all. */
   readonly throughEvent?: number | undefined;
   readonly throughLoad?: number | undefined;
+  /** Loads that must be there, and what is known of those that are lost. */
+  readonly loadsInBooks?: (() => Promise<readonly LoadInBooks[]>) | undefined;
   /** A snapshot to begin with; undefined for landing folder and journal alone. */
   readonly base?: RebuildingBase | undefined;
   /** Looks at what the new file knows before it gets its name; where this throws, the file is discarded. */
@@ -20,16 +28,22 @@ export interface WarehouseAsked {
  */
 export async function makeWarehouse(
   file: string,
-  { throughEvent, throughLoad, base, beforeFinish }: WarehouseAsked,
+  { throughEvent, throughLoad, loadsInBooks = async () => [], base, beforeFinish }: WarehouseAsked,
   { dir, effects, signal, progress }: CommandContext,
 ): Promise<{ loads: number }> {
   prepareDecoding();
-  const warehouse = await openRebuildingWarehouse(dir, file, { throughEvent, base, signal });
+  const landingRoot = join(dir, 'data', 'landing');
+  const opening = openRebuildingWarehouse(dir, file, { throughEvent, base, signal });
+  const warehouse = await opening.catch(async (error: unknown) => {
+    if (!(error instanceof JournalLossError) || base !== undefined) throw error;
+    throw await withLandingLosses(error, { landingRoot, afterLoad: 0, throughLoad, loadsInBooks });
+  });
   try {
     const loads = await rebuildLoads({
-      landingRoot: join(dir, 'data', 'landing'),
+      landingRoot,
       afterLoad: (await warehouse.knows()).loadNumber,
       throughLoad,
+      loadsInBooks,
       stages: warehouse.stages,
       log: effects.log,
       signal,

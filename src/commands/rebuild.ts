@@ -2,7 +2,13 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { exitCodes, UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
-import { isWarehouse, openPresentWarehouse, snapshotFile, type TableComparison } from '../warehouse/index.ts';
+import {
+  isWarehouse,
+  loadsOfSnapshot,
+  openPresentWarehouse,
+  snapshotFile,
+  type TableComparison,
+} from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { makeWarehouse } from './make-warehouse.ts';
 import { optionReader } from './options.ts';
@@ -30,8 +36,12 @@ export const rebuildCommand: Command = {
 
     const present = await openWhenFree(() => openPresentWarehouse(context.dir, context.signal), waitMs, context);
     try {
-      const through = { throughEvent: present?.lastEvent, throughLoad: present?.lastLoadNumber };
-      const { loads } = await makeWarehouse(file, through, context);
+      const asked = {
+        throughEvent: present?.lastEvent,
+        throughLoad: present?.lastLoadNumber,
+        loadsInBooks: () => present?.loads() ?? loadsOfSnapshot(context.dir, context.signal),
+      };
+      const { loads } = await makeWarehouse(file, asked, context);
       const isPublished = isWarehouse(context.dir, file);
       if (isPublished) await publishAnew(context);
       const tables = await present?.compareWith(file);

@@ -567,6 +567,15 @@ async function writeTable(context: ApartContext, question: Question, answer: Ans
     await context.write(`${shortest(join(published.folder, partitionsFolder))}${unchanged}\n`);
     return;
   }
+  async function writeFiles(): Promise<void> {
+    for (const { latest, path } of filesOf(published)) await context.write(`${shortest(latest ?? path)}${unchanged}\n`);
+  }
+  if (context.isStep) {
+    const cost = manifest.cost == null ? '' : `, ${manifest.cost} USD`;
+    await context.write(`(${rowCount}${cost}) ${describeCompleteness(state)}\n`);
+    await writeFiles();
+    return;
+  }
   const { columns, rows } = await firstRows(question, answer, maxShownRows);
   const layout = { ...context.layout, important: importantOf(report, columns) };
   const isVertical = openTable(columns, rows, { ...layout, isWhole: true }).isVertical;
@@ -579,7 +588,7 @@ async function writeTable(context: ApartContext, question: Question, answer: Ans
   const cut = manifest.rows > shown.length ? `, the first ${shown.length} are shown` : '';
   await context.write(`(${rowCount}${cut})${isOnTerminal ? '\n' : ' '}${describeCompleteness(state)}\n`);
   if (kept !== undefined) await context.write(`${kept.sentence}\n`);
-  for (const { latest, path } of filesOf(published)) await context.write(`${shortest(latest ?? path)}${unchanged}\n`);
+  await writeFiles();
   if (answer.isExcel) await context.write(`${roundingNote}\n`);
 }
 

@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
-import { basename } from 'node:path';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import {
   type Document,
   type ErrorCode,
@@ -107,16 +107,19 @@ export function endOf(file: string): Place {
 
 /**
  * The text of a file `*.yaml`, or undefined where there is none. Throws UsageError where it cannot be read, is no UTF-8
- * or over 1 MiB, and where one stands there under the other usual ending, `.yml`: it would be passed over in silence.
+ * or over 1 MiB, and where there is one with the ending `.yml` or in another case, which nothing would read.
  */
 export function readYamlFile(file: string): string | undefined {
   try {
     const found = statSync(file, { throwIfNoEntry: false });
     if (!found) {
-      const other = file.replace(/\.yaml$/, '.yml');
-      if (!statSync(other, { throwIfNoEntry: false })) return undefined;
+      const [other] = namedAlike(file);
+      if (other === undefined) return undefined;
       throw new UsageError(`${other}: found this file, expected the name ${basename(file)}; rename it`);
     }
+    const [second] = namedAlike(file);
+    if (second !== undefined)
+      throw new UsageError(`${second}: found this file beside ${basename(file)}, expected one; remove one`);
     if (!found.isFile()) throw new UsageError(`${file}: found no file of text, expected YAML; move it away`);
     if (found.size > maxFileBytes) throw new UsageError(`${file}: ${tooLarge(found.size)}`);
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
@@ -128,6 +131,20 @@ export function readYamlFile(file: string): string | undefined {
       : `cannot be read (${code}); let the user who runs costbook read it`;
     throw new UsageError(`${file}: ${fault}`, { cause: error });
   }
+}
+
+/** Files that somebody may mean for this one: with the ending `.yml`, or with letters of another case. */
+function namedAlike(file: string): string[] {
+  const folder = dirname(file);
+  const own = basename(file);
+  let names: string[] = [];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    // A folder that cannot be listed may have a file that can be read.
+  }
+  const isAlike = (name: string) => name !== own && name.toLowerCase().replace(/\.yml$/, '.yaml') === own.toLowerCase();
+  return names.filter(isAlike).map((name) => join(folder, name));
 }
 
 function tooLarge(bytes: number): string {

@@ -82,7 +82,9 @@ function keyOf({ workspace, resourceType, resourceName, resourceUuid, billingDim
 
 /** A page's body, as it came, as typed columns; `about` names account, window, query and page in messages. */
 export async function readPage(body: RawBody, query: Query, about: string): Promise<DecodedPage> {
-  const expected = { window: query.window, resolution: query.resolution ?? 'hourly', about } as const;
+  const resolution = query.resolution ?? 'hourly';
+  const isCompared = resolution !== 'hourly' || query.purpose === 'control';
+  const expected = { window: query.window, resolution, isCompared, about };
   const page = await decodeElsewhere(body, expected);
   return page ?? decodeBytes(await unpackBody(body), expected, parseBytes);
 }

@@ -13,6 +13,11 @@ export const usageScale = 6;
 export interface Expected {
   readonly window: Window;
   readonly resolution: AskedResolution;
+  /**
+   * Whether its hours are sums that are only compared (a control): they may be larger than what one hour of one series
+   * can be in the books. Days and months always are.
+   */
+  readonly isCompared?: boolean;
   /** Account, window, query and page, as messages name it. */
   readonly about: string;
 }
@@ -286,7 +291,7 @@ function placeOf(at: string, position: number): string {
 }
 
 function openSeriesReader(reader: PageReader, seriesCount: number): SeriesReader {
-  const { window, resolution } = reader;
+  const { window, resolution, isCompared = resolution !== 'hourly' } = reader;
   const buckets = bucketsOf(window, resolution);
   const bucketTexts = buckets.map(({ start }) => formatInstant(start));
   const bucketName = bucketNames[resolution];
@@ -304,7 +309,7 @@ function openSeriesReader(reader: PageReader, seriesCount: number): SeriesReader
   /** Adds amounts that a column refused: in parts where they are merely too large for it. */
   function addLarge(point: Json, entry: number, bucket: number, at: string, position: number): void {
     const { cost, usage } = point;
-    const parts = resolution === 'hourly' ? undefined : partsOf(cost, usage);
+    const parts = isCompared ? partsOf(cost, usage) : undefined;
     if (parts === undefined) {
       const { field, wanted } = columns.refused(cost);
       refuse(reader, `${placeOf(at, position)}.${field}`, point[field], wanted);
@@ -416,8 +421,8 @@ const largestAmount = 10n ** 18n - 1n;
 const maxParts = 1000;
 
 /**
- * A day or a month of 10^6 USD or 10^12 units and more, in parts that a column of points holds; every reader of points
- * adds them up. Undefined where an amount is no finite number, or beyond all parts.
+ * A sum of 10^6 USD or 10^12 units and more, in parts that a column of points holds; every reader of points adds them up.
+ * Undefined where an amount is no finite number, or beyond all parts.
  */
 function partsOf(cost: unknown, usage: unknown): Omit<Point, 'entry' | 'bucket'>[] | undefined {
   const costs = amountsIn(cost, costScale);

@@ -5,9 +5,12 @@ export { costScale, usageScale } from './decode.ts';
 export { prepareDecoding } from './decoding.ts';
 export * from './grain.ts';
 export {
+  DamagedPageError,
+  damagedPages,
   describeLoad,
   type LandedAnswers,
   type LandedLoad,
+  type LandedLoss,
   missingPages,
   openLandedAnswers,
   parseWindow,

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { UnprovenError } from '../errors.ts';
+import { shellWord } from '../shell-word.ts';
 import { formatWindow, parseRfc3339, type Window } from '../time.ts';
 import { type PageSink, readPage } from './ask.ts';
 import type { DecodedPage } from './decode.ts';
 import { describeQuery, type Query, queryParameters } from './grain.ts';
-import { foldersIn, type LandedPage, type LoadRecord, loadFile, loadFolderPattern } from './landing.ts';
+import { foldersIn, type LandedPage, type LoadRecord, loadFile, loadFolderPattern, placeOf } from './landing.ts';
 
 /** A load as its folder tells it. */
 export interface LandedLoad {
@@ -31,29 +32,76 @@ export function describeLoad({ record, account, window }: LandedLoad): string {
   return `load ${record.loadNumber} of account ${account}, window ${formatWindow(window)}`;
 }
 
-/**
- * Every load of which the landing folder knows, in the order of their numbers.
- * Throws UnprovenError naming the file where a `load.json` cannot be read, or where two loads have one number.
- */
-export async function readLandedLoads(root: string): Promise<LandedLoad[]> {
+/** A folder of a load that cannot be read, or that is not in its place. */
+export interface LandedLoss {
+  readonly loadNumber: number;
+  /** The folder, relative to the landing root. */
+  readonly place: string;
+  /** Undefined where `load.json` does not say it. */
+  readonly account: string | undefined;
+  readonly window: Window | undefined;
+  /** What is wrong with it. */
+  readonly problem: string;
+  /** A command of the shell that puts it right; undefined where none does. */
+  readonly remedy: string | undefined;
+}
+
+/** What a landing folder holds. */
+export interface LandedLoads {
+  /** In the order of their numbers. */
+  readonly loads: readonly LandedLoad[];
+  readonly losses: readonly LandedLoss[];
+}
+
+/** Every load of the landing folder, and every folder of a load that cannot be read or is not in its place. */
+export async function readLandedLoads(root: string): Promise<LandedLoads> {
   const loads: LandedLoad[] = [];
+  const losses: LandedLoss[] = [];
   for (const account of await foldersIn(root)) {
     // Where pages arrive is hidden; no account's folder is.
     if (account.startsWith('.')) continue;
     for (const name of await foldersIn(join(root, account))) {
-      if (loadFolderPattern.test(name)) loads.push(await readLoad(root, join(account, name)));
+      const number = loadFolderPattern.exec(name)?.[1];
+      if (number === undefined) continue;
+      const read = await readLoad(root, join(account, name), Number(number));
+      if ('problem' in read) losses.push(read);
+      else loads.push(read);
     }
   }
   loads.sort((a, b) => a.record.loadNumber - b.record.loadNumber);
-  for (const [index, load] of loads.entries()) {
-    const before = loads[index - 1];
-    if (before?.record.loadNumber === load.record.loadNumber) {
-      throw new UnprovenError(
-        `${join(root, before.place)} and ${join(root, load.place)} are both load ${load.record.loadNumber}`,
-      );
-    }
+  const placed: LandedLoad[] = [];
+  for (const load of loads) {
+    const right = placeOf(load.account, load.record.loadNumber);
+    const before = placed.at(-1);
+    if (load.place !== right) losses.push(misplaced(root, load, right, loads));
+    else if (before?.record.loadNumber === load.record.loadNumber) losses.push(doubled(root, load, before));
+    else placed.push(load);
   }
-  return loads;
+  return { loads: placed, losses };
+}
+
+/** A second load of the same number: one of the two is of other books. */
+function doubled(root: string, { place, account, window, record }: LandedLoad, before: LandedLoad): LandedLoss {
+  const problem = `${join(root, before.place)} and ${join(root, place)} are both load ${record.loadNumber}; one is of other books`;
+  return { loadNumber: record.loadNumber, place, account, window, problem, remedy: undefined };
+}
+
+/** A folder that holds the load of another place: that load, or a copy of it. */
+function misplaced(root: string, load: LandedLoad, right: string, loads: readonly LandedLoad[]): LandedLoss {
+  const { place, account, window, record } = load;
+  const isCopy = loads.some((other) => other.place === right);
+  const from = join(root, place);
+  const moves = isCopy
+    ? `mv ${shellWord(from)} ${shellWord(`${from}.copy`)}`
+    : `mkdir -p ${shellWord(join(root, dirname(right)))} && mv ${shellWord(from)} ${shellWord(join(root, right))}`;
+  return {
+    loadNumber: record.loadNumber,
+    place,
+    account,
+    window,
+    problem: isCopy ? `${from} is a copy of ${right}` : `its folder is ${from}, expected ${right}`,
+    remedy: moves,
+  };
 }
 
 /** The page files of a load that are not in its folder. */
@@ -72,6 +120,28 @@ export async function missingPages(root: string, { place, pages }: LandedLoad): 
   return missing;
 }
 
+/** The page files of a load that are not as they were stored, each with what was found. */
+export async function damagedPages(root: string, { place, pages }: LandedLoad): Promise<string[]> {
+  const damaged: string[] = [];
+  for (const { file, sha256 } of pages) {
+    try {
+      const bytes = await readFile(join(root, place, file));
+      if (sha256Of(bytes) !== sha256) damaged.push(`${file} is not as it was stored (${bytes.length} bytes)`);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOENT') damaged.push(`${file} cannot be read (${code})`);
+    }
+  }
+  return damaged;
+}
+
+/** A page's file is not as it was stored. */
+export class DamagedPageError extends UnprovenError {}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
 /** The answers of a landed load: they are read with the same decoder as those of the platform. */
 export function openLandedAnswers(root: string, load: LandedLoad): LandedAnswers {
   const unasked = new Set(load.pages.map(({ query }) => query));
@@ -87,9 +157,11 @@ export function openLandedAnswers(root: string, load: LandedLoad): LandedAnswers
       unasked.delete(name);
       async function read({ file, number, sha256 }: LandedPage): Promise<DecodedPage> {
         const path = join(root, load.place, file);
-        const bytes = await readFile(path);
-        if (createHash('sha256').update(bytes).digest('hex') !== sha256) {
-          throw new UnprovenError(`${about}: ${path} is not as it was landed: bring it back from a backup`);
+        const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+          throw new DamagedPageError(`${about}: ${path} cannot be read (${error.code})`, { cause: error });
+        });
+        if (sha256Of(bytes) !== sha256) {
+          throw new DamagedPageError(`${about}: ${path} is not as it was stored: restore it from a backup`);
         }
         return readPage({ bytes, gzipped: file.endsWith('.gz') }, query, `${about}, page ${number}`);
       }
@@ -114,24 +186,26 @@ export function openLandedAnswers(root: string, load: LandedLoad): LandedAnswers
   };
 }
 
-async function readLoad(root: string, place: string): Promise<LandedLoad> {
+async function readLoad(root: string, place: string, loadNumber: number): Promise<LandedLoad | LandedLoss> {
   const path = join(root, place, loadFile);
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') throw new UnprovenError(`${path} is missing: bring it back from a backup`);
-    throw error;
-  });
   let said: Readonly<Record<string, unknown>>;
+  const loss = { loadNumber, place, account: undefined, window: undefined, remedy: undefined };
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return { ...loss, problem: code === 'ENOENT' ? `${path} is missing` : `${path} cannot be read (${code})` };
+  }
   try {
     said = JSON.parse(text);
   } catch {
-    throw new UnprovenError(`${path} is no JSON: bring it back from a backup`);
+    return { ...loss, problem: `${path} is not JSON` };
   }
   const wrong = Object.entries(loadFields)
     .filter(([name, isRight]) => !isRight(said?.[name]))
     .map(([name]) => name);
-  if (wrong.length > 0) {
-    throw new UnprovenError(`${path}: ${wrong.join(', ')} cannot be read: bring it back from a backup`);
-  }
+  if (wrong.length > 0) return { ...loss, problem: `${path}: ${wrong.join(', ')} cannot be read` };
   const { account, window, pages, claimedEnd, seenAt, platformAt, askedAt: _, ...record } = said;
   return {
     place,

@@ -194,7 +194,7 @@ class IncomingFolder implements LandingFolder {
   }
 
   async file(record: LoadRecord, keepBodies: boolean): Promise<string> {
-    const place = join(safeName(this.#of.account), loadFolder(record.loadNumber));
+    const place = placeOf(this.#of.account, record.loadNumber);
     const target = join(this.#root, place);
     const names = [...this.#pages.keys()];
     if (!keepBodies) await removeAll(this.path, names);
@@ -264,6 +264,11 @@ export const loadFolderPattern = /^load-(\d{9,})$/;
 
 function loadFolder(loadNumber: number): string {
   return `load-${String(loadNumber).padStart(9, '0')}`;
+}
+
+/** Where a load's folder is, relative to the landing root. */
+export function placeOf(account: string, loadNumber: number): string {
+  return join(safeName(account), loadFolder(loadNumber));
 }
 
 async function removeAll(folder: string, names: readonly string[]): Promise<void> {

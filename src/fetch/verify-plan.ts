@@ -204,6 +204,37 @@ export function seriesQueries(
   ];
 }
 
+/** A question of which the answer is on record as a contradiction. */
+export interface RecordedQuestion {
+  readonly purpose: 'days' | 'months' | SeriesQuestion;
+  readonly unit: 'day' | 'month';
+  /** Undefined where it is about all of them. */
+  readonly billingDimension: string | undefined;
+  readonly window: Window;
+}
+
+/** The queries that ask again what is on record of the series, in its order, those that touch as one. */
+export function recordedSeriesQueries(recorded: readonly RecordedQuestion[], role: Role | undefined): Query[] {
+  const groups = new Map<string, RecordedQuestion[]>();
+  for (const one of recorded) {
+    if (one.purpose !== 'series' && one.purpose !== 'names') continue;
+    const key = JSON.stringify([one.purpose, one.unit, one.billingDimension]);
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return [...groups.values()].flatMap((group) => {
+    const [{ purpose, unit, billingDimension } = { purpose: '', unit: '', billingDimension: undefined }] = group;
+    const stretches = unionWindows(group.map(({ window }) => window));
+    const windows =
+      unit === 'month' ? stretches : coverWindows(stretches.flatMap(splitAtMidnight), maxWindowDays.daily * dayMs);
+    const resolution = unit === 'month' ? 'monthly' : 'daily';
+    return windows.map((window) =>
+      purpose === 'names'
+        ? namesQuery(window, resolution, role, { billingDimension })
+        : seriesQuery(window, resolution, { billingDimension }),
+    );
+  });
+}
+
 /**
  * Those slices that were verified longest ago, or never, as many as `maxPages` pages hold, and one at least. A year of
  * everything is a night's work by itself: what a night costs is not to grow with the past.

@@ -19,7 +19,7 @@ import { openPast, type PastVerification } from './verify.ts';
 import { ingestWindows, isHopeless } from './windows.ts';
 
 export type { ListingSummary } from './inventory.ts';
-export { rebuildLoads } from './rebuild.ts';
+export { rebuildLoads, withLandingLosses } from './rebuild.ts';
 export type { IngestProgress, IngestRequest, IngestTools, RequestCounts } from './tools.ts';
 export { tonightsSeries } from './verify.ts';
 

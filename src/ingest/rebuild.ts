@@ -4,16 +4,19 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import type { Log } from '../effects.ts';
 import { CostbookError, MachineError, UnprovenError } from '../errors.ts';
 import {
+  DamagedPageError,
+  damagedPages,
   describeLoad,
   type LandedLoad,
+  type LandedLoss,
   missingPages,
   openLandedAnswers,
   parseWindow,
   readLandedLoads,
 } from '../fetch/index.ts';
 import { shellWord } from '../shell-word.ts';
-import { formatInstant, unionWindows } from '../time.ts';
-import type { LoadFacts, LoadWritten, Stage } from '../warehouse/index.ts';
+import { formatInstant, formatWindow, unionWindows, type Window } from '../time.ts';
+import type { LoadFacts, LoadInBooks, LoadWritten, Stage } from '../warehouse/index.ts';
 import { readWindow } from './window.ts';
 
 /** Each query holds one of libuv's four threads; one is left to read files meanwhile. */
@@ -26,8 +29,8 @@ const loadsNamed = 20;
  * Makes loads again from the landing folder, in the order of their numbers: the same queries, decoder, stage and
  * proofs as an ingest, with the landing folder as the platform. Returns how many there were.
  *
- * Throws UnprovenError where answers are missing (naming every load that lacks them), are not as they were landed, do
- * not prove any more, or are not those that are asked for now.
+ * Throws UnprovenError where answers are missing or damaged (naming every load that cannot be made, and the commands
+ * that put it right), do not prove any more, or are not those that are asked for now.
  */
 export async function rebuildLoads(options: {
   landingRoot: string;
@@ -35,18 +38,16 @@ export async function rebuildLoads(options: {
   afterLoad: number;
   /** The last load to make; undefined for all that were landed. */
   throughLoad: number | undefined;
+  /** The loads that the books or their snapshot have: they must be here, and they say the windows of lost folders. */
+  loadsInBooks: () => Promise<readonly LoadInBooks[]>;
   /** So many windows are on their way at once: some are read while the one before them is compared or written. */
   stages: readonly Stage[];
   log: Log;
   signal: AbortSignal;
   onProgress(done: number, of: number): void;
 }): Promise<number> {
-  const { landingRoot, signal } = options;
-  const landed = await readLandedLoads(landingRoot);
-  const { afterLoad: first } = options;
-  const last = options.throughLoad ?? landed.at(-1)?.record.loadNumber ?? 0;
-  const loads = landed.filter(({ record }) => record.loadNumber > first && record.loadNumber <= last);
-  const withAnswers = await findAnswers(landingRoot, loads, { first, last });
+  const { signal } = options;
+  const { loads, withAnswers, reportDamage } = await findAnswers(options);
   const queries = pLimit(queriesAtOnce);
   const written: Promise<void>[] = [];
   try {
@@ -71,6 +72,8 @@ export async function rebuildLoads(options: {
       written.push(writing);
     }
     await Promise.all(written);
+  } catch (error) {
+    throw isDamagedPage(error) ? await reportDamage() : error;
   } finally {
     await Promise.allSettled(written); // nothing is on its way when this ends
   }
@@ -89,43 +92,143 @@ async function settle(work: Promise<void> | undefined): Promise<() => void> {
   }
 }
 
-/** The loads whose answers are all there. Throws UnprovenError naming those that cannot be made without. */
-async function findAnswers(
-  root: string,
-  loads: readonly LandedLoad[],
-  { first, last }: { first: number; last: number },
-): Promise<Set<LandedLoad>> {
-  const withAnswers = new Set<LandedLoad>();
-  const lacking: { line: string; load: LandedLoad | undefined }[] = [];
-  const byNumber = new Map(loads.map((load) => [load.record.loadNumber, load]));
+function isDamagedPage(error: unknown): boolean {
+  return error instanceof DamagedPageError || (error instanceof Error && error.cause instanceof DamagedPageError);
+}
+
+type Loss = Omit<LandedLoss, 'place'>;
+
+interface Answers {
+  readonly loads: readonly LandedLoad[];
+  readonly withAnswers: ReadonlySet<LandedLoad>;
+  /** Reads every page and returns the error that names all losses. */
+  reportDamage(): Promise<UnprovenError>;
+}
+
+/** The loads to make, and which of them have all their answers. Throws UnprovenError naming all that is lost. */
+async function findAnswers({
+  landingRoot: root,
+  afterLoad: first,
+  throughLoad,
+  loadsInBooks,
+}: {
+  landingRoot: string;
+  afterLoad: number;
+  throughLoad: number | undefined;
+  loadsInBooks: () => Promise<readonly LoadInBooks[]>;
+}): Promise<Answers> {
+  const landed = await readLandedLoads(root);
+  const inBooks = new Map((await loadsInBooks()).map((load) => [load.loadNumber, load]));
+  const last =
+    throughLoad ?? [landed.loads.at(-1)?.record.loadNumber ?? 0, ...inBooks.keys()].reduce((a, b) => Math.max(a, b));
+  const isWanted = (number: number) => number > first && number <= last;
+  const loads = landed.loads.filter(({ record }) => isWanted(record.loadNumber));
+  const folders = landed.losses.filter(({ loadNumber }) => isWanted(loadNumber));
+  const present = new Set([...loads.map(({ record }) => record.loadNumber), ...folders.map((loss) => loss.loadNumber)]);
+  const losses: Loss[] = [...folders];
   for (let number = first + 1; number <= last; number += 1) {
-    const load = byNumber.get(number);
-    if (load === undefined) {
-      lacking.push({ line: `load ${number}: its folder is missing`, load });
-      continue;
-    }
+    if (present.has(number)) continue;
+    const problem = 'its folder is missing';
+    losses.push({ loadNumber: number, account: undefined, window: undefined, problem, remedy: undefined });
+  }
+  const withAnswers = new Set<LandedLoad>();
+  for (const load of loads) {
     const missing = await missingPages(root, load);
     if (missing.length === 0) withAnswers.add(load);
     else if (load.record.proofs === null) {
-      const pages = `${missing.length} of ${load.pages.length} pages`;
-      lacking.push({ line: `${describeLoad(load)}: ${pages} are missing, beginning with ${missing[0]}`, load });
+      losses.push(
+        lossOf(load, `${missing.length} of ${load.pages.length} pages are missing, beginning with ${missing[0]}`),
+      );
     }
   }
-  if (lacking.length === 0) return withAnswers;
-  const named = lacking.slice(0, loadsNamed).map(({ line }) => line);
-  const spans = unionWindows(lacking.flatMap(({ load }) => load?.window ?? []));
-  const [from, to] = [spans[0]?.start, spans.at(-1)?.end];
-  const range =
-    from === undefined || to === undefined ? '' : ` --from ${formatInstant(from)} --to ${formatInstant(to)}`;
-  throw new UnprovenError(
+  async function reportDamage(): Promise<UnprovenError> {
+    const all = [...losses];
+    for (const load of loads) {
+      const isNeeded = withAnswers.has(load) || load.record.proofs === null;
+      const [damaged, ...more] = isNeeded ? await damagedPages(root, load) : [];
+      if (damaged === undefined) continue;
+      const others = more.length === 0 ? '' : `, and ${more.length} more of its pages`;
+      all.push(lossOf(load, `${damaged}${others}`));
+    }
+    return lossError(
+      root,
+      all.map((loss) => fromBooks(root, loss, inBooks.get(loss.loadNumber))),
+    );
+  }
+  if (losses.length > 0) throw await reportDamage();
+  return { loads, withAnswers, reportDamage };
+}
+
+/** What is lost of the journal, together with all that the landing folder lost. */
+export async function withLandingLosses(
+  journalLoss: UnprovenError,
+  of: Parameters<typeof findAnswers>[0],
+): Promise<UnprovenError> {
+  const books =
+    'The books themselves do not need it: they stay right, and so do reports; only making them from nothing does';
+  const text = `${journalLoss.message}. ${books}`;
+  try {
+    await findAnswers(of);
+    return new UnprovenError(text, { cause: journalLoss });
+  } catch (error) {
+    if (!(error instanceof UnprovenError)) throw error;
+    return new UnprovenError(`${text}\n${error.message}`, { cause: journalLoss });
+  }
+}
+
+function lossOf({ record, account, window }: LandedLoad, problem: string): Loss {
+  return { loadNumber: record.loadNumber, account, window, problem, remedy: undefined };
+}
+
+/** A loss with what the books know of it. */
+function fromBooks(root: string, loss: Loss, load: LoadInBooks | undefined): Loss {
+  if (load === undefined) return loss;
+  const isGone = loss.problem === 'its folder is missing' && load.landing !== undefined;
+  return {
+    ...loss,
+    account: loss.account ?? load.account,
+    window: loss.window ?? load.window,
+    problem: isGone
+      ? `its folder ${join(root, load.landing)} is missing, expected the answers of ${load.requests} requests`
+      : loss.problem,
+  };
+}
+
+/** What names every loss, with the commands that put it right. */
+async function lossError(root: string, losses: readonly Loss[]): Promise<UnprovenError> {
+  const sorted = [...losses].sort((a, b) => a.loadNumber - b.loadNumber);
+  const lines = sorted.map(({ loadNumber, account, window, problem }) => {
+    const whose = account === undefined ? '' : ` of account ${account}`;
+    return `load ${loadNumber}${whose}${window === undefined ? '' : `, window ${formatWindow(window)}`}: ${problem}`;
+  });
+  const named = lines.slice(0, loadsNamed);
+  const remedies = sorted.flatMap(({ remedy }) => remedy ?? []);
+  const lost = sorted.filter(({ remedy }) => remedy === undefined);
+  const numbers = new Set(sorted.map(({ loadNumber }) => loadNumber)).size;
+  return new UnprovenError(
     [
-      `${root} lacks answers of ${lacking.length} load${lacking.length === 1 ? '' : 's'}:`,
+      `${root} lacks answers of ${numbers} load${numbers === 1 ? '' : 's'}:`,
       ...named,
-      ...(lacking.length > named.length ? [`and of ${lacking.length - named.length} more`] : []),
-      'bring them back from a backup; or fetch those hours again, as the platform has them today, into books of their own:',
-      ...(await refetchCommands(dirname(dirname(root)), range)),
+      ...(lines.length > named.length ? [`and of ${lines.length - named.length} more`] : []),
+      ...(remedies.length === 0 ? [] : ['folders that are in a wrong place: move them, and run this again:']),
+      ...remedies.map((command) => `  ${command}`),
+      ...(lost.length === 0
+        ? []
+        : [
+            'restore what is lost from a backup; or fetch those hours again, as the platform has them today, into books of their own:',
+            ...(await refetchCommands(dirname(dirname(root)), rangeOf(lost.map(({ window }) => window)))),
+          ]),
     ].join('\n'),
   );
+}
+
+/** The options of an ingest that looks at these windows; none where a window is not known, as it may be any. */
+function rangeOf(windows: readonly (Window | undefined)[]): string {
+  const known = windows.filter((window) => window !== undefined);
+  const spans = unionWindows(known);
+  const [from, to] = [spans[0]?.start, spans.at(-1)?.end];
+  if (from === undefined || to === undefined || known.length < windows.length) return '';
+  return ` --from ${formatInstant(from)} --to ${formatInstant(to)}`;
 }
 
 /** What a project has that is not its settings; a rebuild that is under way makes a file and folders of these endings. */

@@ -13,6 +13,7 @@ import {
   type Purpose,
   type Query,
   type Role,
+  recordedSeriesQueries,
   seriesQueries,
   seriesQuery,
   settledDays,
@@ -25,7 +26,9 @@ import { floorHour, formatInstant, formatWindow, type Instant, unionWindows, typ
 import {
   type ComparedTotals,
   type Connection,
+  type ContradictedQuestion,
   type Contradiction,
+  contradictedQuestions,
   dueMonths,
   groupsByWorkspace,
   type PastComparison,
@@ -147,13 +150,12 @@ async function verifyDays(past: Past): Promise<Window[]> {
 async function verifySeries(past: Past): Promise<Window[]> {
   const { deepVerifyPages } = past.request.config;
   const everything = settledDaysOf(past, everyDay);
-  if (everything.length === 0 || deepVerifyPages === 0) return [];
+  const isAsked = everything.length > 0 && deepVerifyPages > 0;
   const { connection } = past.verification;
-  const found = await askAll(
-    past,
-    await tonightsSeries(connection, past.account, everything, deepVerifyPages, past.role),
-  );
+  const queries = isAsked ? await tonightsSeries(connection, past.account, everything, deepVerifyPages, past.role) : [];
+  const found = await askAll(past, queries);
   past.asked.push(...found);
+  found.push(...(await askRecorded(past)));
   const differing = found.filter(({ comparison }) => comparison.differences.length > 0);
   const byDay = differing.filter(({ question }) => question.unit === 'day');
   const byMonth = differing.filter(({ question }) => question.unit === 'month');
@@ -255,6 +257,33 @@ async function askAll(past: Past, queries: readonly Query[]): Promise<Asked[]> {
     if (result.status === 'rejected') throw result.reason;
     return result.value;
   });
+}
+
+/**
+ * Asks again what is on record as a contradiction and is not part of any question of tonight, such as a month that was
+ * asked by day because its total differed: otherwise it would stay on record although the platform agrees by now.
+ */
+async function askRecorded(past: Past): Promise<Asked[]> {
+  const { account, role, verification } = past;
+  const onRecord = await contradictedQuestions(verification.connection, account);
+  const open = onRecord.filter((one) => !past.asked.some(({ question }) => includesQuestion(question, one)));
+  const days = open.filter(({ purpose }) => purpose === 'days').map(({ window }) => window);
+  const groups = days.length === 0 ? 0 : await groupsByWorkspace(verification.connection, account, days);
+  const queries = [...daysQueries(unionWindows(days), role, groups).queries, ...recordedSeriesQueries(open, role)];
+  const found = await askAll(past, queries.slice(0, Math.max(1, past.request.config.deepVerifyPages)));
+  past.asked.push(...found);
+  return found;
+}
+
+/** Whether an answer to a question says all that a contradiction on record is about. */
+function includesQuestion(question: PastQuestion, recorded: ContradictedQuestion): boolean {
+  return (
+    question.purpose === recorded.purpose &&
+    question.unit === recorded.unit &&
+    question.window.start <= recorded.window.start &&
+    question.window.end >= recorded.window.end &&
+    (question.billingDimension === undefined || question.billingDimension === recorded.billingDimension)
+  );
 }
 
 /** A month in which series differ, asked for by day. */

@@ -24,9 +24,8 @@ export type JobsPlace = Omit<JobInput, 'text' | 'file' | 'isBuiltIn'> & {
  * one is in its `problem`.
  */
 export function readJobs(place: JobsPlace): readonly JobReading[] {
-  const own = filesIn(join(place.dir, 'jobs'));
-  const names = [...new Set([...filesIn(builtIn).names, ...own.names])].sort();
-  return [...names.map((name) => readFile(name, place)), ...own.strays];
+  const { names, strays } = filesOf(place.dir);
+  return [...names.map((name) => readFile(name, place)), ...strays];
 }
 
 /** Every job. Throws one UsageError that lists what is wrong with any of them. */
@@ -39,8 +38,9 @@ export function loadJobs(place: JobsPlace): readonly Job[] {
 
 /** One job's file. Throws UsageError where there is none of the name. */
 export function readNamedJob(name: string, place: JobsPlace): JobReading {
-  const names = jobNames(place.dir);
-  if (names.includes(name)) return readFile(name, place);
+  const { names, strays } = filesOf(place.dir);
+  if (names.includes(name)) return withStrays(readFile(name, place), strays);
+  if (strays.length > 0) throw new UsageError(strays.map(({ problem }) => problem).join('\n'));
   if (reservedNames.some((reserved) => reserved === name)) {
     throw new UsageError(`jobs/${name}.yaml is no job: expected one of ${oneOf(names)}`);
   }
@@ -60,9 +60,22 @@ export function loadJob(name: string, place: JobsPlace): Job {
 
 /** The names of all jobs, sorted. Throws UsageError for files that have no name of a job. */
 export function jobNames(dir: string): readonly string[] {
+  const { names, strays } = filesOf(dir);
+  if (strays.length > 0) throw new UsageError(strays.map(({ problem }) => problem).join('\n'));
+  return names;
+}
+
+/** The names of all jobs, sorted, and the files of a project that are none as they are named. */
+function filesOf(dir: string): { names: readonly string[]; strays: readonly JobReading[] } {
   const own = filesIn(join(dir, 'jobs'));
-  if (own.strays.length > 0) throw new UsageError(own.strays.map(({ problem }) => problem).join('\n'));
-  return [...new Set([...filesIn(builtIn).names, ...own.names])].sort();
+  return { names: [...new Set([...filesIn(builtIn).names, ...own.names])].sort(), strays: own.strays };
+}
+
+/** A job's reading with what is wrong in the folder: one mistake does not hide another. */
+function withStrays(reading: JobReading, strays: readonly JobReading[]): JobReading {
+  if (strays.length === 0) return reading;
+  const problems = [...strays, reading].flatMap(({ problem }) => problem ?? []);
+  return { ...reading, job: undefined, problem: problems.join('\n') };
 }
 
 /** The names of a folder's jobs, and the files that are none as they are named. */
@@ -76,10 +89,18 @@ function filesIn(folder: string): { names: readonly string[]; strays: readonly J
     strays.push({ name, file, job: undefined, steps: [], problem: `${file}: ${fault}` });
   }
   for (const file of files.sort()) {
-    if (file.endsWith('.yml')) refuse(file, 'found this file, expected the ending .yaml; rename it');
-    if (!file.endsWith('.yaml')) continue;
+    if (!/\.ya?ml$/i.test(file)) continue;
+    if (!file.endsWith('.yaml')) {
+      refuse(file, 'found this file, expected the ending .yaml; rename it');
+      continue;
+    }
     const name = basename(file, '.yaml');
-    if (reservedNames.some((reserved) => reserved === name)) continue;
+    const reserved = reservedNames.find((each) => each === name.toLowerCase());
+    if (reserved === name) continue;
+    if (reserved !== undefined) {
+      refuse(file, `found this file, expected the name ${reserved}.yaml; rename it`);
+      continue;
+    }
     if (/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/.test(name)) names.push(name);
     else {
       refuse(file, `found ${quoted(name)} as a job's name, expected letters, digits and . _ -; rename the file`);

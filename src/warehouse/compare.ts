@@ -1,11 +1,13 @@
 import { stat } from 'node:fs/promises';
-import { UsageError } from '../errors.ts';
+import { CostbookError, UsageError } from '../errors.ts';
+import type { Window } from '../time.ts';
 import type { Connection, SqlRow } from './connection.ts';
 import { openDatabase } from './database.ts';
 import { repairs } from './intactness.ts';
 import { lastApplied } from './journal.ts';
 import { foreignMigration } from './migrate.ts';
-import type { SnapshotFacts } from './seal.ts';
+import { snapshotFile } from './published.ts';
+import { readSeal, type SnapshotFacts } from './seal.ts';
 import { factsOf } from './snapshot.ts';
 import { readSql } from './sql-files.ts';
 import { attach, countDifference, makeDifference } from './statements.ts';
@@ -26,12 +28,23 @@ export interface TableComparison {
   readonly there: readonly SqlRow[];
 }
 
+/** A load as the books have it. */
+export interface LoadInBooks {
+  readonly loadNumber: number;
+  readonly account: string;
+  readonly window: Window;
+  readonly requests: number;
+  /** Its folder, relative to the landing root. */
+  readonly landing: string;
+}
+
 /** The present warehouse, held for reading: no writer can start until it is closed. */
 export interface PresentWarehouse {
   readonly lastLoadNumber: number;
   /** The last event of the journal that is in it. */
   readonly lastEvent: number;
   facts(): Promise<SnapshotFacts>;
+  loads(): Promise<LoadInBooks[]>;
   /** Every table beside that of another warehouse file, as bags of rows. The file must not be open in this process. */
   compareWith(file: string): Promise<TableComparison[]>;
   close(): void;
@@ -65,6 +78,7 @@ export async function openPresentWarehouse(dir: string, signal?: AbortSignal): P
       lastLoadNumber: Number(loads?.['load_number']),
       lastEvent: await lastApplied(connection),
       facts: () => factsOf(connection, 'wh'),
+      loads: () => loadsIn(connection),
       async compareWith(other) {
         await connection.run(attach(other, 'rebuilt', 'read'));
         const compared: TableComparison[] = [];
@@ -76,6 +90,35 @@ export async function openPresentWarehouse(dir: string, signal?: AbortSignal): P
     };
   } catch (error) {
     database.close();
+    throw error;
+  }
+}
+
+async function loadsIn(connection: Connection): Promise<LoadInBooks[]> {
+  const rows = await connection.rows(await readSql('compare', 'loads'));
+  return rows.map((row) => ({
+    loadNumber: Number(row['load_number']),
+    account: String(row['account']),
+    window: { start: Number(row['window_start']), end: Number(row['window_end']) },
+    requests: Number(row['requests']),
+    landing: String(row['landing'] ?? ''),
+  }));
+}
+
+/** The loads that a project's snapshot has; none where there is no whole one. */
+export async function loadsOfSnapshot(dir: string, signal?: AbortSignal): Promise<LoadInBooks[]> {
+  const file = snapshotFile(dir);
+  try {
+    if ((await readSeal(file)).state !== 'intact') return [];
+    const database = await openDatabase(file, { readOnly: true });
+    try {
+      return await loadsIn(await database.connect(signal));
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof CostbookError || (error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }
 }

@@ -35,7 +35,13 @@ export {
   knownUnits,
   type MonthClose,
 } from './closes.ts';
-export { openPresentWarehouse, type PresentWarehouse, type TableComparison } from './compare.ts';
+export {
+  type LoadInBooks,
+  loadsOfSnapshot,
+  openPresentWarehouse,
+  type PresentWarehouse,
+  type TableComparison,
+} from './compare.ts';
 export {
   type Connection,
   type SqlColumn,
@@ -66,6 +72,7 @@ export type {
   ListingWritten,
 } from './inventory.ts';
 export { type JobHistory, jobHistories, type StepEnd } from './jobs.ts';
+export { JournalLossError } from './journal.ts';
 export type { Stage } from './load.ts';
 export { logsBeside } from './logs.ts';
 export {
@@ -123,7 +130,9 @@ export {
 } from './values.ts';
 export {
   type ComparedTotals,
+  type ContradictedQuestion,
   type Contradiction,
+  contradictedQuestions,
   dueMonths,
   groupsByWorkspace,
   type PastComparison,

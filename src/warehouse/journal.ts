@@ -72,11 +72,18 @@ export function journalFolder(dir: string): string {
 
 /**
  * Reads the events after a number, in order. A last line without an end was never acknowledged by whoever wrote it and
- * is passed over; anything else that is no event of the next number is damage: UnprovenError with file and line.
+ * is passed over; anything else that is no event of the next number is damage: JournalLossError with file and line, as
+ * is a journal that ends before the event `through`.
  */
-export async function readJournal(folder: string, after = 0): Promise<NumberedEvent[]> {
-  return (await readTail(folder, after)).events;
+export async function readJournal(folder: string, after = 0, through?: number): Promise<NumberedEvent[]> {
+  const { events, last } = await readTail(folder, after);
+  if (through === undefined) return events;
+  if (last < through) throw missing(folder, Math.max(last, after) + 1, through + 1);
+  return events.filter(({ number }) => number <= through);
 }
+
+/** Events of the journal are missing or damaged. */
+export class JournalLossError extends UnprovenError {}
 
 /** Opens the journal for writing: a torn last line is cut off. `after` is the last event that the ledger has. */
 export async function openJournalFile(
@@ -242,14 +249,14 @@ async function readTail(
   return { events, file: files.at(-1)?.name, wholeBytes, last: (next ?? 1) - 1 };
 }
 
-function missing(folder: string, wanted: number, found: number): UnprovenError {
-  return new UnprovenError(
-    `${folder}: events ${wanted} to ${found - 1} of the journal are missing: bring its files back from a backup`,
+function missing(folder: string, wanted: number, found: number): JournalLossError {
+  return new JournalLossError(
+    `${folder}: events ${wanted} to ${found - 1} of the journal are missing: restore its files from a backup`,
   );
 }
 
-function damaged(file: string, line: number, because: string): UnprovenError {
-  return new UnprovenError(`${file}:${line}: the journal is damaged (${because}): bring this file back from a backup`);
+function damaged(file: string, line: number, because: string): JournalLossError {
+  return new JournalLossError(`${file}:${line}: the journal is damaged (${because}): restore this file from a backup`);
 }
 
 function parseEvent(line: string): NumberedEvent | undefined {

@@ -74,8 +74,7 @@ export async function openRebuildingWarehouse(
     views = makeViews(await database.connect(options.signal));
     views.catch(() => undefined); // it is told when all else is done
     const write = await eventWriter(connection);
-    const all = await readJournal(journalFolder(dir), await lastApplied(connection));
-    const events = all.filter(({ number }) => number <= (options.throughEvent ?? number));
+    const events = await readJournal(journalFolder(dir), await lastApplied(connection), options.throughEvent);
     for (let from = 0; from < events.length; from += eventsAtOnce) {
       await write(events.slice(from, from + eventsAtOnce));
     }

@@ -63,7 +63,9 @@ export async function readSqlFolder(folder: SqlFolder, overlay?: string): Promis
       if (error.code === 'ENOENT') return [];
       throw error;
     });
-    for (const name of names) if (name.endsWith('.sql')) files.set(basename(name, '.sql'), join(root, folder, name));
+    for (const name of names) {
+      if (/\.sql$/i.test(name)) files.set(basename(name, '.sql'), join(root, folder, name));
+    }
   }
   const read = await Promise.all(
     [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, path]) => readSqlFile(name, path)),
@@ -75,6 +77,7 @@ export async function readSqlFolder(folder: SqlFolder, overlay?: string): Promis
 
 async function readSqlFile(name: string, path: string): Promise<SqlFile> {
   const problems: string[] = [];
+  if (!path.endsWith('.sql')) problems.push(`${path}: found this file, expected the ending .sql; rename it`);
   const read = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     problems.push(`${path}: cannot be read (${error.code}); expected an SQL file`);
     return undefined;

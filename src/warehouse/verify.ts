@@ -359,6 +359,26 @@ export async function seriesVerified(
   }));
 }
 
+/** A question whose answer is on record as a contradiction. */
+export interface ContradictedQuestion {
+  readonly purpose: PastQuestion['purpose'];
+  readonly unit: PastQuestion['unit'];
+  /** Undefined where it is about all of them. */
+  readonly billingDimension: string | undefined;
+  readonly window: Window;
+}
+
+/** What is on record as contradicted, what was asked longest ago first. */
+export async function contradictedQuestions(connection: Connection, account: string): Promise<ContradictedQuestion[]> {
+  const rows = await connection.rows(await readSql('verify', 'contradicted_questions'), { account });
+  return rows.map((row) => ({
+    purpose: String(row['purpose']) as PastQuestion['purpose'],
+    unit: row['unit'] === 'month' ? 'month' : 'day',
+    billingDimension: textOrUndefined(row['billing_dimension']),
+    window: { start: Number(row['window_start']), end: Number(row['window_end']) },
+  }));
+}
+
 function parametersOf(account: string, { start, end }: Window): Record<string, string> {
   return { account, window_start: formatInstant(start), window_end: formatInstant(end) };
 }

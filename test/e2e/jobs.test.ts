@@ -101,6 +101,15 @@ describe.concurrent('costbook run', () => {
     expect((await runCli(['rebuild', '--dir', of.dir, '--into', rebuilt])).stdout).toContain('identical');
   });
 
+  test('prints the files of a report that is a step, with their rows and cost, and no rows', async () => {
+    const of = await project('steps: [ingest, { report: { name: cost_by_workspace, format: csv } }]\n');
+    const { exitCode, stdout, stderr } = await run(of, 'mine');
+    expect(exitCode, stderr).toBe(0);
+    expect(stdout).toMatch(/\(\d+ rows?, [\d.]+ USD\) complete through/);
+    expect(stdout).toMatch(/cost_by_workspace\S*\.csv/);
+    expect(stdout).not.toContain('resource_type');
+  });
+
   test('leaves out what needs a step that failed; alerts go out all the same', async () => {
     const of = await project('steps: [ingest, check, { report: { name: cost_by_workspace } }, digest, alert]\n');
     of.platform.tokens.admin = 'another';

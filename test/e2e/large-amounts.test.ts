@@ -28,3 +28,31 @@ test('days and months of more than a million USD are loaded and reconciled to th
     await askSnapshot(dir, 'select count(*) filter (not proven) as failed, count(*) > 0 as any from proofs'),
   ).toEqual([{ failed: '0', any: true }]);
 }, 60_000);
+
+test('hours in which many series cost more than a million USD together are loaded and proven', async () => {
+  const dir = await newProject();
+  const platform = await startScriptedPlatform(
+    Array.from({ length: 12 }, (_, index) =>
+      series({ ...box, name: `box ${index}`, uuid: `sbx-${index}` }, '2026-10-01T00', [98_765.432109876, 1, 99_999.5]),
+    ).flat(),
+  );
+  for (const as of ['admin', 'member'] as const) {
+    const { exitCode, stderr } = await ingest(dir, platform, {
+      now: '2026-10-02T12:30:00Z',
+      args: ['--refetch', '--accept-sight'],
+      as,
+    });
+    expect(exitCode, stderr).toBe(0);
+    expect(await askSnapshot(dir, 'select cast(sum(cost) as varchar) as cost from costs')).toEqual([
+      { cost: '2385191.185318512000' },
+    ]);
+  }
+}, 60_000);
+
+test('an hour of one series of a million USD is refused by its place, as the books cannot hold it', async () => {
+  const dir = await newProject();
+  const platform = await startScriptedPlatform(series(box, '2026-10-01T00', [999_999.999999, 1_000_000]));
+  const { exitCode, stderr } = await ingest(dir, platform, { now: '2026-10-02T12:30:00Z' });
+  expect(exitCode).not.toBe(0);
+  expect(stderr).toMatch(/detail.*timeseries\[\d+\]\.cost: found 1000000, expected a finite number below 1000000/);
+}, 60_000);

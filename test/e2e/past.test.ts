@@ -260,6 +260,24 @@ describe.concurrent('a platform whose answers about the past contradict themselv
     expect({ exitCode: healed.exitCode, unproven: healed.account.unproven }).toEqual({ exitCode: 0, unproven: [] });
   });
 
+  // A month that differs is asked by day too; the night after, it agrees and is not.
+  test.each(['admin', 'member'] as const)(
+    'on a night of restatements is gone once the platform agrees again (%s)',
+    async (as) => {
+      const { dir, platform } = await afterOneNight(as);
+      platform.facts = changed((fact) => (isOn('2026-07-20')(fact) ? { ...fact, cost: 3, usage: 3000 } : fact));
+      platform.lie = () => 0.5;
+      expect((await night(dir, platform, as)).exitCode).toBe(4);
+      const questions = await askSnapshot(dir, 'select distinct question from ledger.contradictions order by all');
+      expect(questions).toContainEqual({ question: 'series by day' });
+      platform.lie = () => 0;
+      const { exitCode, stderr } = await ingest(dir, platform, { now: '2026-09-12T02:15:00Z', env: since, as });
+      expect(exitCode, stderr).toBe(0);
+      expect(await askSnapshot(dir, 'select * from ledger.contradictions')).toEqual([]);
+      expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, as));
+    },
+  );
+
   test('stays on record while other questions have their turn', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { access, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, cp, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -312,7 +312,7 @@ describe.concurrent('rebuild', () => {
     await writeFile(page, bytes);
     const { exitCode, stderr, file } = await rebuild(dir);
     expect(exitCode).toBe(4);
-    expect(stderr).toMatch(/load 1 of account acc_one, window .*detail-0001\.json is not as it was landed/);
+    expect(stderr).toMatch(/load 1 of account acc_one, window .*detail-0001\.json is not as it was stored/);
     expect(await exists(file)).toBe(false);
     expect(await readdir(join(file, '..'))).toEqual([]);
   });
@@ -331,7 +331,17 @@ describe.concurrent('rebuild', () => {
     expect(await exists(file)).toBe(false);
   });
 
-  test('prints commands that fetch hours without answers again as they are', async () => {
+  /** Runs what a command printed for the shell. */
+  async function runPrinted(stderr: string, now: string): Promise<string[]> {
+    const commands = [...stderr.matchAll(/^costbook: {3}(.*)$/gm)].map(([, command = '']) => command);
+    const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+    const script = `set -e; costbook() { "$NODE" "$CLI" "$@"; }\n${commands.join('\n')}`;
+    const env = { PATH: process.env['PATH'], NODE: process.execPath, CLI: cli, COSTBOOK_NOW: now };
+    await promisify(execFile)('sh', ['-c', script], { env });
+    return commands;
+  }
+
+  test('names every loss of landing folder and journal at once, and its commands fetch the hours again', async () => {
     const platform = await startScriptedPlatform(facts);
     const dir = await newProject();
     await writeFile(join(dir, 'my token'), platform.tokens.admin);
@@ -339,29 +349,61 @@ describe.concurrent('rebuild', () => {
       join(dir, 'costbook.yaml'),
       `url: ${platform.url}\ntokenFile: my token\naccount: acc_one\nsince: 2026-09-01\ninventory: false\n`,
     );
-    const now = '2026-09-05T12:30:00Z';
-    expect((await runCli(['ingest', '--dir', dir, '--now', now])).exitCode).toBe(0);
-    await rm(join(dir, 'data', 'landing', 'acc_one', 'load-000000001', 'detail-0001.json'));
-    const { exitCode, stderr } = await runCli(['rebuild', '--dir', dir, '--into', join(dir, 'rebuilt.duckdb')]);
+    const days = ['2026-09-05', '2026-09-10', '2026-09-15', '2026-09-20', '2026-09-21', '2026-09-22'];
+    for (const day of days) {
+      expect((await runCli(['ingest', '--dir', dir, '--now', `${day}T12:30:00Z`])).exitCode).toBe(0);
+    }
+    const loads = await askSnapshot(
+      dir,
+      `select load_number, landing, strftime(window_start, '%Y-%m-%dT%H:%M:%SZ/') as begins from ledger.loads
+      where outcome = 'loaded' order by load_number`,
+    );
+    expect(loads.length).toBeGreaterThanOrEqual(5);
+    const [gone, noFile, noPage, torn, moved] = loads.map(({ landing }) =>
+      join(dir, 'data', 'landing', String(landing)),
+    );
+    await rm(String(gone), { recursive: true });
+    await rm(join(String(noFile), 'load.json'));
+    await rm(join(String(noPage), 'detail-0001.json'));
+    await truncate(join(String(torn), 'detail-0001.json'), 100);
+    await mkdir(join(dir, 'data', 'landing', 'acc_two'));
+    await rename(String(moved), join(dir, 'data', 'landing', 'acc_two', basename(String(moved))));
+    await rm(join(dir, 'data', 'journal'), { recursive: true });
+    const into = join(dir, 'rebuilt.duckdb');
+    const { exitCode, stderr } = await runCli(['rebuild', '--dir', dir, '--into', into]);
     expect(exitCode).toBe(4);
-    const commands = [...stderr.matchAll(/^costbook: {3}(.*)$/gm)].map(([, command = '']) => command);
-    expect(commands.at(-1)).toMatch(/^costbook ingest --refetch --from/);
-    const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
-    const script = `set -e; costbook() { "$NODE" "$CLI" "$@"; }\n${commands.join('\n')}`;
-    const env = { PATH: process.env['PATH'], NODE: process.execPath, CLI: cli, COSTBOOK_NOW: now };
-    await promisify(execFile)('sh', ['-c', script], { env });
+    expect(stderr).toMatch(/events 1 to \d+ of the journal are missing/);
+    const problems = [
+      'its folder .* is missing',
+      'load\\.json is missing',
+      '1 of \\d+ pages are missing',
+      'not as it was stored \\(100 bytes\\)',
+      'its folder is .*acc_two',
+    ];
+    for (const [index, problem] of problems.entries()) {
+      const { load_number, begins } = loads[index] ?? {};
+      expect(stderr).toMatch(new RegExp(`load ${load_number} of account acc_one, window ${begins}.*${problem}`));
+    }
+    const commands = await runPrinted(stderr, '2026-09-22T12:30:00Z');
+    expect(commands.at(-1)).toMatch(/^costbook ingest --refetch --from 2026-09-01T00:00:00Z --to/);
+    expect(await exists(join(String(moved), 'load.json'))).toBe(true);
+    // The hours of the lost loads are those of the books.
     const costs = await costsIn(dir);
     expect(costs).not.toEqual([]);
-    expect(await costsIn(`${dir}-refetched`)).toEqual(costs);
+    for (const row of await costsIn(`${dir}-refetched`)) expect(costs).toContainEqual(row);
     await rm(`${dir}-refetched`, { recursive: true });
   });
 
-  test('names a load whose folder is missing', async () => {
+  test('says the window of a load whose folder is missing, from the snapshot where the warehouse is gone', async () => {
     const dir = await copyOfStory();
-    await rm(join(dir, 'data', 'landing', 'acc_one', 'load-000000002'), { recursive: true });
-    const { exitCode, stderr } = await rebuild(dir);
+    await rm(join(dir, 'data', 'landing'), { recursive: true });
+    await rm(join(dir, 'data', 'warehouse.duckdb'));
+    const file = join(dir, 'data', 'warehouse.duckdb');
+    const { exitCode, stderr } = await runCli(['rebuild', '--dir', dir, '--into', file]);
     expect(exitCode).toBe(4);
-    expect(stderr).toContain('load 2: its folder is missing');
+    expect(stderr).toMatch(/load 1 of account acc_one, window 2026-09-\S+: its folder \S+ is missing/);
+    expect(stderr).toContain('costbook ingest --refetch --from 2026-09-01');
+    expect(await exists(file)).toBe(false);
   });
 
   test('tells a journal that lacks its beginning', async () => {

@@ -967,6 +967,13 @@ describe('loadConfig({ dir, env, now })', () => {
     );
   });
 
+  test.each(['costbook.yml', 'Costbook.yaml'])('%s beside or in place of costbook.yaml is refused by name', (name) => {
+    expect(refusal(folder(`alone-${name}`, { [name]: '' }))).toContain(`${name}: found this file, expected the name`);
+    expect(refusal(folder(`both-${name}`, { [name]: '', 'costbook.yaml': '' }))).toContain(
+      `${name}: found this file beside`,
+    );
+  });
+
   test('costbook.yml is not passed over in silence', () => {
     expect(refusal(folder('yml', { 'costbook.yml': '' }))).toMatchInlineSnapshot(
       `"<dir>/yml/costbook.yml: found this file, expected the name costbook.yaml; rename it"`,

@@ -288,6 +288,19 @@ describe('jobs', () => {
     expect(() => loadJobs({ ...place, dir })).toThrow('other.yml: found this file, expected the ending .yaml');
   });
 
+  test.each([
+    ['other.yml', 'expected the ending .yaml'],
+    ['other.YAML', 'expected the ending .yaml'],
+    ['Budgets.yaml', 'expected the name budgets.yaml'],
+  ])('a stray file %s is named beside the mistakes of the job that is asked for', async (name, words) => {
+    const dir = await newProject();
+    await mkdir(join(dir, 'jobs'));
+    await writeFile(join(dir, 'jobs', 'nightly.yaml'), 'schedule: "0 4 * * *"\nsteps: [ingset]\n');
+    await writeFile(join(dir, 'jobs', name), 'schedule: "0 4 * * *"\nsteps: [ingest]\n');
+    expect(() => loadJob('nightly', { ...place, dir })).toThrow(`${name}: found this file, ${words}`);
+    expect(() => loadJob('nightly', { ...place, dir })).toThrow('nightly.yaml:2:9');
+  });
+
   test('have what is wrong in any of them told together', async () => {
     const dir = await newProject();
     await mkdir(join(dir, 'jobs'));

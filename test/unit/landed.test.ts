@@ -1,5 +1,7 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { UnprovenError } from '../../src/errors.ts';
@@ -51,7 +53,7 @@ async function landed(pages: readonly { bytes: Buffer; gzipped: boolean }[], loa
   const folder = await openLanding(root).begin('acc/one', window, record.seenAt);
   for (const [index, body] of pages.entries()) await folder.page(detail, index + 1, body);
   await folder.file({ ...record, loadNumber }, true);
-  const load = (await readLandedLoads(root)).find((each) => each.record.loadNumber === loadNumber);
+  const load = (await readLandedLoads(root)).loads.find((each) => each.record.loadNumber === loadNumber);
   if (load === undefined) throw new Error('no such load');
   return load;
 }
@@ -82,7 +84,7 @@ describe('a landed load', () => {
       await folder.page(query, 1, page(1, last));
     }
     await folder.file(record, true);
-    const [load] = await readLandedLoads(root);
+    const [load] = (await readLandedLoads(root)).loads;
     const answers = openLandedAnswers(root, load as LandedLoad);
     await answers.ask(detail, { page: () => undefined });
     expect(answers.unasked().sort()).toEqual(['control', 'residual volume']);
@@ -114,7 +116,7 @@ describe('a landed load', () => {
     const load = await landed([page(1, last)]);
     const path = join(root, load.place, 'detail-0001.json');
     await writeFile(path, (await readFile(path, 'utf8')).replace('crawler', 'crawlex'));
-    await expect(costsOf(load)).rejects.toThrow(/detail-0001\.json is not as it was landed/);
+    await expect(costsOf(load)).rejects.toThrow(/detail-0001\.json is not as it was stored/);
   });
 
   test('names its pages that are gone', async () => {
@@ -127,17 +129,17 @@ describe('a landed load', () => {
 describe('what a landing folder says of its loads', () => {
   test('is in the order of their numbers, whatever account they are of', async () => {
     for (const number of [11, 2, 1]) await landed([page(1, last)], number);
-    expect((await readLandedLoads(root)).map((load) => load.record.loadNumber)).toEqual([1, 2, 11]);
+    expect((await readLandedLoads(root)).loads.map((load) => load.record.loadNumber)).toEqual([1, 2, 11]);
     expect(await openLanding(root).newestLoad()).toBe(11);
   });
 
   test('is nothing where nothing was landed', async () => {
-    expect(await readLandedLoads(root)).toEqual([]);
+    expect(await readLandedLoads(root)).toEqual({ loads: [], losses: [] });
     expect(await openLanding(root).newestLoad()).toBe(0);
   });
 
   test.each([
-    ['no JSON', () => '{"account":', /load\.json is no JSON/],
+    ['not JSON', () => '{"account":', /load\.json is not JSON/],
     ['JSON of something else', () => 'null', /load\.json: account, window, loadNumber/],
     [
       'without the role',
@@ -145,17 +147,48 @@ describe('what a landing folder says of its loads', () => {
       /load\.json: role cannot/,
     ],
     ['without a time', (text: string) => text.replace(/"seenAt": ".*"/, '"seenAt": "x"'), /load\.json: seenAt cannot/],
-  ])('is refused by name where a load.json is %s', async (_, change, message) => {
+  ])(
+    'names the load as lost where its load.json is %s, beside the loads that are whole',
+    async (_, change, message) => {
+      const load = await landed([page(1, last)]);
+      await landed([page(1, last)], 2);
+      const path = join(root, load.place, 'load.json');
+      await writeFile(path, change(await readFile(path, 'utf8')));
+      const { loads, losses } = await readLandedLoads(root);
+      expect(loads.map(({ record }) => record.loadNumber)).toEqual([2]);
+      expect(losses).toMatchObject([{ loadNumber: 1, place: load.place, problem: expect.stringMatching(message) }]);
+    },
+  );
+
+  test('names a load without load.json as lost', async () => {
     const load = await landed([page(1, last)]);
-    const path = join(root, load.place, 'load.json');
-    await writeFile(path, change(await readFile(path, 'utf8')));
-    await expect(readLandedLoads(root)).rejects.toThrow(message);
+    await rm(join(root, load.place, 'load.json'));
+    const { loads, losses } = await readLandedLoads(root);
+    expect(loads).toEqual([]);
+    expect(losses).toMatchObject([{ loadNumber: 1, problem: expect.stringContaining('load.json is missing') }]);
   });
 
-  test('is refused where two loads have one number', async () => {
+  test('names two loads of one number', async () => {
     await landed([page(1, last)]);
     const other = await openLanding(root).begin('acc_two', window, record.seenAt);
     await other.file(record, true);
-    await expect(readLandedLoads(root)).rejects.toThrow(/acc_two\/load-000000001 are both load 1/);
+    const { losses } = await readLandedLoads(root);
+    expect(losses).toMatchObject([{ loadNumber: 1, problem: expect.stringMatching(/are both load 1/) }]);
+  });
+
+  test.each([
+    ['moved to another account', rename, 'mkdir -p'],
+    ['copied to another account', (from: string, to: string) => cp(from, to, { recursive: true }), 'mv'],
+  ])('names a load that was %s, with a command that puts it right', async (_, move, begins) => {
+    const load = await landed([page(1, last)]);
+    await mkdir(join(root, 'acc_two'));
+    await move(join(root, load.place), join(root, 'acc_two', 'load-000000001'));
+    const { losses } = await readLandedLoads(root);
+    const remedy = losses[0]?.remedy ?? '';
+    expect(remedy).toMatch(new RegExp(`^${begins} `));
+    await promisify(execFile)('sh', ['-c', remedy]);
+    const healed = await readLandedLoads(root);
+    expect(healed.losses).toEqual([]);
+    expect(healed.loads.map(({ place }) => place)).toEqual([load.place]);
   });
 });
