@@ -302,7 +302,7 @@ function unreadListings(listings: AccountSummary['listings'], errors: readonly s
   for (const { outcome, resourceType, tokenWorkspace, because } of listings) {
     if (outcome === 'read') continue;
     const whose = tokenWorkspace === undefined ? '' : ` of workspace ${tokenWorkspace}`;
-    const shown = errors.includes(String(because)) ? 'for the shown below' : because;
+    const shown = errors.includes(String(because)) ? 'for the reason below' : because;
     const line = `${outcome.toUpperCase()} listing %: ${shown}`;
     byReason.set(line, [...(byReason.get(line) ?? []), `${resourceType}${whose}`]);
   }
