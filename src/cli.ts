@@ -59,7 +59,7 @@ let project: string | undefined;
 /** Whether what stands on the terminal's last line is not ended yet: a live line must not be drawn into it. */
 let isLineOpen = false;
 /** When anything was last said on stderr, in real time. */
-let saidAt = 0;
+let lastWroteAt = 0;
 /** Words for a person on stderr; once the log's format is known, in it where machines read all of it. */
 let tell = sayWords;
 /** The lines that a person types. */
@@ -368,7 +368,7 @@ function openCommandProgress(command: Command, log: Log, hasLiveLine: boolean): 
     draw: hasLiveLine ? showLiveLine : undefined,
     log,
     waitingFor: () => waitingRequests.longest(longWaitMs),
-    saidAt: () => saidAt,
+    lastWroteAt: () => lastWroteAt,
     elapsed: () => performance.now(),
   });
 }
@@ -448,7 +448,7 @@ async function askPerson(question: string, isHidden: boolean, signal: AbortSigna
 /** A line of the log on stderr; no secret is printed, wherever it stands in it. */
 function say(line: string): void {
   clearLiveLine();
-  saidAt = performance.now();
+  lastWroteAt = performance.now();
   process.stderr.write(`${secrets.redact(line)}\n`);
 }
 

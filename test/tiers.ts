@@ -54,7 +54,7 @@ export const secondTier: Readonly<Record<string, string>> = {
   'test/e2e/package.test.ts': 'Packs and installs the package.',
   'test/e2e/past.test.ts': 'Eight restatements of a long past as two roles.',
   'test/e2e/project-sql.test.ts': 'Waits for queries of a project that do not end.',
-  'test/e2e/proof.test.ts': 'Windows whose totals lie, each read several times.',
+  'test/e2e/reconciliation.test.ts': 'Windows whose totals lie, each read several times.',
   'test/e2e/docs.test.ts': 'Runs every command of README and of all pages, and compares what they print.',
   'test/e2e/rebuild.test.ts': 'Rebuilds books of every kind and compares them.',
   'test/e2e/report-command.test.ts': 'Forty command lines of the report command, a process each.',

@@ -8,5 +8,5 @@ select
   cast(cast(coalesce(sum(impact) filter (state <> 'open'), 0) as decimal(38, 12)) as varchar) as over_impact,
   exists (from ledger.anomaly_evaluations) as is_looked
 from anomalies
-where is_told
+where is_notified
   and (state = 'open' or (state in ('over', 'usual') and ended_day >= cast($since as date)))

@@ -1,6 +1,6 @@
 --! about: The last occurrence of every alert, with the acknowledgement in force.
 select
-  alerts.alert_key, alerts.occurrence, alerts.ended_at is null as is_open, alerts.is_told, alerts.fact, alerts.sinks,
+  alerts.alert_key, alerts.occurrence, alerts.ended_at is null as is_open, alerts.is_notified, alerts.fact, alerts.sinks,
   epoch_ms(alerts.raised_at) as raised_at,
   epoch_ms(acknowledgements.until_at) as acknowledged_until
 from ledger.alerts as alerts

@@ -5,14 +5,14 @@
 with by_themselves as (
   select command, run_number, 0 as position, outcome, exit_code, error, ended_at
   from runs
-  where command = 'ingest' or (command = 'digest' and outcome = 'done')
+  where command = 'ingest' or (command = 'summary' and outcome = 'done')
 ),
 closed as (
   select strftime(billing_month, '%Y-%m') as month from ledger.closed_months
 ),
 as_steps as (
   select
-    -- Months and options of an ingest, a close or a digest change; reports are told apart by them.
+    -- Months and options of an ingest, a close or a summary change; reports are told apart by them.
     case when step = 'report' then command_line else step end as command,
     run_number, position, outcome, exit_code, error, ended_at
   from run_steps

@@ -5,7 +5,7 @@ with uncertain as (
   where outcome is null or outcome = 'unknown'
 )
 select
-  outbox.message_number, outbox.message_id, outbox.sink, outbox.kind, outbox.digest, outbox.message,
+  outbox.message_number, outbox.message_id, outbox.sink, outbox.kind, outbox.summary, outbox.message,
   epoch_ms(outbox.queued_at) as queued_at, uncertain.message_number is not null as may_be_repeat
 from ledger.outbox as outbox
 left join uncertain using (message_number)

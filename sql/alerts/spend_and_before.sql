@@ -1,12 +1,12 @@
 --! about: What was spent in a stretch of time and in the one before it, in all and by resource, with the resources that
---! about: moved most: what a digest tells. Times lie on whole hours; cost is null where no hour has a row.
+--! about: moved most: what a summary tells. Times lie on whole hours; cost is null where no hour has a row.
 --! grain: line
 with sides as (
   select
     series_id,
     sum(cost) filter (bucket_start >= cast($start as timestamp)) as cost,
     sum(cost) filter (bucket_start < cast($start as timestamp)) as cost_before
-  from amounts
+  from hourly_costs
   where bucket_start >= cast($before as timestamp) and bucket_start < cast($end as timestamp)
   group by series_id
 ),

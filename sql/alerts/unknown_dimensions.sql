@@ -9,9 +9,9 @@ with unknown as (
 select
   unknown.account,
   unknown.billing_dimension as dimension,
-  strftime(min(amounts.bucket_start), '%Y-%m-%dT%H:%M:%SZ') as first_hour,
-  cast(cast(sum(amounts.cost) as decimal(38, 12)) as varchar) as cost
-from amounts
+  strftime(min(hourly_costs.bucket_start), '%Y-%m-%dT%H:%M:%SZ') as first_hour,
+  cast(cast(sum(hourly_costs.cost) as decimal(38, 12)) as varchar) as cost
+from hourly_costs
 join unknown using (series_id)
 group by unknown.account, unknown.billing_dimension
 order by unknown.account, unknown.billing_dimension

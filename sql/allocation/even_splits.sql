@@ -17,9 +17,9 @@ select
   case
     when pools.is_lost then 'it stays without an owner: nobody owns anything in the month'
     else 'it is split evenly: no owner weighs anything'
-  end as because
+  end as reason
 from pools
 left join level on level.rule = pools.rule and level.account = pools.account and level.usage_month = pools.usage_month
 where pools.is_lost or level.rule is not null
-group by pools.rule, because
-order by pools.rule, because;
+group by pools.rule, reason
+order by pools.rule, reason;

@@ -10,7 +10,7 @@ with owned as (
 select
   (
     select cast(coalesce(sum(cost), 0) as decimal(38, 12))
-    from ledger.amounts
+    from ledger.hourly_costs
     where ($from is null or bucket_start >= cast($from as timestamp))
       and ($to is null or bucket_start < cast($to as timestamp))
   ) as cost,

@@ -1,28 +1,28 @@
 --! about: What each allocation rule in force catches in a period: cost, share, resources and hours.
 --! about: A bound that is null is open.
 with owners as materialized (select * from ledger.series_owners),
-pieces as (
+parts as (
   select
-    owners.rule_number, amounts.series_id,
-    sum(amounts.cost) as cost, min(amounts.bucket_start) as first_hour, max(amounts.bucket_start) as last_hour
-  from ledger.amounts as amounts
-  join owners on owners.series_id = amounts.series_id
-  where amounts.bucket_start >= owners.from_time and amounts.bucket_start < owners.to_time
-    and ($from is null or amounts.bucket_start >= cast($from as timestamp))
-    and ($to is null or amounts.bucket_start < cast($to as timestamp))
-  group by owners.rule_number, amounts.series_id
+    owners.rule_number, hourly_costs.series_id,
+    sum(hourly_costs.cost) as cost, min(hourly_costs.bucket_start) as first_hour, max(hourly_costs.bucket_start) as last_hour
+  from ledger.hourly_costs as hourly_costs
+  join owners on owners.series_id = hourly_costs.series_id
+  where hourly_costs.bucket_start >= owners.from_time and hourly_costs.bucket_start < owners.to_time
+    and ($from is null or hourly_costs.bucket_start >= cast($from as timestamp))
+    and ($to is null or hourly_costs.bucket_start < cast($to as timestamp))
+  group by owners.rule_number, hourly_costs.series_id
 ),
 caught as (
   select
-    pieces.rule_number,
-    sum(pieces.cost) as cost,
+    parts.rule_number,
+    sum(parts.cost) as cost,
     count(distinct (series.account, series.workspace, series.resource_type, series.resource_name, series.resource_uuid))
       as resources,
-    min(pieces.first_hour) as first_hour,
-    max(pieces.last_hour) as last_hour
-  from pieces
+    min(parts.first_hour) as first_hour,
+    max(parts.last_hour) as last_hour
+  from parts
   join ledger.series as series using (series_id)
-  group by pieces.rule_number
+  group by parts.rule_number
 )
 select
   rules.rule,

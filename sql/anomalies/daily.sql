@@ -3,7 +3,7 @@
 --! grain: account, workspace, resource_type, billing_dimension
 with of_series as (
   select series_id, date_trunc('day', bucket_start) as usage_day, sum(cost) as cost, sum(usage) as usage
-  from amounts
+  from hourly_costs
   where bucket_start >= cast($from as timestamp) and bucket_start < cast($to as timestamp)
   group by series_id, usage_day
 ),

@@ -26,9 +26,9 @@ members as (
     and series.resource_type is not distinct from asked.resource_type
     and series.billing_dimension is not distinct from asked.billing_dimension
 ),
-amounts_near as (
+hourly_costs_near as (
   select series_id, date_trunc('day', bucket_start) as usage_day, sum(cost) as cost, sum(usage) as usage
-  from amounts
+  from hourly_costs
   semi join members using (series_id)
   where bucket_start >= (select min(day_start) - interval 28 day from asked)
     and bucket_start < (select max(days_end) from asked)
@@ -39,16 +39,16 @@ resources as (
     members.anomaly,
     members.resource_name,
     members.resource_uuid,
-    coalesce(sum(amounts_near.cost) filter (amounts_near.usage_day = members.day_start), 0) as first_cost,
-    coalesce(sum(amounts_near.cost) filter (amounts_near.usage_day >= members.day_start), 0) as cost,
-    coalesce(sum(amounts_near.usage) filter (amounts_near.usage_day >= members.day_start), 0) as usage,
-    coalesce(sum(amounts_near.cost) filter (amounts_near.usage_day < members.day_start), 0) as base_cost,
-    coalesce(sum(amounts_near.usage) filter (amounts_near.usage_day < members.day_start), 0) as base_usage
+    coalesce(sum(hourly_costs_near.cost) filter (hourly_costs_near.usage_day = members.day_start), 0) as first_cost,
+    coalesce(sum(hourly_costs_near.cost) filter (hourly_costs_near.usage_day >= members.day_start), 0) as cost,
+    coalesce(sum(hourly_costs_near.usage) filter (hourly_costs_near.usage_day >= members.day_start), 0) as usage,
+    coalesce(sum(hourly_costs_near.cost) filter (hourly_costs_near.usage_day < members.day_start), 0) as base_cost,
+    coalesce(sum(hourly_costs_near.usage) filter (hourly_costs_near.usage_day < members.day_start), 0) as base_usage
   from members
-  join amounts_near
-    on amounts_near.series_id = members.series_id
-    and amounts_near.usage_day >= members.day_start - interval 28 day
-    and amounts_near.usage_day < members.days_end
+  join hourly_costs_near
+    on hourly_costs_near.series_id = members.series_id
+    and hourly_costs_near.usage_day >= members.day_start - interval 28 day
+    and hourly_costs_near.usage_day < members.days_end
   group by members.anomaly, members.resource_name, members.resource_uuid
 ),
 sums as (

@@ -25,15 +25,15 @@ members as (
 )
 select
   members.anomaly,
-  cast(date_part('hour', amounts.bucket_start) as integer) as hour,
-  cast(coalesce(sum(amounts.cost) filter (amounts.bucket_start >= members.day_start), 0) as double) as cost,
-  cast(coalesce(sum(amounts.cost) filter (amounts.bucket_start < members.day_start), 0) as double) as base_cost
+  cast(date_part('hour', hourly_costs.bucket_start) as integer) as hour,
+  cast(coalesce(sum(hourly_costs.cost) filter (hourly_costs.bucket_start >= members.day_start), 0) as double) as cost,
+  cast(coalesce(sum(hourly_costs.cost) filter (hourly_costs.bucket_start < members.day_start), 0) as double) as base_cost
 from members
-join amounts
-  on amounts.series_id = members.series_id
-  and amounts.bucket_start >= members.day_start - interval 28 day
-  and amounts.bucket_start < members.day_start + interval 1 day
-where amounts.bucket_start >= (select min(day_start) - interval 28 day from asked)
-  and amounts.bucket_start < (select max(day_start) + interval 1 day from asked)
+join hourly_costs
+  on hourly_costs.series_id = members.series_id
+  and hourly_costs.bucket_start >= members.day_start - interval 28 day
+  and hourly_costs.bucket_start < members.day_start + interval 1 day
+where hourly_costs.bucket_start >= (select min(day_start) - interval 28 day from asked)
+  and hourly_costs.bucket_start < (select max(day_start) + interval 1 day from asked)
 group by members.anomaly, hour
 order by members.anomaly, hour

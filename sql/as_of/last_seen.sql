@@ -5,7 +5,7 @@ select
       (select max_by(seen_at, load_number) from ledger.loads),
       (select max(recorded_at) from ledger.accounts),
       (select max(replaced_at) from ledger.accounts),
-      (select max(proven_at) from ledger.proofs where load_number is null),
+      (select max(proven_at) from ledger.reconciliation where load_number is null),
       (select max(recorded_at) from ledger.claims_corrected),
       (select max(platform_at) from ledger.clocks),
       (select max(closed_at) from ledger.closes),

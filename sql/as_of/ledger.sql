@@ -4,9 +4,9 @@ create schema ledger;
 
 -- A row is written when its value changes and then only; so the rows of later loads are left out, and what they put
 -- something else in the place of is in the restatements with the load that had written it.
-create view ledger.amounts as
+create view ledger.hourly_costs as
 select series_id, bucket_start, cost, usage, load_number
-from present.ledger.amounts
+from present.ledger.hourly_costs
 where load_number <= getvariable('as_of_load')
 union all
 select series_id, bucket_start, old_cost, old_usage, old_load_number
@@ -21,7 +21,7 @@ where load_number <= getvariable('as_of_load');
 
 create view ledger.loads as
 select
-  load_number, run_number, account, window_start, window_end, reason, role, outcome, requests, pages, queries, amounts,
+  load_number, run_number, account, window_start, window_end, reason, role, outcome, requests, pages, queries, row_count,
   restated, cost, claimed_end, seen_at, landing, platform_at
 from present.ledger.loads
 where load_number <= getvariable('as_of_load');
@@ -43,11 +43,11 @@ select account, run_number, ahead_seconds, platform_at, local_at
 from present.ledger.clocks
 where platform_at <= getvariable('as_of');
 
-create view ledger.proofs as
+create view ledger.reconciliation as
 select
-  run_number, reading, load_number, account, window_start, window_end, compared, measure, billing_dimension, amounts,
+  run_number, attempt, load_number, account, window_start, window_end, check_code, measure, billing_dimension, row_count,
   ours, theirs, difference, tolerance, proven, proven_at
-from present.ledger.proofs
+from present.ledger.reconciliation
 where case
   when load_number is null then proven_at <= getvariable('as_of')
   else load_number <= getvariable('as_of_load')
@@ -62,10 +62,10 @@ where recorded_at <= getvariable('as_of');
 
 create view ledger.closes as
 select
-  billing_month, account, run_number, load_number, closed_at, amounts, cost, corrections, correction_cost, digest,
+  billing_month, account, run_number, load_number, closed_at, row_count, cost, corrections, correction_cost, sha256,
   invoiced,
   case when reopened_at <= getvariable('as_of') then reopened_at end as reopened_at,
-  case when reopened_at <= getvariable('as_of') then reopened_because end as reopened_because
+  case when reopened_at <= getvariable('as_of') then reopen_reason end as reopen_reason
 from present.ledger.closes
 where closed_at <= getvariable('as_of');
 
@@ -82,7 +82,7 @@ where recorded_at <= getvariable('as_of');
 
 create view ledger.listings as
 select
-  run_number, account, token_workspace, resource_type, outcome, because, resources, opened, ended, requests, read_at
+  run_number, account, token_workspace, resource_type, outcome, reason, resources, opened, ended, requests, read_at
 from present.ledger.listings
 where read_at <= getvariable('as_of');
 
@@ -95,7 +95,7 @@ where recorded_at <= getvariable('as_of');
 
 create view ledger.alerts as
 select
-  alert_key, occurrence, kind, account, severity, fact, sinks, is_told, run_number, raised_at,
+  alert_key, occurrence, kind, account, severity, fact, sinks, is_notified, run_number, raised_at,
   case when ended_at <= getvariable('as_of') then ending end as ending,
   case when ended_at <= getvariable('as_of') then end_fact end as end_fact,
   case when ended_at <= getvariable('as_of') then ended_at end as ended_at
@@ -105,7 +105,7 @@ where raised_at <= getvariable('as_of');
 create view ledger.anomalies as
 select
   anomaly_key, account, workspace, resource_type, billing_dimension, kind, is_up, first_day, seen_day, last_day,
-  told_day, state, ended_day, cost, expected, expected_low, expected_high, impact, price_ratio, severity, is_told,
+  notified_day, state, ended_day, cost, expected, expected_low, expected_high, impact, price_ratio, severity, is_notified,
   detail, run_number, recorded_at,
   case when replaced_at <= getvariable('as_of') then replaced_at end as replaced_at
 from present.ledger.anomalies
@@ -125,7 +125,7 @@ where acknowledged_at <= getvariable('as_of');
 
 create view ledger.outbox as
 select
-  message_number, message_id, sink, kind, digest, message, run_number, queued_at,
+  message_number, message_id, sink, kind, summary, message, run_number, queued_at,
   case when ended_at <= getvariable('as_of') then outcome end as outcome,
   case when ended_at <= getvariable('as_of') then ended_at end as ended_at
 from present.ledger.outbox
@@ -136,7 +136,7 @@ select
   message_number, run_number, began_at,
   case when ended_at <= getvariable('as_of') then tries end as tries,
   case when ended_at <= getvariable('as_of') then outcome end as outcome,
-  case when ended_at <= getvariable('as_of') then because end as because,
+  case when ended_at <= getvariable('as_of') then reason end as reason,
   case when ended_at <= getvariable('as_of') then ended_at end as ended_at
 from present.ledger.deliveries
 where began_at <= getvariable('as_of');
@@ -202,7 +202,7 @@ where started_at <= getvariable('as_of');
 create view ledger.account_runs as
 select
   account_runs.run_number, account_runs.account, account_runs.exit_code, account_runs.error, account_runs.windows,
-  account_runs.pages, account_runs.amounts, account_runs.restated, account_runs.requests, account_runs.retries
+  account_runs.pages, account_runs.row_count, account_runs.restated, account_runs.requests, account_runs.retries
 from present.ledger.account_runs as account_runs
 join ledger.runs as runs using (run_number)
 where runs.outcome <> 'running';
@@ -225,16 +225,16 @@ where closed_at <= getvariable('as_of');
 
 -- The last close kept the units that were known at it; later ones are those that the program knows today.
 create view ledger.units as
-with kept as (
+with at_close as (
   select billing_dimension, unit
   from ledger.closed_units
   where closed_at = (select max(closed_at) from ledger.closed_units)
 )
 select
   units.billing_dimension,
-  case when kept.billing_dimension is null then units.unit else kept.unit end as unit
+  case when at_close.billing_dimension is null then units.unit else at_close.unit end as unit
 from present.ledger.units as units
-left join kept using (billing_dimension);
+left join at_close using (billing_dimension);
 
 -- There is no ledger.journal, which is of the present file alone, and no ledger.unproven
 -- or ledger.contradictions: what has proven since is forgotten there, and no answer is better than a wrong one.

@@ -1,25 +1,25 @@
 --! about: How many hours of each stretch of time are in the books of each account, whether they may be claimed yet or not.
---! grain: stretch, account
-with stretches as (
+--! grain: spend_window, account
+with spend_windows as (
   select
-    stretch.stretch as stretch,
-    cast(stretch.start as timestamp) as stretch_start,
-    cast(stretch.end as timestamp) as stretch_end
+    spend_window.spend_window as spend_window,
+    cast(spend_window.start as timestamp) as window_start,
+    cast(spend_window.end as timestamp) as window_end
   from (
-    select unnest(from_json($stretches, '[{"stretch": "INTEGER", "start": "VARCHAR", "end": "VARCHAR"}]')) as stretch
+    select unnest(from_json($spend_windows, '[{"spend_window": "INTEGER", "start": "VARCHAR", "end": "VARCHAR"}]')) as spend_window
   )
 )
 select
-  stretches.stretch,
+  spend_windows.spend_window,
   coverage.account,
   cast(
     sum(
-      epoch(least(coverage.window_end, stretches.stretch_end))
-      - epoch(greatest(coverage.window_start, stretches.stretch_start))
+      epoch(least(coverage.window_end, spend_windows.window_end))
+      - epoch(greatest(coverage.window_start, spend_windows.window_start))
     ) as bigint
   ) // 3600 as hours
-from stretches
+from spend_windows
 join coverage
-  on coverage.window_start < stretches.stretch_end and coverage.window_end > stretches.stretch_start
-group by stretches.stretch, coverage.account
-order by stretches.stretch, coverage.account
+  on coverage.window_start < spend_windows.window_end and coverage.window_end > spend_windows.window_start
+group by spend_windows.spend_window, coverage.account
+order by spend_windows.spend_window, coverage.account

@@ -1,7 +1,7 @@
 --! about: What was spent on each budget in each of its stretches of time, which lie on whole hours: $scopes and $stretches
 --! about: are lists of JSON. Amounts are added up once, by series and by what lies between two boundaries. Each stretch has
 --! about: a row for each of the $drivers resources that cost most, with the sum over all of them beside it.
---! grain: stretch, place
+--! grain: spend_window, place
 with scopes as (
   select unnest(
     from_json(
@@ -11,16 +11,16 @@ with scopes as (
     )
   ) as scope
 ),
-stretches as (
+spend_windows as (
   select
-    stretch.stretch as stretch,
-    stretch.budget as budget,
-    cast(stretch.start as timestamp) as stretch_start,
-    cast(stretch.end as timestamp) as stretch_end
+    spend_window.spend_window as spend_window,
+    spend_window.budget as budget,
+    cast(spend_window.start as timestamp) as window_start,
+    cast(spend_window.end as timestamp) as window_end
   from (
     select unnest(
-      from_json($stretches, '[{"stretch": "INTEGER", "budget": "INTEGER", "start": "VARCHAR", "end": "VARCHAR"}]')
-    ) as stretch
+      from_json($spend_windows, '[{"spend_window": "INTEGER", "budget": "INTEGER", "start": "VARCHAR", "end": "VARCHAR"}]')
+    ) as spend_window
   )
 ),
 members as (
@@ -37,46 +37,46 @@ members as (
     )
 ),
 boundaries as (
-  select stretch_start as boundary from stretches
+  select window_start as boundary from spend_windows
   union
-  select stretch_end from stretches
+  select window_end from spend_windows
 ),
-pieces as (
-  select amounts.series_id, boundaries.boundary, sum(amounts.cost) as cost
-  from amounts
-  asof join boundaries on amounts.bucket_start >= boundaries.boundary
-  where amounts.bucket_start >= cast($from as timestamp) and amounts.bucket_start < cast($to as timestamp)
-  group by amounts.series_id, boundaries.boundary
+parts as (
+  select hourly_costs.series_id, boundaries.boundary, sum(hourly_costs.cost) as cost
+  from hourly_costs
+  asof join boundaries on hourly_costs.bucket_start >= boundaries.boundary
+  where hourly_costs.bucket_start >= cast($from as timestamp) and hourly_costs.bucket_start < cast($to as timestamp)
+  group by hourly_costs.series_id, boundaries.boundary
 ),
 costs as (
   select
-    stretches.stretch,
+    spend_windows.spend_window,
     series.account,
     series.workspace,
     series.resource_type,
     series.resource_name,
-    sum(pieces.cost) as cost
-  from stretches
+    sum(parts.cost) as cost
+  from spend_windows
   join members using (budget)
-  join pieces
-    on pieces.series_id = members.series_id
-    and pieces.boundary >= stretches.stretch_start
-    and pieces.boundary < stretches.stretch_end
+  join parts
+    on parts.series_id = members.series_id
+    and parts.boundary >= spend_windows.window_start
+    and parts.boundary < spend_windows.window_end
   join series on series.series_id = members.series_id
-  group by stretches.stretch, series.account, series.workspace, series.resource_type, series.resource_name
+  group by spend_windows.spend_window, series.account, series.workspace, series.resource_type, series.resource_name
 ),
 ranked as (
   select
     *,
-    sum(cost) over (partition by stretch) as total,
+    sum(cost) over (partition by spend_window) as total,
     row_number() over (
-      partition by stretch
+      partition by spend_window
       order by cost desc, account, workspace nulls first, resource_type nulls first, resource_name nulls first
     ) as place
   from costs
 )
 select
-  stretch,
+  spend_window,
   place,
   cast(total as decimal(38, 12)) as total,
   account,
@@ -86,4 +86,4 @@ select
   cast(cost as decimal(38, 12)) as cost
 from ranked
 where place <= $drivers
-order by stretch, place
+order by spend_window, place

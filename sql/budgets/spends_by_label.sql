@@ -1,5 +1,5 @@
 --! about: As spends, for budgets whose scope names labels of the resource: those that it had in the hour of the cost.
---! grain: stretch, place
+--! grain: spend_window, place
 with scopes as (
   select unnest(
     from_json(
@@ -10,16 +10,16 @@ with scopes as (
     )
   ) as scope
 ),
-stretches as (
+spend_windows as (
   select
-    stretch.stretch as stretch,
-    stretch.budget as budget,
-    cast(stretch.start as timestamp) as stretch_start,
-    cast(stretch.end as timestamp) as stretch_end
+    spend_window.spend_window as spend_window,
+    spend_window.budget as budget,
+    cast(spend_window.start as timestamp) as window_start,
+    cast(spend_window.end as timestamp) as window_end
   from (
     select unnest(
-      from_json($stretches, '[{"stretch": "INTEGER", "budget": "INTEGER", "start": "VARCHAR", "end": "VARCHAR"}]')
-    ) as stretch
+      from_json($spend_windows, '[{"spend_window": "INTEGER", "budget": "INTEGER", "start": "VARCHAR", "end": "VARCHAR"}]')
+    ) as spend_window
   )
 ),
 labels as (
@@ -39,19 +39,19 @@ fitting as (
 ),
 resources as (
   select
-    stretches.stretch,
+    spend_windows.spend_window,
     costs.account,
     costs.workspace,
     costs.resource_type,
     costs.resource_name,
     sum(costs.cost) as cost
-  from stretches
-  join fitting on fitting.budget = stretches.budget
-  join scopes on scope.budget = stretches.budget
+  from spend_windows
+  join fitting on fitting.budget = spend_windows.budget
+  join scopes on scope.budget = spend_windows.budget
   join costs_with_resources as costs
     on costs.labels = fitting.labels
-    and costs.bucket_start >= stretches.stretch_start
-    and costs.bucket_start < stretches.stretch_end
+    and costs.bucket_start >= spend_windows.window_start
+    and costs.bucket_start < spend_windows.window_end
     and (scope.account is null or list_contains(scope.account, costs.account))
     and (scope.workspace is null or list_contains(scope.workspace, costs.workspace))
     and (scope.resource_type is null or list_contains(scope.resource_type, costs.resource_type))
@@ -61,20 +61,20 @@ resources as (
       or len(list_filter(scope.resource_name, lambda pattern: costs.resource_name like pattern escape '\')) > 0
     )
   where costs.bucket_start >= cast($from as timestamp) and costs.bucket_start < cast($to as timestamp)
-  group by stretches.stretch, costs.account, costs.workspace, costs.resource_type, costs.resource_name
+  group by spend_windows.spend_window, costs.account, costs.workspace, costs.resource_type, costs.resource_name
 ),
 ranked as (
   select
     *,
-    sum(cost) over (partition by stretch) as total,
+    sum(cost) over (partition by spend_window) as total,
     row_number() over (
-      partition by stretch
+      partition by spend_window
       order by cost desc, account, workspace nulls first, resource_type nulls first, resource_name nulls first
     ) as place
   from resources
 )
 select
-  stretch,
+  spend_window,
   place,
   cast(total as decimal(38, 12)) as total,
   account,
@@ -84,4 +84,4 @@ select
   cast(cost as decimal(38, 12)) as cost
 from ranked
 where place <= $drivers
-order by stretch, place
+order by spend_window, place

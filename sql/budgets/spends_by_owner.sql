@@ -1,5 +1,5 @@
 --! about: As spends, for budgets whose scope names owners: whose the cost is by the allocation rules, of shared cost their part.
---! grain: stretch, place
+--! grain: spend_window, place
 with scopes as (
   select unnest(
     from_json(
@@ -10,16 +10,16 @@ with scopes as (
     )
   ) as scope
 ),
-stretches as (
+spend_windows as (
   select
-    stretch.stretch as stretch,
-    stretch.budget as budget,
-    cast(stretch.start as timestamp) as stretch_start,
-    cast(stretch.end as timestamp) as stretch_end
+    spend_window.spend_window as spend_window,
+    spend_window.budget as budget,
+    cast(spend_window.start as timestamp) as window_start,
+    cast(spend_window.end as timestamp) as window_end
   from (
     select unnest(
-      from_json($stretches, '[{"stretch": "INTEGER", "budget": "INTEGER", "start": "VARCHAR", "end": "VARCHAR"}]')
-    ) as stretch
+      from_json($spend_windows, '[{"spend_window": "INTEGER", "budget": "INTEGER", "start": "VARCHAR", "end": "VARCHAR"}]')
+    ) as spend_window
   )
 ),
 members as (
@@ -36,11 +36,11 @@ members as (
     )
 ),
 boundaries as (
-  select stretch_start as boundary from stretches
+  select window_start as boundary from spend_windows
   union
-  select stretch_end from stretches
+  select window_end from spend_windows
 ),
-pieces as materialized (
+parts as materialized (
   select costs_allocated.series_id, costs_allocated.owner, boundaries.boundary, sum(costs_allocated.cost) as cost
   from costs_allocated
   asof join boundaries on costs_allocated.bucket_start >= boundaries.boundary
@@ -52,7 +52,7 @@ pieces as materialized (
 owners as (
   select scope.budget as budget, owned.owner
   from scopes
-  join (select distinct owner from pieces) as owned
+  join (select distinct owner from parts) as owned
     on len(
       list_filter(
         scope.owner,
@@ -62,35 +62,35 @@ owners as (
 ),
 costs as (
   select
-    stretches.stretch,
+    spend_windows.spend_window,
     series.account,
     series.workspace,
     series.resource_type,
     series.resource_name,
-    sum(pieces.cost) as cost
-  from stretches
+    sum(parts.cost) as cost
+  from spend_windows
   join members using (budget)
   join owners using (budget)
-  join pieces
-    on pieces.series_id = members.series_id
-    and pieces.owner = owners.owner
-    and pieces.boundary >= stretches.stretch_start
-    and pieces.boundary < stretches.stretch_end
+  join parts
+    on parts.series_id = members.series_id
+    and parts.owner = owners.owner
+    and parts.boundary >= spend_windows.window_start
+    and parts.boundary < spend_windows.window_end
   join series on series.series_id = members.series_id
-  group by stretches.stretch, series.account, series.workspace, series.resource_type, series.resource_name
+  group by spend_windows.spend_window, series.account, series.workspace, series.resource_type, series.resource_name
 ),
 ranked as (
   select
     *,
-    sum(cost) over (partition by stretch) as total,
+    sum(cost) over (partition by spend_window) as total,
     row_number() over (
-      partition by stretch
+      partition by spend_window
       order by cost desc, account, workspace nulls first, resource_type nulls first, resource_name nulls first
     ) as place
   from costs
 )
 select
-  stretch,
+  spend_window,
   place,
   cast(total as decimal(38, 12)) as total,
   account,
@@ -100,4 +100,4 @@ select
   cast(cost as decimal(38, 12)) as cost
 from ranked
 where place <= $drivers
-order by stretch, place
+order by spend_window, place

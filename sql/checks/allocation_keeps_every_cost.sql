@@ -2,7 +2,7 @@
 --! severity: fail
 with loaded as (
   select series_id, date_trunc('month', bucket_start) as usage_month, sum(cost) as cost, sum(usage) as usage
-  from ledger.amounts
+  from ledger.hourly_costs
   group by series_id, usage_month
 ),
 allocated as (

@@ -7,7 +7,7 @@ with name_of as (
 ),
 series_days as (
   select series_id, cast(bucket_start as date) as usage_date, sum(cost) as cost, sum(usage) as usage
-  from ledger.amounts
+  from ledger.hourly_costs
   group by series_id, usage_date
 ),
 hourly as (

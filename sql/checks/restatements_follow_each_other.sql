@@ -41,7 +41,7 @@ judged as (
         then 'load ' || load_before || ' left another value'
       when load_before is not null and old_load_number <> load_before
         then 'the old value is of load ' || old_load_number || ', the restatement before it of ' || load_before
-    end as because
+    end as reason
   from steps
   union all
   select
@@ -52,17 +52,17 @@ judged as (
     last_steps.old_cost,
     last_steps.new_cost,
     case
-      when last_steps.new_cost is distinct from amounts.cost
-        or last_steps.new_usage is distinct from amounts.usage
-        or amounts.load_number <> last_steps.load_number
+      when last_steps.new_cost is distinct from hourly_costs.cost
+        or last_steps.new_usage is distinct from hourly_costs.usage
+        or hourly_costs.load_number <> last_steps.load_number
         then 'the books hold another value'
     end
   from last_steps
-  left join ledger.amounts as amounts
-    on amounts.series_id = last_steps.series_id
-    and amounts.bucket_start = last_steps.bucket_start
+  left join ledger.hourly_costs as hourly_costs
+    on hourly_costs.series_id = last_steps.series_id
+    and hourly_costs.bucket_start = last_steps.bucket_start
 )
-select account, series_id, bucket_start, load_number, old_cost, new_cost, because
+select account, series_id, bucket_start, load_number, old_cost, new_cost, reason
 from judged
-where because is not null
-order by account, series_id, bucket_start, load_number, because
+where reason is not null
+order by account, series_id, bucket_start, load_number, reason

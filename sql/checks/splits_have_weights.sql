@@ -8,7 +8,7 @@ select
   split_by,
   max(pool_cost) as shared_cost,
   count(*) as owners,
-  'split evenly: no owner weighs anything' as because
+  'split evenly: no owner weighs anything' as reason
 from allocation_splits
 where is_evenly_instead
 group by account, usage_month, rule, split_by

@@ -5,7 +5,7 @@ with beside as (
     account,
     window_start,
     window_end,
-    because,
+    reason,
     max(window_end) over (
       partition by account
       order by window_start, window_end
@@ -13,7 +13,7 @@ with beside as (
     ) as unproven_before
   from ledger.unproven
 )
-select account, window_start, window_end, because, unproven_before
+select account, window_start, window_end, reason, unproven_before
 from beside
 where window_start < unproven_before or window_start >= window_end
 order by account, window_start

@@ -23,11 +23,11 @@ trusted as (
     and loads.load_number < (select min(load_number) from fast)
 ),
 last_hours as (
-  select amounts.load_number, max(amounts.bucket_start) as last_hour
-  from ledger.amounts as amounts
-  where amounts.load_number in (select load_number from fast)
-    and amounts.bucket_start < cast($platform_at as timestamp)
-  group by amounts.load_number
+  select hourly_costs.load_number, max(hourly_costs.bucket_start) as last_hour
+  from ledger.hourly_costs as hourly_costs
+  where hourly_costs.load_number in (select load_number from fast)
+    and hourly_costs.bucket_start < cast($platform_at as timestamp)
+  group by hourly_costs.load_number
 )
 select
   fast.load_number,

@@ -5,7 +5,7 @@ with seen as (
   union all
   select recorded_at from ledger.claims_corrected
   union all
-  select proven_at from ledger.proofs where load_number is null
+  select proven_at from ledger.reconciliation where load_number is null
   union all
   select seen_at from ledger.unproven
   union all

@@ -1,7 +1,7 @@
 --! about: What is billed to each account in a month: rows and cost of its own hours, and of corrections.
 select
   account,
-  count(*) filter (charge_class is null) as amounts,
+  count(*) filter (charge_class is null) as row_count,
   cast(coalesce(sum(cost) filter (charge_class is null), 0) as decimal(38, 12)) as cost,
   count(*) filter (charge_class is not null) as corrections,
   cast(coalesce(sum(cost) filter (charge_class is not null), 0) as decimal(38, 12)) as correction_cost

@@ -2,11 +2,11 @@
 select
   count(*) as comparisons,
   -- Months are compared as well, and are no windows of hours.
-  count(*) filter (compared = 'rows = the control''s total') as windows,
+  count(*) filter (check_code = 'rows_match_control') as windows,
   (select sum(pages) from ledger.loads) as pages,
   (select count(*) from costs) as rows,
-  sum(ours) filter (compared = 'rows = the control''s total') as cost,
-  sum(theirs) filter (compared = 'rows = the control''s total') as platform_cost,
-  sum(difference) filter (compared = 'rows = the control''s total') as difference,
+  sum(ours) filter (check_code = 'rows_match_control') as cost,
+  sum(theirs) filter (check_code = 'rows_match_control') as platform_cost,
+  sum(difference) filter (check_code = 'rows_match_control') as difference,
   bool_and(proven) as all_proven
-from proofs;
+from reconciliation;

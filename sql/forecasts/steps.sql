@@ -36,16 +36,16 @@ cut as (
 -- Hours since 1970 cut into steps; the remainder is the hour within one.
 steps as materialized (
   select
-    amounts.series_id,
-    (epoch_ms(amounts.bucket_start) // 3600000 - cut.align) // cut.step_hours as step,
-    sum(amounts.cost) as cost,
-    sum(amounts.cost) filter (
-      (epoch_ms(amounts.bucket_start) // 3600000 - cut.align) % cut.step_hours < cut.first_hours
+    hourly_costs.series_id,
+    (epoch_ms(hourly_costs.bucket_start) // 3600000 - cut.align) // cut.step_hours as step,
+    sum(hourly_costs.cost) as cost,
+    sum(hourly_costs.cost) filter (
+      (epoch_ms(hourly_costs.bucket_start) // 3600000 - cut.align) % cut.step_hours < cut.first_hours
     ) as first_cost
-  from amounts
+  from hourly_costs
   cross join cut
-  where amounts.bucket_start >= cast($from as timestamp) and amounts.bucket_start < cast($to as timestamp)
-  group by amounts.series_id, step
+  where hourly_costs.bucket_start >= cast($from as timestamp) and hourly_costs.bucket_start < cast($to as timestamp)
+  group by hourly_costs.series_id, step
 ),
 -- What of which hours of a series belongs to a scope of labels or owners: all of it, or as many parts of all parts.
 members as (
@@ -97,19 +97,19 @@ members as (
 hours_of_members as (
   select
     members.scope,
-    (epoch_ms(amounts.bucket_start) // 3600000 - cut.align) // cut.step_hours as step,
-    (epoch_ms(amounts.bucket_start) // 3600000 - cut.align) % cut.step_hours < cut.first_hours as is_first,
+    (epoch_ms(hourly_costs.bucket_start) // 3600000 - cut.align) // cut.step_hours as step,
+    (epoch_ms(hourly_costs.bucket_start) // 3600000 - cut.align) % cut.step_hours < cut.first_hours as is_first,
     case
-      when members.parts = members.all_parts then amounts.cost
-      else cast(cast(amounts.cost as double) * members.parts / members.all_parts as decimal(18, 12))
+      when members.parts = members.all_parts then hourly_costs.cost
+      else cast(cast(hourly_costs.cost as double) * members.parts / members.all_parts as decimal(18, 12))
     end as cost
   from members
   cross join cut
-  join amounts
-    on amounts.series_id = members.series_id
-    and amounts.bucket_start >= members.from_time
-    and amounts.bucket_start < members.to_time
-  where amounts.bucket_start >= cast($from as timestamp) and amounts.bucket_start < cast($to as timestamp)
+  join hourly_costs
+    on hourly_costs.series_id = members.series_id
+    and hourly_costs.bucket_start >= members.from_time
+    and hourly_costs.bucket_start < members.to_time
+  where hourly_costs.bucket_start >= cast($from as timestamp) and hourly_costs.bucket_start < cast($to as timestamp)
 ),
 of_workspaces as (
   select

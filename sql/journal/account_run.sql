@@ -2,5 +2,5 @@
 insert into ledger.account_runs
 select
   cast($run_number as bigint), $account, cast($exit_code as integer), $error, cast($windows as integer),
-  cast($pages as integer), cast($amounts as bigint), cast($restated as bigint), cast($requests as integer),
+  cast($pages as integer), cast($row_count as bigint), cast($restated as bigint), cast($requests as integer),
   cast($retries as integer);

@@ -15,17 +15,17 @@ where alerts.alert_key = ended.alert_key and alerts.occurrence = ended.occurrenc
 -- Raised earlier, and a sink is notified only now: the alert was acknowledged, or the sink did not exist yet. Events of
 -- older versions have no sinks here.
 update ledger.alerts
-set is_told = true, sinks = coalesce(told.sinks, alerts.sinks)
+set is_notified = true, sinks = coalesce(notified.sinks, alerts.sinks)
 from (
   select unnest(
-    from_json($told, '[{"alert_key": "VARCHAR", "occurrence": "INTEGER", "sinks": "VARCHAR"}]'), recursive := true
+    from_json($notified, '[{"alert_key": "VARCHAR", "occurrence": "INTEGER", "sinks": "VARCHAR"}]'), recursive := true
   )
-) as told
-where alerts.alert_key = told.alert_key and alerts.occurrence = told.occurrence;
+) as notified
+where alerts.alert_key = notified.alert_key and alerts.occurrence = notified.occurrence;
 
 insert into ledger.alerts
 select
-  alert_key, occurrence, kind, account, severity, fact, sinks, is_told, cast($run_number as bigint),
+  alert_key, occurrence, kind, account, severity, fact, sinks, is_notified, cast($run_number as bigint),
   cast($at as timestamp), null, null, null
 from (
   select unnest(
@@ -33,7 +33,7 @@ from (
       $raised,
       '[{
         "alert_key": "VARCHAR", "occurrence": "INTEGER", "kind": "VARCHAR", "account": "VARCHAR",
-        "severity": "VARCHAR", "fact": "VARCHAR", "sinks": "VARCHAR", "is_told": "BOOLEAN"
+        "severity": "VARCHAR", "fact": "VARCHAR", "sinks": "VARCHAR", "is_notified": "BOOLEAN"
       }]'
     ),
     recursive := true
@@ -46,14 +46,14 @@ where ended_at is null and list_contains(cast(from_json($acknowledged, '["VARCHA
 
 insert into ledger.outbox
 select
-  message_number, message_id, sink, kind, digest, message, cast($run_number as bigint), cast($at as timestamp), null,
+  message_number, message_id, sink, kind, summary, message, cast($run_number as bigint), cast($at as timestamp), null,
   null
 from (
   select unnest(
     from_json(
       $messages,
       '[{
-        "message_number": "BIGINT", "message_id": "VARCHAR", "sink": "VARCHAR", "kind": "VARCHAR", "digest": "VARCHAR",
+        "message_number": "BIGINT", "message_id": "VARCHAR", "sink": "VARCHAR", "kind": "VARCHAR", "summary": "VARCHAR",
         "message": "VARCHAR"
       }]'
     ),

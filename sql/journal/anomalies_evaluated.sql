@@ -7,9 +7,9 @@ where replaced_at is null and list_contains(cast(from_json($changed, '["VARCHAR"
 insert into ledger.anomalies
 select
   anomaly_key, account, workspace, resource_type, billing_dimension, kind, is_up, cast(first_day as date),
-  cast(seen_day as date), cast(last_day as date), cast(told_day as date), state, cast(ended_day as date),
+  cast(seen_day as date), cast(last_day as date), cast(notified_day as date), state, cast(ended_day as date),
   cast(cost as decimal(38, 12)), cast(expected as decimal(38, 12)), cast(expected_low as decimal(38, 12)),
-  cast(expected_high as decimal(38, 12)), cast(impact as decimal(38, 12)), price_ratio, severity, is_told, detail,
+  cast(expected_high as decimal(38, 12)), cast(impact as decimal(38, 12)), price_ratio, severity, is_notified, detail,
   cast($run_number as bigint), cast($at as timestamp), null
 from (
   select unnest(
@@ -18,10 +18,10 @@ from (
       '[{
         "anomaly_key": "VARCHAR", "account": "VARCHAR", "workspace": "VARCHAR", "resource_type": "VARCHAR",
         "billing_dimension": "VARCHAR", "kind": "VARCHAR", "is_up": "BOOLEAN", "first_day": "VARCHAR",
-        "seen_day": "VARCHAR", "last_day": "VARCHAR", "told_day": "VARCHAR", "state": "VARCHAR",
+        "seen_day": "VARCHAR", "last_day": "VARCHAR", "notified_day": "VARCHAR", "state": "VARCHAR",
         "ended_day": "VARCHAR", "cost": "VARCHAR", "expected": "VARCHAR", "expected_low": "VARCHAR",
         "expected_high": "VARCHAR", "impact": "VARCHAR", "price_ratio": "DOUBLE", "severity": "VARCHAR",
-        "is_told": "BOOLEAN", "detail": "VARCHAR"
+        "is_notified": "BOOLEAN", "detail": "VARCHAR"
       }]'
     ),
     recursive := true

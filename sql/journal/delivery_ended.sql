@@ -3,7 +3,7 @@ update ledger.deliveries
 set
   tries = cast($tries as integer),
   outcome = $outcome,
-  because = $because,
+  reason = $reason,
   ended_at = cast($ended_at as timestamp)
 where message_number = cast($message_number as bigint) and run_number = cast($run_number as bigint);
 

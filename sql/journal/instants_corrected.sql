@@ -19,7 +19,7 @@ where greatest(recorded_at, replaced_at) > getvariable('false_after');
 update ledger.claims_corrected set recorded_at = corrected(recorded_at)
 where recorded_at > getvariable('false_after');
 
-update ledger.proofs set proven_at = corrected(proven_at)
+update ledger.reconciliation set proven_at = corrected(proven_at)
 where load_number is null and proven_at > getvariable('false_after');
 
 update ledger.unproven set seen_at = corrected(seen_at)

@@ -1,6 +1,6 @@
 --! about: What came of reading a listing.
 insert into ledger.listings
 select
-  cast($run_number as bigint), $account, $token_workspace, $resource_type, $outcome, $because,
+  cast($run_number as bigint), $account, $token_workspace, $resource_type, $outcome, $reason,
   cast($resources as bigint), cast($opened as bigint), cast($ended as bigint), cast($requests as integer),
   cast($read_at as timestamp);

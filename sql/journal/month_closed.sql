@@ -2,15 +2,15 @@
 insert into ledger.closes
 select
   cast($billing_month as date), account, cast($run_number as bigint), cast($load_number as bigint),
-  cast($closed_at as timestamp), amounts, cast(cost as decimal(38, 12)), corrections,
-  cast(correction_cost as decimal(38, 12)), digest, cast(invoiced as decimal(38, 12)), null, null
+  cast($closed_at as timestamp), row_count, cast(cost as decimal(38, 12)), corrections,
+  cast(correction_cost as decimal(38, 12)), sha256, cast(invoiced as decimal(38, 12)), null, null
 from (
   select unnest(
     from_json(
       $accounts,
       '[{
-        "account": "VARCHAR", "amounts": "BIGINT", "cost": "VARCHAR", "corrections": "BIGINT",
-        "correction_cost": "VARCHAR", "digest": "VARCHAR", "invoiced": "VARCHAR"
+        "account": "VARCHAR", "row_count": "BIGINT", "cost": "VARCHAR", "corrections": "BIGINT",
+        "correction_cost": "VARCHAR", "sha256": "VARCHAR", "invoiced": "VARCHAR"
       }]'
     ),
     recursive := true

@@ -1,7 +1,7 @@
 --! about: Nobody ran a job's slot, or whoever did could not write it down; found out at the job's next run.
 insert into ledger.runs (run_number, command, started_at, ended_at, outcome, error)
 values (
-  cast($run_number as bigint), 'run ' || $job, cast($found_at as timestamp), cast($found_at as timestamp), 'missed', $because
+  cast($run_number as bigint), 'run ' || $job, cast($found_at as timestamp), cast($found_at as timestamp), 'missed', $reason
 );
 
 insert into ledger.job_runs (run_number, job, slot)

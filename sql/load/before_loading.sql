@@ -13,6 +13,6 @@ with covered_hours as (
 )
 select
   not exists (select 1 from differences)
-  and (select count(*) = count(distinct series_id) from detail_entries) as stand_once,
+  and (select count(*) = count(distinct series_id) from detail_entries) as has_unique_hours,
   covered_hours.covered_hours
 from covered_hours;

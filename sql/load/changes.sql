@@ -25,7 +25,7 @@ now_there as (
     cost,
     usage,
     load_number
-  from ledger.amounts
+  from ledger.hourly_costs
   where series_id in (select series_id from ledger.series where account = $account)
     and bucket_start >= cast($window_start as timestamp)
     and bucket_start < cast($window_end as timestamp)

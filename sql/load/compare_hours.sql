@@ -18,13 +18,13 @@ part_hours as (
     sum(incoming.usage) as usage,
     sum(abs(incoming.cost)) as cost_magnitude,
     sum(abs(incoming.usage)) as usage_magnitude,
-    count(*) as amounts
+    count(*) as row_count
   from incoming
   join parts using (series_id)
   group by parts.part, incoming.bucket
 ),
 ours as (
-  select named.billing_dimension, named.workspace, bucket, cost, usage, cost_magnitude, usage_magnitude, amounts
+  select named.billing_dimension, named.workspace, bucket, cost, usage, cost_magnitude, usage_magnitude, row_count
   from part_hours
   join (select distinct part, billing_dimension, workspace from parts) as named using (part)
 ),
@@ -45,7 +45,7 @@ theirs as (
 sides as (
   select
     billing_dimension, workspace, bucket, cost as our_cost, usage as our_usage,
-    0 as their_cost, 0 as their_usage, cost_magnitude, usage_magnitude, amounts
+    0 as their_cost, 0 as their_usage, cost_magnitude, usage_magnitude, row_count
   from ours
   union all
   select billing_dimension, workspace, bucket, 0, 0, cost, usage, 0, 0, 0
@@ -59,10 +59,10 @@ select
   sum(their_cost) as their_cost,
   sum(our_usage) as our_usage,
   sum(their_usage) as their_usage,
-  tolerance_of(sum(amounts), sum(cost_magnitude), 1e-12, $cost_half_unit, 1, $agreed) as cost_tolerance,
-  tolerance_of(sum(amounts), sum(usage_magnitude), 1e-6, $usage_half_unit, 1, null) as usage_tolerance,
+  tolerance_of(sum(row_count), sum(cost_magnitude), 1e-12, $cost_half_unit, 1, $agreed) as cost_tolerance,
+  tolerance_of(sum(row_count), sum(usage_magnitude), 1e-6, $usage_half_unit, 1, null) as usage_tolerance,
   sum(cost_magnitude) as cost_magnitude,
   sum(usage_magnitude) as usage_magnitude,
-  sum(amounts) as amounts
+  sum(row_count) as row_count
 from sides
 group by billing_dimension, workspace, bucket;

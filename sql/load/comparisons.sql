@@ -1,3 +1,3 @@
 --! about: The comparisons that were made last on this connection, the failed ones first.
-select compared, measure, billing_dimension, amounts, ours, theirs, difference, tolerance, proven
-from window_proofs order by proven, compared, measure, billing_dimension;
+select check_code, measure, billing_dimension, row_count, ours, theirs, difference, tolerance, proven
+from window_reconciliation order by proven, check_code, measure, billing_dimension;

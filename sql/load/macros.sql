@@ -15,11 +15,11 @@ create or replace temp macro series_id_of(account, workspace, resource_type, res
 --     make a total, n: the rounded sums are whole units of that decimal, and so is the total).
 -- An amount agreed by hand (proof.tolerance, USD; null where there is none) replaces all three.
 -- Of 10^6 USD in 10^7 hours this is 0.0022 USD: a cent is always found.
-create or replace temp macro tolerance_of(hours, sum_of_magnitudes, kept_unit, half_unit, roundings, agreed) as
+create or replace temp macro tolerance_of(hours, sum_of_magnitudes, stored_unit, half_unit, roundings, agreed) as
   coalesce(
     cast(agreed as double),
     2 * (cast(hours as double) + 3600) * 1.1102230246251565e-16 * cast(sum_of_magnitudes as double)
-    + (2 * cast(hours as double) + cast(roundings as double)) * cast(kept_unit as double)
+    + (2 * cast(hours as double) + cast(roundings as double)) * cast(stored_unit as double)
     + cast(roundings as double) * cast(half_unit as double)
   );
 
@@ -29,5 +29,5 @@ create or replace temp macro farther_of(ours, lowest, highest) as
 
 -- Whether two readings of one hour are the same: a row that the platform adds up of several may come a little differently
 -- each time. By half of the 3600 above, so that hours that stay as they were still prove.
-create or replace temp macro is_same_hour(amount, other, kept_unit) as
-  abs(cast(amount - other as double)) <= kept_unit + 3600 * 1.1102230246251565e-16 * abs(cast(amount as double));
+create or replace temp macro is_same_hour(amount, other, stored_unit) as
+  abs(cast(amount - other as double)) <= stored_unit + 3600 * 1.1102230246251565e-16 * abs(cast(amount as double));

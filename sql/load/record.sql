@@ -12,7 +12,7 @@ select
   cast($requests as integer),
   cast($pages as integer),
   $queries,
-  cast($amounts as bigint),
+  cast($row_count as bigint),
   cast($restated as bigint),
   cast($cost as decimal(38, 12)),
   cast($claimed_end as timestamp),

@@ -1,5 +1,5 @@
 --! about: One piece of a load's window, with the role as which its rows were read.
 insert into ledger.covered
 select
-  $account, cast($piece_start as timestamp), cast($piece_end as timestamp), cast($claimed_end as timestamp), $role,
+  $account, cast($part_start as timestamp), cast($part_end as timestamp), cast($claimed_end as timestamp), $role,
   cast($load_number as bigint), cast($load_number as bigint), null;

@@ -7,14 +7,14 @@ select
 from changes
 where was_covered;
 
-delete from ledger.amounts
+delete from ledger.hourly_costs
 using changes
-where amounts.bucket_start >= cast($window_start as timestamp)
-  and amounts.bucket_start < cast($window_end as timestamp)
-  and amounts.series_id = changes.series_id
-  and amounts.bucket_start = changes.bucket_start;
+where hourly_costs.bucket_start >= cast($window_start as timestamp)
+  and hourly_costs.bucket_start < cast($window_end as timestamp)
+  and hourly_costs.series_id = changes.series_id
+  and hourly_costs.bucket_start = changes.bucket_start;
 
-insert into ledger.amounts
+insert into ledger.hourly_costs
 select series_id, bucket_start, new_cost, new_usage, cast($load_number as bigint)
 from changes
 where new_cost is not null;

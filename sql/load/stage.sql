@@ -53,7 +53,7 @@ create or replace temp table differences (
   usage decimal(38, 6) not null
 );
 -- Filled when the window is compared; empty where it could not be.
-create or replace temp table window_proofs as
-select compared, measure, billing_dimension, amounts, ours, theirs, difference, tolerance, proven
-from ledger.proofs
+create or replace temp table window_reconciliation as
+select check_code, measure, billing_dimension, row_count, ours, theirs, difference, tolerance, proven
+from ledger.reconciliation
 limit 0;

@@ -19,9 +19,9 @@ shared as (
 ),
 -- Added up by itself: beside the sums, what is shared would be put to every row first.
 sums as (
-  select count(*) as amounts, coalesce(sum(cost), 0) as cost
+  select count(*) as row_count, coalesce(sum(cost), 0) as cost
   from loaded
 )
-select sums.amounts, sums.cost, shared.shared_series_id
+select sums.row_count, sums.cost, shared.shared_series_id
 from sums
 cross join shared;

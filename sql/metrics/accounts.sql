@@ -32,10 +32,10 @@ asked as (
     account,
     cast(sum(requests) as bigint) as requests,
     cast(sum(retries) as bigint) as retries,
-    cast(sum(amounts) as bigint) as rows_loaded,
+    cast(sum(row_count) as bigint) as rows_loaded,
     max_by(requests, run_number) as last_requests,
     max_by(retries, run_number) as last_retries,
-    max_by(amounts, run_number) as last_rows
+    max_by(row_count, run_number) as last_rows
   from ledger.account_runs
   group by account
 )

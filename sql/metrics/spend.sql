@@ -17,14 +17,14 @@ spends as (
     series.account,
     series.workspace,
     series.resource_type,
-    amounts.cost,
-    days.has_day and amounts.bucket_start >= days.day_start and amounts.bucket_start < days.day_end as is_day,
-    days.has_month and amounts.bucket_start >= cast($month_start as timestamp) as is_month
-  from ledger.amounts as amounts
+    hourly_costs.cost,
+    days.has_day and hourly_costs.bucket_start >= days.day_start and hourly_costs.bucket_start < days.day_end as is_day,
+    days.has_month and hourly_costs.bucket_start >= cast($month_start as timestamp) as is_month
+  from ledger.hourly_costs as hourly_costs
   join ledger.series as series using (series_id)
   join days on days.account = series.account
-  where amounts.bucket_start < cast($month_end as timestamp)
-    and amounts.bucket_start >= (
+  where hourly_costs.bucket_start < cast($month_end as timestamp)
+    and hourly_costs.bucket_start >= (
       select least(cast($month_start as timestamp), min(day_start)) from days where has_day or has_month
     )
 ),

@@ -1,7 +1,7 @@
 --! about: The accounts and months in which any hour was added, changed or removed by a load after the given one. An amount
 --! about: has the number of the load that set it, so that DuckDB skips older row groups; removed ones are restatements.
 with hours as (
-  select series_id, bucket_start from ledger.amounts where load_number > $last_load
+  select series_id, bucket_start from ledger.hourly_costs where load_number > $last_load
   union all
   select series_id, bucket_start from ledger.restatements where load_number > $last_load
 ),

@@ -2,7 +2,7 @@
 --! grain: account, first_day, workspace, resource_type, billing_dimension, kind
 --! params: month month = none, account text = *, workspace text = *
 --! formats: csv, parquet
---! kept: anomalies
+--! evaluated: anomalies
 --! top: first_day
 --! important: severity, workspace, resource_type, first_day, impact, driver, state,
 --! important: cost, expected, billing_dimension, last_day, account
@@ -40,7 +40,7 @@ select
   anomalies.anomaly_key
 from anomalies
 cross join bounds
-where anomalies.is_told
+where anomalies.is_notified
   and anomalies.state <> 'restated'
   and (bounds.month_end is null or anomalies.first_day < bounds.month_end)
   and (anomalies.last_day >= bounds.first_time or (bounds.month_end is null and anomalies.state = 'open'))

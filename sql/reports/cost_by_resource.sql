@@ -11,7 +11,7 @@ with added_up as (
     sum(cost) as cost,
     min(bucket_start) filter (where cost <> 0) as first_bucket,
     max(bucket_start) filter (where cost <> 0) as last_bucket
-  from amounts
+  from hourly_costs
   where bucket_start >= cast($month as timestamp)
     and bucket_start < cast($month as timestamp) + interval 1 month
   group by series_id

@@ -6,7 +6,7 @@
 --! important: workspace, cost, billing_dimension, usage, unit, account, month
 with added_up as (
   select series_id, sum(cost) as cost, sum(usage) as usage
-  from amounts
+  from hourly_costs
   where bucket_start >= cast($month as timestamp)
     and bucket_start < cast($month as timestamp) + interval 1 month
   group by series_id

@@ -26,13 +26,13 @@ asked as (
 ),
 added_up as (
   select
-    case when asked.is_by_series then amounts.series_id end as series_id,
-    cast(amounts.bucket_start as date) as usage_date,
-    sum(amounts.cost) as cost
-  from amounts
+    case when asked.is_by_series then hourly_costs.series_id end as series_id,
+    cast(hourly_costs.bucket_start as date) as usage_date,
+    sum(hourly_costs.cost) as cost
+  from hourly_costs
   cross join asked
-  where amounts.bucket_start >= cast($from as timestamp) - interval 7 day
-    and amounts.bucket_start < cast($to as timestamp)
+  where hourly_costs.bucket_start >= cast($from as timestamp) - interval 7 day
+    and hourly_costs.bucket_start < cast($to as timestamp)
   group by all
 ),
 costs_of_days as materialized (
@@ -84,7 +84,7 @@ days as (
     and costs_of_days.workspace is not distinct from lines.workspace
     and costs_of_days.usage_date = calendar.usage_date
 ),
-compared as (
+check_code as (
   select
     account,
     workspace,
@@ -115,5 +115,5 @@ select
       (cast(cost_of_seven_days * 1000000000000 as hugeint) + 3 * sign(cost_of_seven_days)) // 7 as decimal(38, 0)
     ) * 0.000000000001 as decimal(38, 12)
   ) as average_of_seven_days
-from compared
+from check_code
 where usage_date >= cast($from as date)

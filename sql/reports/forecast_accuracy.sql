@@ -2,9 +2,9 @@
 --! grain: scope_kind, budget, account, workspace, resource_type, period_kind, period, complete_through
 --! params: from date = none, to date = none, account text = *, budget text = *, workspace text = *
 --! formats: csv, parquet
---! kept: outcomes
+--! evaluated: outcomes
 --! top: complete_through
---! important: period, forecast, budget, workspace, resource_type, actual, error_percent, is_inside, lead_days,
+--! important: period, forecast, budget, workspace, resource_type, actual, error_percent, is_within_interval, lead_days,
 --! important: account
 -- The outcome is what the books say of the period now; with --as-of, what they said then. from and to are about the start
 -- of the period.
@@ -28,7 +28,7 @@ select
   actual,
   error,
   error_percent,
-  is_inside
+  is_within_interval
 from forecast_outcomes
 where ($from is null or period_start >= cast($from as timestamp))
   and ($to is null or period_start < cast($to as timestamp))

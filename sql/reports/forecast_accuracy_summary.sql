@@ -2,9 +2,9 @@
 --! grain: scope_kind, period_kind, lead_days_from, model
 --! params: from date = none, to date = none, account text = *, budget text = *, workspace text = *
 --! formats: csv, parquet
---! kept: outcomes
+--! evaluated: outcomes
 --! important: scope_kind, period_kind, lead_days_from, lead_days_to, forecasts,
---! important: median_error_percent, inside_percent, expected_percent
+--! important: median_error_percent, within_interval_percent, expected_percent
 -- Leads are of 1, 2 to 3, 4 to 7, 8 to 14, 15 to 31 and more days of the period that were forecast. The errors in percent are of forecasts of what cost something.
 with outcomes as (
   select
@@ -31,8 +31,8 @@ select
   max(lead_days) as lead_days_to,
   model,
   count(*) as forecasts,
-  count(*) filter (is_inside) as inside,
-  cast(round(count(*) filter (is_inside) * 100.0 / count(*), 1) as decimal(18, 1)) as inside_percent,
+  count(*) filter (is_within_interval) as within_interval,
+  cast(round(count(*) filter (is_within_interval) * 100.0 / count(*), 1) as decimal(18, 1)) as within_interval_percent,
   cast(round(avg(level), 1) as decimal(18, 1)) as expected_percent,
   cast(round(median(abs(cast(error_percent as double))), 2) as decimal(18, 2)) as median_error_percent,
   cast(sum(forecast) as decimal(38, 12)) as forecast,

@@ -29,30 +29,30 @@ lives as (
     sum(cost_of_last_day) as cost_of_last_day
   from (
     select
-      amounts.series_id,
+      hourly_costs.series_id,
       null as known_until,
-      min(amounts.bucket_start) as first_bucket,
-      max(amounts.bucket_start) filter (where amounts.usage > 0) as last_used_bucket,
+      min(hourly_costs.bucket_start) as first_bucket,
+      max(hourly_costs.bucket_start) filter (where hourly_costs.usage > 0) as last_used_bucket,
       null as cost_of_last_day
-    from amounts
+    from hourly_costs
     cross join common
-    where amounts.bucket_start < cast($until as timestamp)
-      and amounts.bucket_start < common.common_end
-    group by amounts.series_id
+    where hourly_costs.bucket_start < cast($until as timestamp)
+      and hourly_costs.bucket_start < common.common_end
+    group by hourly_costs.series_id
     union all
     select
-      amounts.series_id,
+      hourly_costs.series_id,
       null,
-      min(amounts.bucket_start),
-      max(amounts.bucket_start) filter (where amounts.usage > 0),
-      sum(amounts.cost) filter (where amounts.bucket_start >= books.known_until - interval 24 hour)
-    from amounts
+      min(hourly_costs.bucket_start),
+      max(hourly_costs.bucket_start) filter (where hourly_costs.usage > 0),
+      sum(hourly_costs.cost) filter (where hourly_costs.bucket_start >= books.known_until - interval 24 hour)
+    from hourly_costs
     cross join common
-    join books on books.series_id = amounts.series_id
-    where amounts.bucket_start < cast($until as timestamp)
-      and amounts.bucket_start >= common.common_end
-      and amounts.bucket_start < books.known_until
-    group by amounts.series_id
+    join books on books.series_id = hourly_costs.series_id
+    where hourly_costs.bucket_start < cast($until as timestamp)
+      and hourly_costs.bucket_start >= common.common_end
+      and hourly_costs.bucket_start < books.known_until
+    group by hourly_costs.series_id
     union all
     select series_id, known_until, null, null, null
     from books
@@ -158,12 +158,12 @@ storage as (
   where named.is_storage
 ),
 spent_by_series as (
-  select amounts.series_id, sum(amounts.cost) as cost
-  from amounts
+  select hourly_costs.series_id, sum(hourly_costs.cost) as cost
+  from hourly_costs
   join storage using (series_id)
-  where amounts.bucket_start >= storage.unused_since
-    and amounts.bucket_start < storage.known_until
-  group by amounts.series_id
+  where hourly_costs.bucket_start >= storage.unused_since
+    and hourly_costs.bucket_start < storage.known_until
+  group by hourly_costs.series_id
 ),
 spent as (
   select

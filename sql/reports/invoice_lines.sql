@@ -6,7 +6,7 @@
 --! important: billing_dimension, cost, platform_cost, difference, proven, usage, unit, account, month
 with added_up as (
   select series_id, sum(usage) as usage, sum(cost) as cost
-  from amounts_billed
+  from hourly_costs_billed
   -- An hour is billed in the month in which it lies: to ask for billing_month would work it out for every hour.
   where bucket_start >= cast($month as timestamp)
     and bucket_start < cast($month as timestamp) + interval 1 month
@@ -42,19 +42,19 @@ billed as (
 -- What the platform told last; of a closed month, before its close: what it tells of it later is in corrections.
 readings as (
   select
-    proofs.account,
-    proofs.billing_dimension,
-    proofs.theirs as platform_cost,
-    proofs.tolerance,
-    rank() over (partition by proofs.account order by proofs.run_number desc, proofs.reading desc) as newest
-  from proofs
+    reconciliation.account,
+    reconciliation.billing_dimension,
+    reconciliation.theirs as platform_cost,
+    reconciliation.tolerance,
+    rank() over (partition by reconciliation.account order by reconciliation.run_number desc, reconciliation.attempt desc) as newest
+  from reconciliation
   left join closes
-    on closes.account = proofs.account and closes.billing_month = cast($month as date) and closes.is_closed
-  where proofs.window_start = cast($month as date)
-    and proofs.window_end = cast($month as date) + interval 1 month
-    and proofs.compared = 'month of a billing dimension = the platform''s total'
-    and proofs.measure = 'cost'
-    and (closes.closed_at is null or proofs.proven_at <= closes.closed_at)
+    on closes.account = reconciliation.account and closes.billing_month = cast($month as date) and closes.is_closed
+  where reconciliation.window_start = cast($month as date)
+    and reconciliation.window_end = cast($month as date) + interval 1 month
+    and reconciliation.check_code = 'month_dimension_matches_platform'
+    and reconciliation.measure = 'cost'
+    and (closes.closed_at is null or reconciliation.proven_at <= closes.closed_at)
 ),
 platform_totals as (
   select account, billing_dimension, platform_cost, tolerance

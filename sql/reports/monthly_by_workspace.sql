@@ -11,7 +11,7 @@ with months as (
     series_id,
     cast(date_trunc('month', bucket_start) as date) as month,
     sum(cost) as cost
-  from amounts
+  from hourly_costs
   where ($from is null or bucket_start >= cast($from as timestamp))
     and ($to is null or bucket_start < cast($to as timestamp))
   group by all

@@ -38,7 +38,7 @@ books as (
   left join accounts using (account)
   where $account is null or named.account = $account
 ),
-compared as (
+check_code as (
   -- Whole months are compared as they are, however long; of any other the part that both have, hour by hour.
   select
     books.account,
@@ -66,9 +66,9 @@ compared as (
   where least(books.month_hours_known, books.base_hours_known) > books.hours_before
 ),
 of_series as (
-  select series.series_id, compared.compared_start, compared.compared_end, compared.base_start, compared.base_end
+  select series.series_id, check_code.compared_start, check_code.compared_end, check_code.base_start, check_code.base_end
   from series
-  join compared using (account)
+  join check_code using (account)
 ),
 -- The hours that every account compares are added up at once, as it does not matter there whose an hour is; any other
 -- hour stands by itself until it is known. To join every hour would take twice as long.
@@ -78,38 +78,38 @@ common as (
     min(compared_end) as compared_end,
     max(base_start) as base_start,
     min(base_end) as base_end
-  from compared
+  from check_code
 ),
 hours as (
   -- Only hours with usage have a price. Cost without usage (credits, fees) is told by itself.
   select
-    amounts.series_id,
+    hourly_costs.series_id,
     case
-      when amounts.bucket_start < common.compared_start or amounts.bucket_start >= common.compared_end then amounts.bucket_start
+      when hourly_costs.bucket_start < common.compared_start or hourly_costs.bucket_start >= common.compared_end then hourly_costs.bucket_start
     end as own_hour,
-    sum(amounts.usage) as usage,
-    sum(amounts.cost) filter (where amounts.usage <> 0) as metered_cost,
-    sum(amounts.cost) as cost
-  from amounts
+    sum(hourly_costs.usage) as usage,
+    sum(hourly_costs.cost) filter (where hourly_costs.usage <> 0) as metered_cost,
+    sum(hourly_costs.cost) as cost
+  from hourly_costs
   cross join common
-  where amounts.bucket_start >= cast($month as timestamp)
-    and amounts.bucket_start < cast($month as timestamp) + interval 1 month
+  where hourly_costs.bucket_start >= cast($month as timestamp)
+    and hourly_costs.bucket_start < cast($month as timestamp) + interval 1 month
   group by all
 ),
 base_hours as (
   -- Only hours with usage have a price. Cost without usage (credits, fees) is told by itself.
   select
-    amounts.series_id,
+    hourly_costs.series_id,
     case
-      when amounts.bucket_start < common.base_start or amounts.bucket_start >= common.base_end then amounts.bucket_start
+      when hourly_costs.bucket_start < common.base_start or hourly_costs.bucket_start >= common.base_end then hourly_costs.bucket_start
     end as own_hour,
-    sum(amounts.usage) as usage,
-    sum(amounts.cost) filter (where amounts.usage <> 0) as metered_cost,
-    sum(amounts.cost) as cost
-  from amounts
+    sum(hourly_costs.usage) as usage,
+    sum(hourly_costs.cost) filter (where hourly_costs.usage <> 0) as metered_cost,
+    sum(hourly_costs.cost) as cost
+  from hourly_costs
   cross join common
-  where amounts.bucket_start >= cast($base as timestamp)
-    and amounts.bucket_start < cast($base as timestamp) + interval 1 month
+  where hourly_costs.bucket_start >= cast($base as timestamp)
+    and hourly_costs.bucket_start < cast($base as timestamp) + interval 1 month
   group by all
 ),
 sides as (
@@ -247,11 +247,11 @@ select
     effects.cost - effects.base_cost - effects.price_effect - effects.volume_effect - effects.new_cost
     - effects.gone_cost - effects.without_usage as decimal(38, 12)
   ) as rounding,
-  compared.compared_start,
-  compared.compared_end,
-  compared.base_start,
-  compared.base_end
+  check_code.compared_start,
+  check_code.compared_end,
+  check_code.base_start,
+  check_code.base_end
 from effects
 join series using (series_id)
-join compared using (account)
+join check_code using (account)
 where $workspace is null or series.workspace = $workspace

@@ -1,27 +1,27 @@
 --! about: Which comparisons with the platform's own totals stand behind the month: what, ours, theirs, difference, tolerance?
---! grain: account, window_start, window_end, compared, measure, billing_dimension, run_number, reading, load_number
+--! grain: account, window_start, window_end, check_code, measure, billing_dimension, run_number, attempt, load_number
 --! params: month month = last-complete
 --! formats: csv, parquet
 --! top: difference
---! important: compared, difference, ours, theirs, proven, billing_dimension, measure, window_start, account
+--! important: check_code, difference, ours, theirs, proven, billing_dimension, measure, window_start, account
 select
   account,
   window_start,
   window_end,
-  compared,
+  check_code,
   measure,
   billing_dimension,
   run_number,
-  reading,
+  attempt,
   load_number,
   proven_at,
-  amounts,
+  row_count,
   ours,
   theirs,
   difference,
   -- Of groups, which are counted, none; of amounts, what rounding explains.
   tolerance,
   proven
-from proofs
+from reconciliation
 where window_start < cast($month as date) + interval 1 month
   and window_end > cast($month as date)

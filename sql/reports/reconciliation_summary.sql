@@ -39,38 +39,38 @@ closed as (
   join period on period.month = closes.billing_month
   where closes.is_closed
 ),
-compared as (
+check_code as (
   select
-    proofs.account,
+    reconciliation.account,
     count(*) as comparisons,
-    count(*) filter (not proofs.proven) as comparisons_not_proven
-  from proofs
-  join period on proofs.window_start < period.month_end and proofs.window_end > period.month_start
-  group by proofs.account
+    count(*) filter (not reconciliation.proven) as unproven_comparisons
+  from reconciliation
+  join period on reconciliation.window_start < period.month_end and reconciliation.window_end > period.month_start
+  group by reconciliation.account
 ),
 -- What the platform told last of the whole month; of a closed month, before its close.
 readings as (
   select
-    proofs.account,
-    proofs.compared,
-    proofs.theirs,
-    proofs.tolerance,
-    proofs.proven,
-    proofs.proven_at,
-    rank() over (partition by proofs.account order by proofs.run_number desc, proofs.reading desc) as newest
-  from proofs
-  join period on proofs.window_start = period.month_start and proofs.window_end = period.month_end
-  left join closed on closed.account = proofs.account
-  where proofs.compared in (
-      'month = the platform''s total', 'month of a billing dimension = the platform''s total'
+    reconciliation.account,
+    reconciliation.check_code,
+    reconciliation.theirs,
+    reconciliation.tolerance,
+    reconciliation.proven,
+    reconciliation.proven_at,
+    rank() over (partition by reconciliation.account order by reconciliation.run_number desc, reconciliation.attempt desc) as newest
+  from reconciliation
+  join period on reconciliation.window_start = period.month_start and reconciliation.window_end = period.month_end
+  left join closed on closed.account = reconciliation.account
+  where reconciliation.check_code in (
+      'month_matches_platform', 'month_dimension_matches_platform'
     )
-    and (closed.closed_at is null or proofs.proven_at <= closed.closed_at)
+    and (closed.closed_at is null or reconciliation.proven_at <= closed.closed_at)
 ),
 platform_totals as (
   select
     account,
-    max(theirs) filter (compared = 'month = the platform''s total') as platform_cost,
-    max(tolerance) filter (compared = 'month = the platform''s total') as tolerance,
+    max(theirs) filter (check_code = 'month_matches_platform') as platform_cost,
+    max(tolerance) filter (check_code = 'month_matches_platform') as tolerance,
     bool_and(proven) as dimensions_proven,
     max(proven_at) as compared_at
   from readings
@@ -89,8 +89,8 @@ summed as (
     platform_totals.tolerance,
     platform_totals.dimensions_proven,
     platform_totals.compared_at,
-    coalesce(compared.comparisons, 0) as comparisons,
-    coalesce(compared.comparisons_not_proven, 0) as comparisons_not_proven,
+    coalesce(check_code.comparisons, 0) as comparisons,
+    coalesce(check_code.unproven_comparisons, 0) as unproven_comparisons,
     billed.correction_cost,
     closed.closed_at,
     closed.invoiced,
@@ -99,7 +99,7 @@ summed as (
   cross join period
   left join proven_hours using (account)
   left join billed using (account)
-  left join compared using (account)
+  left join check_code using (account)
   left join platform_totals using (account)
   left join closed using (account)
 )
@@ -118,7 +118,7 @@ select
   compared_at,
   comparisons,
   -- Those too that found what was read again since, and met then.
-  comparisons_not_proven,
+  unproven_comparisons,
   cast(correction_cost as decimal(38, 12)) as correction_cost,
   closed_at,
   invoiced,

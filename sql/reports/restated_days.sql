@@ -31,8 +31,8 @@ units as (
   select distinct billing_dimension, unit
   from series
 ),
-first_told as (
-  select hours.account, hours.bucket_start, min(loads.seen_at) as first_told_at
+first_reported as (
+  select hours.account, hours.bucket_start, min(loads.seen_at) as first_reported_at
   from (select distinct account, bucket_start from changes) as hours
   join ledger.loads as loads
     on loads.account = hours.account
@@ -47,7 +47,7 @@ select
   changes.billing_dimension,
   units.unit,
   changes.seen_at,
-  min(first_told.first_told_at) as first_told_at,
+  min(first_reported.first_reported_at) as first_reported_at,
   count(*) as changes,
   cast(sum(changes.old_usage) as decimal(38, 6)) as old_usage,
   cast(sum(changes.new_usage) as decimal(38, 6)) as new_usage,
@@ -56,7 +56,7 @@ select
   cast(sum(changes.new_cost) as decimal(38, 12)) as new_cost,
   cast(sum(changes.new_cost - changes.old_cost) as decimal(38, 12)) as cost_change
 from changes
-left join first_told
-  on first_told.account = changes.account and first_told.bucket_start = changes.bucket_start
+left join first_reported
+  on first_reported.account = changes.account and first_reported.bucket_start = changes.bucket_start
 left join units on units.billing_dimension = changes.billing_dimension
 group by changes.account, usage_date, changes.workspace, changes.billing_dimension, units.unit, changes.seen_at

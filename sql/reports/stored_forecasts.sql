@@ -2,7 +2,7 @@
 --! grain: scope_kind, budget, account, workspace, resource_type, period_kind, period
 --! params: month month = none, account text = *, budget text = *, workspace text = *
 --! formats: csv, parquet
---! kept: forecasts
+--! evaluated: forecasts
 --! top: forecast
 --! important: period, forecast, budget, workspace, resource_type, amount, spent, exceeds_on, low, high, account
 -- Without a month the periods that were not over when something was forecast last; with one those that begin in it. Where

@@ -23,13 +23,13 @@ with books as (
 added_up as (
   select
     series.account,
-    amounts.month,
-    sum(amounts.cost) as cost,
+    hourly_costs.month,
+    sum(hourly_costs.cost) as cost,
     -- Of hours that are too young to be called complete.
-    sum(amounts.cost) filter (amounts.bucket_start >= books.complete_through) as young_cost
+    sum(hourly_costs.cost) filter (hourly_costs.bucket_start >= books.complete_through) as young_cost
   from (
-    select series_id, cast(date_trunc('month', bucket_start) as date) as month, bucket_start, cost from amounts
-  ) as amounts
+    select series_id, cast(date_trunc('month', bucket_start) as date) as month, bucket_start, cost from hourly_costs
+  ) as hourly_costs
   join series using (series_id)
   join books on books.account = series.account
   group by all
@@ -94,13 +94,13 @@ stored as (
   ) = 1
 ),
 last_days as (
-  select series.account, sum(amounts.cost) as cost
-  from amounts
+  select series.account, sum(hourly_costs.cost) as cost
+  from hourly_costs
   join series using (series_id)
   join books
     on books.account = series.account
-    and amounts.bucket_start >= books.complete_through - interval 7 day
-    and amounts.bucket_start < books.complete_through
+    and hourly_costs.bucket_start >= books.complete_through - interval 7 day
+    and hourly_costs.bucket_start < books.complete_through
     and books.history_start <= books.complete_through - interval 7 day
   group by series.account
 ),

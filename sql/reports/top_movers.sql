@@ -3,7 +3,7 @@
 --! params: month month = last-complete, limit integer = 20, account text = *, workspace text = *
 --! formats: csv, parquet
 --! top: none
---! important: resource_name, change, workspace, cost, base_cost, resource_type, standing, rank, account
+--! important: resource_name, change, workspace, cost, base_cost, resource_type, change_type, rank, account
 -- Of a month that is not over the same hours of the month before are compared: compared_start, compared_end, base_start
 -- and base_end say what was. The limit is that of each account.
 with months as (
@@ -36,7 +36,7 @@ books as (
   left join accounts using (account)
   where $account is null or named.account = $account
 ),
-compared as (
+check_code as (
   -- Whole months are compared as they are, however long; of any other the part that both have, hour by hour.
   select
     books.account,
@@ -64,9 +64,9 @@ compared as (
   where least(books.month_hours_known, books.base_hours_known) > books.hours_before
 ),
 of_series as (
-  select series.series_id, compared.compared_start, compared.compared_end, compared.base_start, compared.base_end
+  select series.series_id, check_code.compared_start, check_code.compared_end, check_code.base_start, check_code.base_end
   from series
-  join compared using (account)
+  join check_code using (account)
 ),
 -- The hours that every account compares are added up at once, as it does not matter there whose an hour is; any other
 -- hour stands by itself until it is known. To join every hour would take twice as long.
@@ -76,32 +76,32 @@ common as (
     min(compared_end) as compared_end,
     max(base_start) as base_start,
     min(base_end) as base_end
-  from compared
+  from check_code
 ),
 hours as (
   select
-    amounts.series_id,
+    hourly_costs.series_id,
     case
-      when amounts.bucket_start < common.compared_start or amounts.bucket_start >= common.compared_end then amounts.bucket_start
+      when hourly_costs.bucket_start < common.compared_start or hourly_costs.bucket_start >= common.compared_end then hourly_costs.bucket_start
     end as own_hour,
-    sum(amounts.cost) as cost
-  from amounts
+    sum(hourly_costs.cost) as cost
+  from hourly_costs
   cross join common
-  where amounts.bucket_start >= cast($month as timestamp)
-    and amounts.bucket_start < cast($month as timestamp) + interval 1 month
+  where hourly_costs.bucket_start >= cast($month as timestamp)
+    and hourly_costs.bucket_start < cast($month as timestamp) + interval 1 month
   group by all
 ),
 base_hours as (
   select
-    amounts.series_id,
+    hourly_costs.series_id,
     case
-      when amounts.bucket_start < common.base_start or amounts.bucket_start >= common.base_end then amounts.bucket_start
+      when hourly_costs.bucket_start < common.base_start or hourly_costs.bucket_start >= common.base_end then hourly_costs.bucket_start
     end as own_hour,
-    sum(amounts.cost) as cost
-  from amounts
+    sum(hourly_costs.cost) as cost
+  from hourly_costs
   cross join common
-  where amounts.bucket_start >= cast($month as timestamp) - interval 1 month
-    and amounts.bucket_start < cast($month as timestamp)
+  where hourly_costs.bucket_start >= cast($month as timestamp) - interval 1 month
+    and hourly_costs.bucket_start < cast($month as timestamp)
   group by all
 ),
 sides as (
@@ -141,7 +141,7 @@ resources as (
     series.resource_uuid,
     cast(coalesce(sum(sides.base_cost), 0) as decimal(38, 12)) as base_cost,
     cast(coalesce(sum(sides.cost), 0) as decimal(38, 12)) as cost,
-    case when not bool_or(sides.is_in_base) then 'new' when not bool_or(sides.is_in_month) then 'gone' end as standing
+    case when not bool_or(sides.is_in_base) then 'new' when not bool_or(sides.is_in_month) then 'gone' end as change_type
   from sides
   join series using (series_id)
   where $workspace is null or series.workspace = $workspace
@@ -162,7 +162,7 @@ ranked as (
     base_cost,
     cost,
     cast(cost - base_cost as decimal(38, 12)) as change,
-    standing,
+    change_type,
     row_number() over (
       partition by account
       order by
@@ -186,11 +186,11 @@ select
   ranked.cost,
   ranked.change,
   cast(ranked.change / nullif(abs(ranked.base_cost), 0) as decimal(38, 6)) as change_share,
-  ranked.standing,
-  compared.compared_start,
-  compared.compared_end,
-  compared.base_start,
-  compared.base_end
+  ranked.change_type,
+  check_code.compared_start,
+  check_code.compared_end,
+  check_code.base_start,
+  check_code.base_end
 from ranked
-join compared using (account)
+join check_code using (account)
 where ranked.rank <= $limit

@@ -16,7 +16,7 @@ with added_up as (
     sum(usage) as usage,
     sum(cost) as cost,
     sum(cost) filter (where usage <> 0) as metered_cost
-  from amounts
+  from hourly_costs
   where bucket_start >= cast($from as timestamp) - interval 8 day
     and bucket_start < cast($to as timestamp)
   group by series_id, cast(bucket_start as date)
@@ -32,7 +32,7 @@ of_workspaces as (
     sum(added_up.usage) as usage,
     sum(added_up.cost) as cost,
     sum(added_up.metered_cost) as metered_cost,
-    sum(added_up.metered_cost) >= cast($floor as decimal(38, 12)) and sum(added_up.usage) > 0 as is_telling
+    sum(added_up.metered_cost) >= cast($floor as decimal(38, 12)) and sum(added_up.usage) > 0 as is_meaningful
   from added_up
   join series using (series_id)
   where ($account is null or series.account = $account)
@@ -52,8 +52,8 @@ spreads as (
     resource_type,
     unit,
     usage_date,
-    max(cast(metered_cost as double) / cast(nullif(usage, 0) as double)) filter (where is_telling) as highest_rate,
-    min(cast(metered_cost as double) / cast(nullif(usage, 0) as double)) filter (where is_telling) as lowest_rate
+    max(cast(metered_cost as double) / cast(nullif(usage, 0) as double)) filter (where is_meaningful) as highest_rate,
+    min(cast(metered_cost as double) / cast(nullif(usage, 0) as double)) filter (where is_meaningful) as lowest_rate
   from of_workspaces
   group by account, billing_dimension, resource_type, unit, usage_date
 ),
@@ -85,7 +85,7 @@ days as (
     and unlike.unit is not distinct from of_workspaces.unit
   group by all
 ),
-telling as (
+meaningful as (
   -- Rates that are compared with each other, not shown: these may be DOUBLE.
   select
     account,
@@ -113,7 +113,7 @@ neighbours as (
     lag(usage_date, 1) over by_date as date_before,
     lead(rate, 1) over by_date as rate_after,
     lead(rate, 2) over by_date as rate_2_after
-  from telling
+  from meaningful
   window by_date as (partition by account, billing_dimension, resource_type, unit, workspace order by usage_date)
 ),
 changes as (

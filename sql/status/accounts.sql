@@ -1,12 +1,12 @@
 --! about: Each account: through when it is complete and settled, its cost without a workspace, and its last run.
 with unknown_workspace as (
-  select series.account, sum(amounts.cost) as cost
-  from ledger.amounts as amounts
+  select series.account, sum(hourly_costs.cost) as cost
+  from ledger.hourly_costs as hourly_costs
   join ledger.series as series using (series_id)
   join ledger.covered as covered
     on covered.account = series.account
-    and amounts.bucket_start >= covered.window_start
-    and amounts.bucket_start < covered.window_end
+    and hourly_costs.bucket_start >= covered.window_start
+    and hourly_costs.bucket_start < covered.window_end
   where covered.role = 'member' and covered.replaced_by is null and series.workspace is null
   group by series.account
 ),

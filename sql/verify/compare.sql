@@ -8,12 +8,12 @@ with of_series as (
   select
     series_id,
     greatest(date_trunc($unit, bucket_start), cast($window_start as timestamp)) as bucket_start,
-    count(*) as amounts,
+    count(*) as row_count,
     sum(cost) as cost,
     sum(abs(cost)) as cost_magnitude,
     sum(usage) as usage,
     sum(abs(usage)) as usage_magnitude
-  from ledger.amounts
+  from ledger.hourly_costs
   where bucket_start >= cast($window_start as timestamp)
     and bucket_start < cast($window_end as timestamp)
     and series_id in (
@@ -33,7 +33,7 @@ ours as (
     case when $by_name then series.resource_name end as resource_name,
     case when $by_uuid then series.resource_uuid end as resource_uuid,
     of_series.bucket_start,
-    sum(of_series.amounts) as amounts,
+    sum(of_series.row_count) as row_count,
     sum(of_series.cost) as cost,
     sum(of_series.cost_magnitude) as cost_magnitude,
     sum(of_series.usage) as usage,
@@ -66,7 +66,7 @@ dimensions_with_rows_without_uuid as (
 ),
 both_sides as (
   select
-    billing_dimension, workspace, resource_type, resource_name, resource_uuid, bucket_start, amounts,
+    billing_dimension, workspace, resource_type, resource_name, resource_uuid, bucket_start, row_count,
     cost as our_cost, cost_magnitude, usage as our_usage, usage_magnitude, 0 as their_cost, 0 as their_usage
   from ours
   union all
@@ -88,14 +88,14 @@ select
     and coalesce(
       billing_dimension not in (select billing_dimension from dimensions_with_rows_without_uuid), true
     ) as is_left_out,
-  sum(amounts),
+  sum(row_count),
   sum(cost_magnitude),
   sum(usage_magnitude),
   sum(our_cost),
   sum(their_cost),
   sum(our_usage),
   sum(their_usage),
-  tolerance_of(sum(amounts), sum(cost_magnitude), 1e-12, $cost_half_unit, 1, $agreed),
-  tolerance_of(sum(amounts), sum(usage_magnitude), 1e-6, $usage_half_unit, 1, null)
+  tolerance_of(sum(row_count), sum(cost_magnitude), 1e-12, $cost_half_unit, 1, $agreed),
+  tolerance_of(sum(row_count), sum(usage_magnitude), 1e-6, $usage_half_unit, 1, null)
 from both_sides
 group by billing_dimension, workspace, resource_type, resource_name, resource_uuid, bucket_start;

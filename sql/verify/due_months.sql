@@ -8,19 +8,19 @@ with months as (
   ) as month_start
 ),
 readings as (
-  select window_start as month_start, run_number, reading, bool_and(proven) as proven
-  from ledger.proofs
+  select window_start as month_start, run_number, attempt, bool_and(proven) as proven
+  from ledger.reconciliation
   where account = $account
     and window_start >= cast($window_start as timestamp)
     and window_end <= cast($window_end as timestamp)
-    and compared in ('month = the platform''s total', 'month of a billing dimension = the platform''s total')
-  group by window_start, run_number, reading
+    and check_code in ('month_matches_platform', 'month_dimension_matches_platform')
+  group by window_start, run_number, attempt
 ),
 -- A run asks for months after its loads: what it loaded, it compared.
 last_readings as (
   select
     month_start,
-    arg_max(proven, (run_number, reading)) as proven,
+    arg_max(proven, (run_number, attempt)) as proven,
     (
       select coalesce(max(load_number), 0)
       from ledger.loads
@@ -42,7 +42,7 @@ contradicted as (
   join ledger.contradictions as contradictions
     on contradictions.window_start < months.month_start + interval 1 month
     and contradictions.window_end > months.month_start
-  where contradictions.account = $account and contradictions.question = 'months by month'
+  where contradictions.account = $account and contradictions.question = 'months_by_month'
 )
 select epoch_ms(month_start) as month_start, epoch_ms(month_start + interval 1 month) as month_end
 from months

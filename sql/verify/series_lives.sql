@@ -2,7 +2,7 @@
 --! about: (question series) and by name (question names; and by workspace where $by_workspace, otherwise by type).
 with of_series as materialized (
   select series_id, min(bucket_start) as first_hour, max(bucket_start) as last_hour
-  from ledger.amounts
+  from ledger.hourly_costs
   where series_id in (select series_id from ledger.series where account = $account)
     and bucket_start >= cast($window_start as timestamp)
     and bucket_start < cast($window_end as timestamp)

@@ -16,7 +16,7 @@ create or replace temp table compared_past (
   -- Rows without uuid that the answer leaves out, as it may where uuids are asked for ("best effort").
   is_left_out boolean not null,
   -- The hours of ours that are added up, and the sums of their magnitudes.
-  amounts bigint not null,
+  row_count bigint not null,
   cost_magnitude decimal(38, 12) not null,
   usage_magnitude decimal(38, 6) not null,
   our_cost decimal(38, 12) not null,

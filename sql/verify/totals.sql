@@ -10,7 +10,7 @@ workspaces as (
   from compared_past
   where workspace is not null
   group by workspace
-  having sum(their_cost) = 0 and sum(their_usage) = 0 and count(distinct bucket_start) filter (our_cost > 0) >= $sight_days
+  having sum(their_cost) = 0 and sum(their_usage) = 0 and count(distinct bucket_start) filter (our_cost > 0) >= $access_days
 ),
 -- One resource that vanished is a restatement; a workspace of several that vanished is hardly one.
 workspaces_of_several as (

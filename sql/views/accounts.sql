@@ -10,8 +10,8 @@ claimed as (
   select
     accounts.account,
     accounts.history_start,
-    greatest(covered.window_start, accounts.history_start) as piece_start,
-    least(covered.window_end, covered.claimed_end, claims.claimed_end) as piece_end
+    greatest(covered.window_start, accounts.history_start) as part_start,
+    least(covered.window_end, covered.claimed_end, claims.claimed_end) as part_end
   from ledger.accounts as accounts
   join ledger.covered as covered using (account)
   left join claims on claims.load_number = covered.load_number
@@ -22,27 +22,27 @@ claimed as (
 in_order as (
   select
     account,
-    piece_start,
-    piece_end,
+    part_start,
+    part_end,
     coalesce(
-      max(piece_end) over (
-        partition by account order by piece_start rows between unbounded preceding and 1 preceding
+      max(part_end) over (
+        partition by account order by part_start rows between unbounded preceding and 1 preceding
       ),
       history_start
     ) as reached
   from claimed
 ),
 holes as (
-  select account, min(piece_start) as first_hole_end
+  select account, min(part_start) as first_hole_end
   from in_order
-  where piece_start > reached
+  where part_start > reached
   group by account
 ),
 complete as (
-  select in_order.account, max(in_order.piece_end) as complete_through
+  select in_order.account, max(in_order.part_end) as complete_through
   from in_order
   left join holes using (account)
-  where holes.first_hole_end is null or in_order.piece_start < holes.first_hole_end
+  where holes.first_hole_end is null or in_order.part_start < holes.first_hole_end
   group by in_order.account
 ),
 first_hours as (

@@ -30,24 +30,24 @@ with definition as (
           }
         }]
       }'
-    ) as said
+    ) as parsed
 ),
 numbered as (
-  select said, unnest(range(1, len(said.rules) + 1)) as rule_number
+  select parsed, unnest(range(1, len(parsed.rules) + 1)) as rule_number
   from definition
 )
 select
   cast(rule_number as integer) as rule_number,
-  said.rules[rule_number].name as rule,
-  coalesce(cast(said.rules[rule_number]."from" as timestamp), cast('-infinity' as timestamp)) as from_time,
-  coalesce(cast(said.rules[rule_number]."until" as timestamp), cast('infinity' as timestamp)) as to_time,
-  said.rules[rule_number].conditions as conditions,
-  coalesce(list_max(list_transform(said.rules[rule_number].conditions, lambda condition : condition.number)), 0)
+  parsed.rules[rule_number].name as rule,
+  coalesce(cast(parsed.rules[rule_number]."from" as timestamp), cast('-infinity' as timestamp)) as from_time,
+  coalesce(cast(parsed.rules[rule_number]."until" as timestamp), cast('infinity' as timestamp)) as to_time,
+  parsed.rules[rule_number].conditions as conditions,
+  coalesce(list_max(list_transform(parsed.rules[rule_number].conditions, lambda condition : condition.number)), 0)
     as condition_count,
-  said.rules[rule_number].owner as owner,
-  said.rules[rule_number].split as split,
-  said.dimensions as dimensions,
-  said.aliases as aliases
+  parsed.rules[rule_number].owner as owner,
+  parsed.rules[rule_number].split as split,
+  parsed.dimensions as dimensions,
+  parsed.aliases as aliases
 from numbered;
 comment on view ledger.allocation_rules is 'The allocation rules in force, in their order; the last one is what stays for the default';
 comment on column ledger.allocation_rules.rule_number is 'Place among the rules, from 1';

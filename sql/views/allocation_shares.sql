@@ -12,15 +12,15 @@ pools as materialized (
   select
     owners.rule_number,
     series.account,
-    cast(date_trunc('month', amounts.bucket_start) as date) as usage_month,
-    cast(sum(amounts.cost) as decimal(38, 12)) as cost,
-    cast(sum(cast(cast(abs(amounts.cost) as decimal(38, 12)) * 1000000000000 as hugeint)) as hugeint) as size
-  from ledger.amounts as amounts
-  join owners on owners.series_id = amounts.series_id
-  join ledger.series as series on series.series_id = amounts.series_id
+    cast(date_trunc('month', hourly_costs.bucket_start) as date) as usage_month,
+    cast(sum(hourly_costs.cost) as decimal(38, 12)) as cost,
+    cast(sum(cast(cast(abs(hourly_costs.cost) as decimal(38, 12)) * 1000000000000 as hugeint)) as hugeint) as size
+  from ledger.hourly_costs as hourly_costs
+  join owners on owners.series_id = hourly_costs.series_id
+  join ledger.series as series on series.series_id = hourly_costs.series_id
   where owners.is_split
-    and amounts.bucket_start >= owners.from_time
-    and amounts.bucket_start < owners.to_time
+    and hourly_costs.bucket_start >= owners.from_time
+    and hourly_costs.bucket_start < owners.to_time
   group by owners.rule_number, series.account, usage_month
 ),
 -- Of accounts without anything to split nothing is added up.
@@ -34,15 +34,15 @@ direct_numbers as (
   select
     direct_series.series_id,
     direct_series.from_time,
-    cast(date_trunc('month', amounts.bucket_start) as date) as usage_month,
-    sum(amounts.cost) as cost,
-    sum(amounts.usage) as usage
-  from ledger.amounts as amounts
-  join direct_series on direct_series.series_id = amounts.series_id
-  where amounts.bucket_start >= direct_series.from_time
-    and amounts.bucket_start < direct_series.to_time
-    and amounts.bucket_start >= (select min(usage_month) from pools)
-    and amounts.bucket_start < (select max(usage_month) + interval 1 month from pools)
+    cast(date_trunc('month', hourly_costs.bucket_start) as date) as usage_month,
+    sum(hourly_costs.cost) as cost,
+    sum(hourly_costs.usage) as usage
+  from ledger.hourly_costs as hourly_costs
+  join direct_series on direct_series.series_id = hourly_costs.series_id
+  where hourly_costs.bucket_start >= direct_series.from_time
+    and hourly_costs.bucket_start < direct_series.to_time
+    and hourly_costs.bucket_start >= (select min(usage_month) from pools)
+    and hourly_costs.bucket_start < (select max(usage_month) + interval 1 month from pools)
   group by direct_series.series_id, direct_series.from_time, usage_month
 ),
 direct as (
@@ -58,7 +58,7 @@ direct as (
   group by direct_series.account, direct_numbers.usage_month, direct_series.owner, direct_series.billing_dimension
 ),
 -- Owners as a rule tells them apart: by the dimensions over which it splits, the others left empty.
-told_apart as (
+identified as (
   select
     rules.rule_number,
     owned.owner,
@@ -88,7 +88,7 @@ weighed as (
     pools.rule_number,
     pools.account,
     pools.usage_month,
-    told_apart.shared_owner as owner,
+    identified.shared_owner as owner,
     case rules.split.by
       when 'cost' then cast(sum(direct.cost) as decimal(38, 12))
       when 'usage' then cast(
@@ -100,10 +100,10 @@ weighed as (
   from pools
   join rules using (rule_number)
   join direct on direct.account = pools.account and direct.usage_month = pools.usage_month
-  join told_apart on told_apart.rule_number = pools.rule_number and told_apart.owner = direct.owner
-  where told_apart.is_owner
+  join identified on identified.rule_number = pools.rule_number and identified.owner = direct.owner
+  where identified.is_owner
   group by
-    pools.rule_number, pools.account, pools.usage_month, told_apart.shared_owner, rules.split.by,
+    pools.rule_number, pools.account, pools.usage_month, identified.shared_owner, rules.split.by,
     rules.split.billing_dimension
   union all
   select

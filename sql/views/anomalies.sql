@@ -26,7 +26,7 @@ select
   json_extract_string(detail, '$.drivers[0].resourceName') as driver,
   cast(json_extract_string(detail, '$.drivers[0].part') as decimal(18, 1)) as driver_part,
   cast(json_extract(detail, '$.drivers') as varchar) as drivers,
-  is_told,
+  is_notified,
   recorded_at,
   run_number
 from ledger.anomalies
@@ -56,6 +56,6 @@ comment on column anomalies.volume_effect is 'USD of the impact that the usage e
 comment on column anomalies.driver is 'Resource that moved most over all of its days';
 comment on column anomalies.driver_part is 'Its share of the impact, in percent';
 comment on column anomalies.drivers is 'The resources that moved most, a JSON array';
-comment on column anomalies.is_told is 'Whether somebody was to be told of it';
+comment on column anomalies.is_notified is 'Whether somebody was to be told of it';
 comment on column anomalies.recorded_at is 'When it was found to be so, UTC';
 comment on column anomalies.run_number is 'Run that found it to be so';

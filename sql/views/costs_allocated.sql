@@ -10,19 +10,19 @@ shared as (
     owners.rule,
     owners.owner,
     series.account,
-    amounts.series_id,
-    amounts.bucket_start,
-    cast(date_trunc('month', amounts.bucket_start) as date) as usage_month,
-    amounts.cost,
-    amounts.usage,
-    cast(cast(amounts.cost as decimal(38, 12)) * 1000000000000 as hugeint) as cost_units,
-    cast(cast(amounts.usage as decimal(38, 6)) * 1000000 as hugeint) as usage_units
-  from ledger.amounts as amounts
-  join owners on owners.series_id = amounts.series_id
-  join ledger.series as series on series.series_id = amounts.series_id
+    hourly_costs.series_id,
+    hourly_costs.bucket_start,
+    cast(date_trunc('month', hourly_costs.bucket_start) as date) as usage_month,
+    hourly_costs.cost,
+    hourly_costs.usage,
+    cast(cast(hourly_costs.cost as decimal(38, 12)) * 1000000000000 as hugeint) as cost_units,
+    cast(cast(hourly_costs.usage as decimal(38, 6)) * 1000000 as hugeint) as usage_units
+  from ledger.hourly_costs as hourly_costs
+  join owners on owners.series_id = hourly_costs.series_id
+  join ledger.series as series on series.series_id = hourly_costs.series_id
   where owners.is_split
-    and amounts.bucket_start >= owners.from_time
-    and amounts.bucket_start < owners.to_time
+    and hourly_costs.bucket_start >= owners.from_time
+    and hourly_costs.bucket_start < owners.to_time
 ),
 -- What an hour gives an owner is the difference of two states: what the owners up to it have of all hours up to this
 -- one. So the owners of an hour add up to the hour, and the hours of an owner to its share of the month, both exactly:
@@ -102,21 +102,21 @@ split as (
 ),
 allocated as (
   select
-    amounts.series_id,
-    amounts.bucket_start,
+    hourly_costs.series_id,
+    hourly_costs.bucket_start,
     owners.rule,
     owners.owner,
     owners.team,
     owners.product,
     owners.environment,
     false as is_shared,
-    amounts.cost,
-    amounts.usage
-  from ledger.amounts as amounts
-  join owners on owners.series_id = amounts.series_id
+    hourly_costs.cost,
+    hourly_costs.usage
+  from ledger.hourly_costs as hourly_costs
+  join owners on owners.series_id = hourly_costs.series_id
   where not owners.is_split
-    and amounts.bucket_start >= owners.from_time
-    and amounts.bucket_start < owners.to_time
+    and hourly_costs.bucket_start >= owners.from_time
+    and hourly_costs.bucket_start < owners.to_time
   union all
   select series_id, bucket_start, rule, owner, team, product, environment, true, cost, usage
   from split

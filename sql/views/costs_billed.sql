@@ -6,20 +6,20 @@
 create or replace view costs_billed as
 select
   series.account,
-  amounts_billed.billing_month,
+  hourly_costs_billed.billing_month,
   cast(null as varchar) as charge_class,
-  amounts_billed.bucket_start,
-  amounts_billed.bucket_start + interval 1 hour as bucket_end,
+  hourly_costs_billed.bucket_start,
+  hourly_costs_billed.bucket_start + interval 1 hour as bucket_end,
   series.workspace,
   series.resource_type,
   series.resource_name,
   series.resource_uuid,
   series.billing_dimension,
   series.unit,
-  cast(amounts_billed.cost as decimal(38, 12)) as cost,
-  cast(amounts_billed.usage as decimal(38, 6)) as usage,
-  amounts_billed.series_id
-from amounts_billed
+  cast(hourly_costs_billed.cost as decimal(38, 12)) as cost,
+  cast(hourly_costs_billed.usage as decimal(38, 6)) as usage,
+  hourly_costs_billed.series_id
+from hourly_costs_billed
 join series using (series_id)
 union all
 select

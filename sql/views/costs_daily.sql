@@ -4,7 +4,7 @@ create or replace view costs_daily as
 -- Added up by number before the names stand beside it: the names are long, and a series has them once.
 with days as (
   select series_id, cast(bucket_start as date) as usage_date, sum(cost) as cost, sum(usage) as usage
-  from ledger.amounts
+  from ledger.hourly_costs
   group by series_id, usage_date
 )
 select

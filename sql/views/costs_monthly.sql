@@ -4,7 +4,7 @@ create or replace view costs_monthly as
 -- Added up by number before the names stand beside it: the names are long, and a series has them once.
 with months as (
   select series_id, cast(date_trunc('month', bucket_start) as date) as usage_month, sum(cost) as cost, sum(usage) as usage
-  from ledger.amounts
+  from ledger.hourly_costs
   group by series_id, usage_month
 )
 select

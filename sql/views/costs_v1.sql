@@ -3,17 +3,17 @@
 create or replace view costs_v1 as
 select
   series.account,
-  amounts.bucket_start,
-  amounts.bucket_start + interval 1 hour as bucket_end,
+  hourly_costs.bucket_start,
+  hourly_costs.bucket_start + interval 1 hour as bucket_end,
   series.workspace,
   series.resource_type,
   series.resource_name,
   series.resource_uuid,
   series.billing_dimension,
   series.unit,
-  amounts.cost,
-  amounts.usage
-from ledger.amounts as amounts
+  hourly_costs.cost,
+  hourly_costs.usage
+from ledger.hourly_costs as hourly_costs
 join series using (series_id);
 comment on view costs_v1 is 'Cost and usage by hour; this form never changes';
 comment on column costs_v1.account is 'Account that pays';

@@ -3,17 +3,17 @@
 create or replace view costs_with_resources as
 select
   series.account,
-  amounts.bucket_start,
-  amounts.bucket_start + interval 1 hour as bucket_end,
+  hourly_costs.bucket_start,
+  hourly_costs.bucket_start + interval 1 hour as bucket_end,
   series.workspace,
   series.resource_type,
   series.resource_name,
   series.resource_uuid,
   series.billing_dimension,
   series.unit,
-  amounts.cost,
-  amounts.usage,
-  amounts.series_id,
+  hourly_costs.cost,
+  hourly_costs.usage,
+  hourly_costs.series_id,
   resources_of_series.display_name,
   resources_of_series.external_id,
   resources_of_series.labels,
@@ -21,12 +21,12 @@ select
   resources_of_series.memory_mb,
   resources_of_series.generation,
   resources_of_series.status as resource_status
-from ledger.amounts as amounts
+from ledger.hourly_costs as hourly_costs
 join series using (series_id)
 left join ledger.resources_of_series as resources_of_series
-  on resources_of_series.series_id = amounts.series_id
-  and resources_of_series.from_time <= amounts.bucket_start
-  and resources_of_series.to_time > amounts.bucket_start;
+  on resources_of_series.series_id = hourly_costs.series_id
+  and resources_of_series.from_time <= hourly_costs.bucket_start
+  and resources_of_series.to_time > hourly_costs.bucket_start;
 comment on view costs_with_resources is 'Every row of costs once, with what was known of its resource in that hour: the state that was valid when the hour began, for hours before it was first seen the first one; null where no listing knows the resource';
 comment on column costs_with_resources.account is 'Account that pays';
 comment on column costs_with_resources.bucket_start is 'Start of the hour, UTC';

@@ -49,13 +49,13 @@ boundaries as (
   union
   select period_end from ended
 ),
-pieces as materialized (
-  select amounts.series_id, boundaries.boundary, sum(amounts.cost) as cost
-  from amounts
-  asof join boundaries on amounts.bucket_start >= boundaries.boundary
-  where amounts.bucket_start >= (select min(period_start) from ended)
-    and amounts.bucket_start < (select max(period_end) from ended)
-  group by amounts.series_id, boundaries.boundary
+parts as materialized (
+  select hourly_costs.series_id, boundaries.boundary, sum(hourly_costs.cost) as cost
+  from hourly_costs
+  asof join boundaries on hourly_costs.bucket_start >= boundaries.boundary
+  where hourly_costs.bucket_start >= (select min(period_start) from ended)
+    and hourly_costs.bucket_start < (select max(period_end) from ended)
+  group by hourly_costs.series_id, boundaries.boundary
 ),
 workspaces as (
   select distinct account, workspace, resource_type, period_start, period_end
@@ -136,26 +136,26 @@ members as (
 costs as (
   select
     workspaces.account, workspaces.workspace, workspaces.resource_type, null as scope, workspaces.period_start,
-    sum(pieces.cost) as cost,
+    sum(parts.cost) as cost,
     'workspace' as scope_kind, workspaces.period_end
   from workspaces
   join series
     on series.account = workspaces.account
     and series.workspace is not distinct from workspaces.workspace
     and series.resource_type is not distinct from workspaces.resource_type
-  join pieces
-    on pieces.series_id = series.series_id
-    and pieces.boundary >= workspaces.period_start
-    and pieces.boundary < workspaces.period_end
+  join parts
+    on parts.series_id = series.series_id
+    and parts.boundary >= workspaces.period_start
+    and parts.boundary < workspaces.period_end
   group by all
   union all
-  select null, null, null, periods.scope, periods.period_start, sum(pieces.cost), 'budget', periods.period_end
+  select null, null, null, periods.scope, periods.period_start, sum(parts.cost), 'budget', periods.period_end
   from periods
   join fitting_series on fitting_series.scope = periods.scope
-  join pieces
-    on pieces.series_id = fitting_series.series_id
-    and pieces.boundary >= periods.period_start
-    and pieces.boundary < periods.period_end
+  join parts
+    on parts.series_id = fitting_series.series_id
+    and parts.boundary >= periods.period_start
+    and parts.boundary < periods.period_end
   where fitting_series.label is null and fitting_series.owner is null
   group by all
   union all
@@ -163,17 +163,17 @@ costs as (
     null, null, null, periods.scope, periods.period_start,
     sum(
       case
-        when members.parts = members.all_parts then amounts.cost
-        else cast(cast(amounts.cost as double) * members.parts / members.all_parts as decimal(18, 12))
+        when members.parts = members.all_parts then hourly_costs.cost
+        else cast(cast(hourly_costs.cost as double) * members.parts / members.all_parts as decimal(18, 12))
       end
     ),
     'budget', periods.period_end
   from periods
   join members on members.scope = periods.scope
-  join amounts
-    on amounts.series_id = members.series_id
-    and amounts.bucket_start >= greatest(members.from_time, periods.period_start)
-    and amounts.bucket_start < least(members.to_time, periods.period_end)
+  join hourly_costs
+    on hourly_costs.series_id = members.series_id
+    and hourly_costs.bucket_start >= greatest(members.from_time, periods.period_start)
+    and hourly_costs.bucket_start < least(members.to_time, periods.period_end)
   group by all
 ),
 outcomes as (
@@ -215,7 +215,7 @@ select
     when actual > 0
       then cast(round(cast(forecast - actual as double) * 100 / cast(actual as double), 2) as decimal(18, 2))
   end as error_percent,
-  actual >= low and actual <= high as is_inside,
+  actual >= low and actual <= high as is_within_interval,
   model,
   transform,
   observations,
@@ -243,7 +243,7 @@ comment on column forecast_outcomes.level is 'Of how many periods in a hundred t
 comment on column forecast_outcomes.actual is 'What the period cost, as the books say now, USD';
 comment on column forecast_outcomes.error is 'By how much the forecast was above it, USD; below where negative';
 comment on column forecast_outcomes.error_percent is 'The error in percent of what it cost; null where it cost nothing';
-comment on column forecast_outcomes.is_inside is 'Whether the outcome lies in the interval';
+comment on column forecast_outcomes.is_within_interval is 'Whether the outcome lies in the interval';
 comment on column forecast_outcomes.model is 'Model that made it';
 comment on column forecast_outcomes.transform is 'What the values were transformed by: none, sqrt or log1p';
 comment on column forecast_outcomes.observations is 'How many values its history had';

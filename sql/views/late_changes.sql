@@ -46,11 +46,11 @@ late_loads as (
     on whole_at_close.account = loads.account and whole_at_close.billing_month = closed_months.billing_month
 ),
 written_late as (
-  select amounts.series_id, amounts.bucket_start, amounts.load_number, amounts.cost, amounts.usage
-  from ledger.amounts as amounts
+  select hourly_costs.series_id, hourly_costs.bucket_start, hourly_costs.load_number, hourly_costs.cost, hourly_costs.usage
+  from ledger.hourly_costs as hourly_costs
   join late_loads
-    on late_loads.load_number = amounts.load_number
-    and late_loads.billing_month = date_trunc('month', amounts.bucket_start)
+    on late_loads.load_number = hourly_costs.load_number
+    and late_loads.billing_month = date_trunc('month', hourly_costs.bucket_start)
   union all
   select
     restatements.series_id, restatements.bucket_start, restatements.old_load_number,

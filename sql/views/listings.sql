@@ -8,7 +8,7 @@ select
   run_number,
   read_at,
   outcome,
-  because,
+  reason,
   resources,
   opened,
   ended,
@@ -24,7 +24,7 @@ comment on column listings.resource_type is 'Resource type as costs name it';
 comment on column listings.run_number is 'Run that read it';
 comment on column listings.read_at is 'When, UTC';
 comment on column listings.outcome is 'read: to its last page; partial: not to its last page; shrunk: more than half of what was there is missing, and was kept; refused: the platform does not serve it to this token; failed: it could not be read';
-comment on column listings.because is 'What stood in the way; null where nothing did';
+comment on column listings.reason is 'What stood in the way; null where nothing did';
 comment on column listings.resources is 'Resources in it';
 comment on column listings.opened is 'States of resources that began with it';
 comment on column listings.ended is 'States of resources that ended with it';

@@ -17,7 +17,7 @@ from ledger.steps;
 comment on view run_steps is 'Every step of every run of a job: outcome, duration and what it counted';
 comment on column run_steps.run_number is 'Run that it is a step of';
 comment on column run_steps.position is 'Place among the steps of the job, from 1';
-comment on column run_steps.step is 'Step: ingest, check, close, report, digest or alert';
+comment on column run_steps.step is 'Step: ingest, check, close, report, summary or alert';
 comment on column run_steps.command_line is 'Step with its options, as one would type it after costbook';
 comment on column run_steps.outcome is 'running, done, failed, interrupted, or left_out where something that it needs had failed or the run was at its end';
 comment on column run_steps.started_at is 'Start, UTC';

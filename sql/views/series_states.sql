@@ -10,7 +10,7 @@ with known as (
   select series_id, cast('-infinity' as timestamp), cast('-infinity' as timestamp), null, null, null, null
   from ledger.series
 ),
-pieces as (
+parts as (
   select series_id, from_time, to_time, labels, external_id, display_name, region
   from known
   union all
@@ -25,20 +25,20 @@ pieces as (
   from known
 )
 select
-  pieces.series_id,
-  pieces.from_time,
-  pieces.to_time,
+  parts.series_id,
+  parts.from_time,
+  parts.to_time,
   series.account,
   series.workspace,
   series.resource_type,
   series.resource_name,
   series.resource_uuid,
   series.billing_dimension,
-  pieces.labels,
-  pieces.external_id,
-  pieces.display_name,
-  pieces.region
-from pieces
+  parts.labels,
+  parts.external_id,
+  parts.display_name,
+  parts.region
+from parts
 join ledger.series as series using (series_id)
-where pieces.from_time < pieces.to_time;
+where parts.from_time < parts.to_time;
 comment on view ledger.series_states is 'Every series through all of time, cut where what is known of its resource changes';

@@ -51,7 +51,7 @@ export interface UnprovenFact extends DataFactHead {
   /** How many windows. */
   readonly count: number;
   /** The newest of them. */
-  readonly windows: readonly { readonly start: string; readonly end: string; readonly because: string }[];
+  readonly windows: readonly { readonly start: string; readonly end: string; readonly reason: string }[];
   readonly outOfDate: OutOfDate;
 }
 

@@ -1,7 +1,7 @@
 import type { Instant } from '../time.ts';
 import type { DeliveryEnd, PendingMessage } from '../warehouse/index.ts';
 import type { Message, OutgoingMessage } from './message.ts';
-import type { Attempt, Tell } from './sinks/sink.ts';
+import type { Attempt, SendMessage } from './sinks/sink.ts';
 
 /** Tries at one message in one run. */
 const maxTries = 4;
@@ -21,7 +21,7 @@ export interface Delivering {
   readonly outbox: Outbox;
   readonly runNumber: number;
   /** Undefined for a sink that the configuration does not have (any more). */
-  tellOf(sink: string): Tell | undefined;
+  tellOf(sink: string): SendMessage | undefined;
   readonly giveUpDays: number;
   now(): Instant;
   random(): number;
@@ -35,7 +35,7 @@ export interface Delivery {
   /** postponed: a message before it was not taken, and the order is kept. */
   readonly outcome: 'delivered' | 'failed' | 'dead' | 'postponed';
   readonly tries: number;
-  readonly because: string | undefined;
+  readonly reason: string | undefined;
 }
 
 /**
@@ -66,7 +66,7 @@ async function deliverTo(messages: readonly PendingMessage[], delivering: Delive
   let hasFailed = false;
   for (const message of messages) {
     if (isBlocked) {
-      deliveries.push({ message, outcome: 'postponed', tries: 0, because: undefined });
+      deliveries.push({ message, outcome: 'postponed', tries: 0, reason: undefined });
       continue;
     }
     await outbox.deliveryBegan(message.number, runNumber, delivering.now());
@@ -74,11 +74,11 @@ async function deliverTo(messages: readonly PendingMessage[], delivering: Delive
     const { attempt, tries } = await tell(message, hasFailed ? 1 : maxTries, delivering);
     const isDead = attempt.outcome !== 'delivered' && delivering.now() >= message.queuedAt + giveUpDays * dayMs;
     await outbox.deliveryEnded(
-      { number: message.number, runNumber, tries, outcome: attempt.outcome, because: attempt.because, isDead },
+      { number: message.number, runNumber, tries, outcome: attempt.outcome, reason: attempt.reason, isDead },
       delivering.now(),
     );
     const outcome = attempt.outcome === 'delivered' ? 'delivered' : isDead ? 'dead' : 'failed';
-    deliveries.push({ message, outcome, tries, because: attempt.because });
+    deliveries.push({ message, outcome, tries, reason: attempt.reason });
     hasFailed ||= outcome !== 'delivered';
     isBlocked = outcome === 'failed';
   }
@@ -92,8 +92,8 @@ async function tell(
 ): Promise<{ attempt: Attempt; tries: number }> {
   const sink = tellOf(message.sink);
   if (sink === undefined) {
-    const because = 'costbook.yaml has no such sink any more: write it there again, or let the message be given up';
-    return { attempt: { outcome: 'refused', because, isPassing: false }, tries: 0 };
+    const reason = 'costbook.yaml has no such sink any more: write it there again, or let the message be given up';
+    return { attempt: { outcome: 'refused', reason, isPassing: false }, tries: 0 };
   }
   let { mayBeRepeat } = message;
   for (let tries = 1; ; tries += 1) {

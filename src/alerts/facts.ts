@@ -37,12 +37,12 @@ import {
   unprovenWindows,
 } from '../warehouse/index.ts';
 import type { AlertFact, BudgetAlertFact } from './alert-facts.ts';
-import { lackingTogether } from './gap-words.ts';
+import { groupGaps } from './gap-words.ts';
 import { alertRows } from './rows.ts';
 import { type DataState, dataFacts, parseFact, type Severities, withWithdrawn } from './transitions.ts';
 
 /** What facts are made of besides the books. */
-export interface FactsAsked {
+export interface AlertFactsOptions {
   readonly now: Instant;
   readonly freshnessHours: number;
   /** How severe alerts about the data are, by kind, where it is not as usual. */
@@ -52,7 +52,7 @@ export interface FactsAsked {
   /** Undefined where nothing is known of them: alerts of budgets stay as they are. */
   readonly budgets: readonly Budget[] | undefined;
   /** Whether all is forecast, to be kept; otherwise only budgets that have a threshold of it. */
-  readonly isForecastKept?: boolean;
+  readonly isForecastStored?: boolean;
   /** Undefined where nothing is known of them, as of budgets. */
   readonly anomalyRules?: AnomalyRules | undefined;
   /** What forecasts, in the place of the engine. */
@@ -67,7 +67,7 @@ export interface FactsAsked {
 }
 
 /** The facts, and what is wrong with budgets so that there are none of them. */
-export interface Facts {
+export interface AlertFacts {
   readonly facts: readonly AlertFact[];
   readonly problem: UsageError | undefined;
   /** Budgets of which nothing is known in a period, a sentence for each reason: there is no fact of them. */
@@ -83,11 +83,11 @@ export interface Facts {
 }
 
 /** Reads from the books every fact that alerts are made of, beside the alerts that are known. */
-export async function readFacts(
+export async function readAlertFacts(
   connection: Connection,
   known: readonly KnownAlert[],
-  asked: FactsAsked,
-): Promise<Facts> {
+  asked: AlertFactsOptions,
+): Promise<AlertFacts> {
   const state = await readDataState(connection, asked);
   if (asked.anomalyRules?.isOn === true) asked.onProgress?.('anomalies');
   const anomalies =
@@ -132,7 +132,16 @@ function factsOfAnomalies(
 async function readBudgetFacts(
   connection: Connection,
   known: readonly KnownAlert[],
-  { budgets, now, freshnessHours, configured, isForecastKept = false, signal, forecaster, onProgress }: FactsAsked,
+  {
+    budgets,
+    now,
+    freshnessHours,
+    configured,
+    isForecastStored = false,
+    signal,
+    forecaster,
+    onProgress,
+  }: AlertFactsOptions,
 ): Promise<{
   facts: BudgetAlertFact[];
   missing: string[];
@@ -156,9 +165,9 @@ async function readBudgetFacts(
     forecasts = await readForecasts(connection, {
       now,
       configured,
-      budgets: isForecastKept ? budgets : budgets.filter(isForecastAsked),
-      withWorkspaces: isForecastKept,
-      withoutKept: isForecastKept,
+      budgets: isForecastStored ? budgets : budgets.filter(isForecastAsked),
+      withWorkspaces: isForecastStored,
+      withoutStored: isForecastStored,
       signal,
       ...(forecaster === undefined ? {} : { forecaster }),
     });
@@ -172,7 +181,7 @@ async function readBudgetFacts(
     budgets.some((budget) => isAskedBy(budget, fact)),
   );
   const unknown = spends.filter(({ spent }) => spent === undefined);
-  const missing = lackingTogether(unknown).map(({ of, sentence }) => `${of}: ${sentence}`);
+  const missing = groupGaps(unknown).map(({ of, sentence }) => `${of}: ${sentence}`);
   return { facts, missing, forecasts, spends, bug };
 }
 
@@ -187,7 +196,7 @@ async function runAll(connection: Connection, checks: readonly Check[], signal: 
 
 async function readDataState(
   connection: Connection,
-  { now, freshnessHours, configured, overlay, signal, onProgress, runChecks }: FactsAsked,
+  { now, freshnessHours, configured, overlay, signal, onProgress, runChecks }: AlertFactsOptions,
 ): Promise<DataState> {
   const accounts: DataState['accounts'][number][] = [];
   const clocks = await lastClocks(connection);
@@ -247,6 +256,6 @@ function clockOf(read: ClockReading | undefined): DataState['accounts'][number][
   return { aheadSeconds, platformAt: formatInstant(platformAt), localAt: formatInstant(localAt) };
 }
 
-function toText({ window, because }: UnprovenWindow): { start: string; end: string; because: string } {
-  return { start: formatInstant(window.start), end: formatInstant(window.end), because };
+function toText({ window, reason }: UnprovenWindow): { start: string; end: string; reason: string } {
+  return { start: formatInstant(window.start), end: formatInstant(window.end), reason };
 }

@@ -4,7 +4,7 @@ import type { Spend } from '../budgets/index.ts';
 const named = 3;
 
 /** What is missing of budgets in a period: the same of all of them. */
-export interface Lacking {
+export interface Gap {
   /** `budget research, 2026-10-03`, `budgets research 2026-10-03, research 2026-10-04 and 12 more`. */
   readonly of: string;
   readonly isOne: boolean;
@@ -12,11 +12,11 @@ export interface Lacking {
 }
 
 /** What is missing of spends, a sentence once: in a night without data it is the same of every budget and day. Pure. */
-export function lackingTogether(spends: readonly Pick<Spend, 'budget' | 'period' | 'lacking'>[]): Lacking[] {
-  const sentences = [...new Set(spends.flatMap(({ lacking }) => lacking))];
+export function groupGaps(spends: readonly Pick<Spend, 'budget' | 'period' | 'gaps'>[]): Gap[] {
+  const sentences = [...new Set(spends.flatMap(({ gaps }) => gaps))];
   const groups = new Map<string, { readonly own: typeof spends; readonly sentences: string[] }>();
   for (const sentence of sentences) {
-    const own = spends.filter(({ lacking }) => lacking.includes(sentence));
+    const own = spends.filter(({ gaps }) => gaps.includes(sentence));
     const key = JSON.stringify(own.map(({ budget, period }) => [budget, period.name]));
     const group = groups.get(key) ?? { own, sentences: [] };
     group.sentences.push(sentence);

@@ -1,9 +1,8 @@
 export type { AlertFact, BooksFact, RunFact } from './alert-facts.ts';
 export { withNews } from './causes.ts';
 export { type Delivery, deliver } from './deliver.ts';
-export { type DigestPeriod, digestWindows, readDigest } from './digest.ts';
-export { type FactsAsked, readFacts } from './facts.ts';
-export { lackingTogether } from './gap-words.ts';
+export { type AlertFactsOptions, readAlertFacts } from './facts.ts';
+export { groupGaps } from './gap-words.ts';
 export {
   cardOf,
   type Message,
@@ -18,7 +17,8 @@ export { alertRows } from './rows.ts';
 export { openSink } from './sinks/index.ts';
 export { sendPing } from './sinks/ping.ts';
 export { sinkFault } from './sinks/reach.ts';
-export type { Tell } from './sinks/sink.ts';
+export type { SendMessage } from './sinks/sink.ts';
 export { readInSlack, slackMessage } from './sinks/slack.ts';
+export { readCostSummary, type SummaryPeriod, summaryWindows } from './summary.ts';
 export { type AlertEntry, parseFact, type Transitions, transitionsOf } from './transitions.ts';
 export { differWords, monthsTouched } from './unproven.ts';

@@ -8,21 +8,21 @@ import { forTerminal, maxNameLength, maxSentenceLength, oneLine } from '../safe-
 import { describeSpan } from '../time.ts';
 import type { NewMessage } from '../warehouse/index.ts';
 import type { AlertFact, BooksFact, CheckFact, DataFact, OutOfDate, RunFact, UnprovenFact } from './alert-facts.ts';
-import type { Digest } from './digest.ts';
 import { diskKey, type NextStep, nextStepOf } from './next-step.ts';
+import type { CostSummary } from './summary.ts';
 import type { AlertEntry, Transitions } from './transitions.ts';
 import { differenceWords, monthWords } from './unproven.ts';
 
 /** What a message tells, before a sink puts it into its own words. Kept in the outbox as JSON. */
 export interface Message {
-  readonly kind: 'alerts' | 'digest';
+  readonly kind: 'alerts' | 'summary';
   /** When it was made. */
   readonly at: string;
   readonly completeThrough: string | null;
   readonly settledThrough: string | null;
-  /** At least one where it tells alerts; none in a digest. */
+  /** At least one where it tells alerts; none in a summary. */
   readonly entries: readonly AlertEntry[];
-  readonly digest: Digest | null;
+  readonly summary: CostSummary | null;
   /** Whose books these are, and where they are. Left out in messages of older versions. */
   readonly origin?: Origin | undefined;
   /** Anomalies that are not among the entries: in one night there may be hundreds. Left out where there are none. */
@@ -45,7 +45,7 @@ interface LeftOut {
 }
 
 /** So many anomalies are told in one message by themselves, the ones of the largest impact; the rest is counted. */
-const anomaliesTold = 20;
+const anomaliesShown = 20;
 
 /** A message on its way to a sink. */
 export interface OutgoingMessage extends Message {
@@ -87,25 +87,25 @@ export function messagesOf(
   return sinks.map((sink) => {
     const own = entries.filter((told) => told.sinks.includes(sink)).map(({ entry }) => entry);
     const ordered = own.toSorted(compareEntries);
-    const left = ordered.filter(({ fact }) => fact.kind === 'anomaly').slice(anomaliesTold);
+    const left = ordered.filter(({ fact }) => fact.kind === 'anomaly').slice(anomaliesShown);
     const message: Message = {
       kind: 'alerts',
       ...state,
       entries: left.length === 0 ? ordered : ordered.filter((entry) => !left.includes(entry)),
-      digest: null,
+      summary: null,
       ...(left.length === 0 ? {} : { left: leftOut(left) }),
     };
     return newMessage(sink, message, undefined);
   });
 }
 
-export function newMessage(sink: string, message: Message, digest: string | undefined): NewMessage {
+export function newMessage(sink: string, message: Message, summary: string | undefined): NewMessage {
   const text = JSON.stringify(message);
   const id = createHash('sha256')
-    .update(JSON.stringify([sink, digest ?? null, text]))
+    .update(JSON.stringify([sink, summary ?? null, text]))
     .digest('hex')
     .slice(0, 32);
-  return { id, sink, kind: message.kind, digest, message: text };
+  return { id, sink, kind: message.kind, summary, message: text };
 }
 
 const urgency = { critical: 0, warning: 1, info: 2 } as const;
@@ -174,7 +174,7 @@ const sumDecimals = 12;
 
 /** What a message says of the alerts that it does not show; undefined where it shows all. */
 export function moreWords(message: OutgoingMessage, shown: number): string | undefined {
-  const hidden = message.digest === null ? message.entries.length - shown : 0;
+  const hidden = message.summary === null ? message.entries.length - shown : 0;
   if (hidden === 0) return leftWords(message);
   const all = hidden + (message.left?.anomalies ?? 0) + (message.left?.resolved ?? 0);
   return `and ${all} more: costbook alerts --open`;
@@ -214,7 +214,7 @@ export function cardOf({ key, occurrence, transition, since, fact: told }: Alert
     next: words.next ?? (isOver || !isOfData(fact) ? undefined : nextWords(nextStepOf(fact))),
     fields: words.fields ?? [],
     list: isOver ? undefined : list,
-    warnings: fact.kind === 'budget' ? fact.lacking.map((sentence) => `Not complete: ${sentence}`) : [],
+    warnings: fact.kind === 'budget' ? fact.gaps.map((sentence) => `Not complete: ${sentence}`) : [],
     notes: [
       ...(isUnreadable(fact) ? [] : [throughWords(fact.completeThrough)]),
       `${oneLine(key, maxSentenceLength)}${times}`,
@@ -243,7 +243,7 @@ export function nextWords({ who, words }: NextStep): string {
 }
 
 /** Texts of a fact that are sentences; all others are names. */
-const sentenceKeys: readonly string[] = ['key', 'error', 'about', 'because', 'lacking', 'changedFrom'];
+const sentenceKeys: readonly string[] = ['key', 'error', 'about', 'reason', 'gaps', 'changedFrom'];
 
 /** A fact whose texts from outside have one line and a length, for words about it. */
 function withSafeTexts<T>(value: T, key = ''): T {
@@ -311,7 +311,7 @@ function heldWords(fact: AlertFact): Words {
         list: {
           label: 'Windows',
           items: [
-            ...fact.windows.map(({ start, end, because }) => `${start}/${end}: ${because}`),
+            ...fact.windows.map(({ start, end, reason }) => `${start}/${end}: ${reason}`),
             ...(fact.count > fact.windows.length ? [`and ${fact.count - fact.windows.length} more`] : []),
           ],
         },
@@ -541,7 +541,7 @@ export function bar(share: number): string {
 export function subjectOf(message: OutgoingMessage): string {
   const project = message.origin === undefined ? '' : `[${oneLine(message.origin.project, maxNameLength)}] `;
   const prefix = `${message.isTest ? '[test] ' : ''}${project}`;
-  if (message.digest !== null) return `${prefix}${message.digest.title}`;
+  if (message.summary !== null) return `${prefix}${message.summary.title}`;
   const [first] = message.entries;
   if (first === undefined) return `${prefix}Costbook`;
   if (message.entries.length === 1) {
@@ -593,7 +593,7 @@ export const maxPlainText = 30_000;
  */
 export function plainText(message: OutgoingMessage, safe: (line: string) => string = forTerminal): string {
   const all = (
-    message.digest === null ? message.entries.map((entry) => plainCard(cardOf(entry))) : [message.digest.text]
+    message.summary === null ? message.entries.map((entry) => plainCard(cardOf(entry))) : [message.summary.text]
   ).map((part) =>
     part
       .split('\n')

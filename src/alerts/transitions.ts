@@ -33,7 +33,7 @@ export interface AlertEntry {
 export interface Transitions {
   readonly raised: readonly RaisedAlert[];
   readonly ended: readonly EndedAlert[];
-  readonly told: Evaluation['told'];
+  readonly notified: Evaluation['notified'];
   readonly acknowledged: readonly string[];
   readonly entries: readonly { readonly entry: AlertEntry; readonly sinks: readonly string[] }[];
 }
@@ -55,7 +55,7 @@ export function transitionsOf(
 ): Transitions {
   const raised: RaisedAlert[] = [];
   const ended: EndedAlert[] = [];
-  const told = new Map<string, Evaluation['told'][number]>();
+  const notified = new Map<string, Evaluation['notified'][number]>();
   const entries: { entry: AlertEntry; sinks: readonly string[] }[] = [];
   const byKey = new Map(known.map((alert) => [alert.key, alert]));
   const factsByKey = new Map(facts.map((fact) => [fact.key, fact]));
@@ -71,7 +71,7 @@ export function transitionsOf(
     const occurrence = (before?.occurrence ?? 0) + 1;
     const { key, kind, account, severity } = fact;
     const sinks = sinksOf(fact);
-    raised.push({ key, occurrence, kind, account, severity, fact: JSON.stringify(fact), sinks, isTold: !isSilent });
+    raised.push({ key, occurrence, kind, account, severity, fact: JSON.stringify(fact), sinks, isNotified: !isSilent });
     if (!isSilent) entries.push({ entry: { key, occurrence, transition: 'raised', fact }, sinks });
   }
   function end(alert: KnownAlert, ending: EndedAlert['ending'], fact: AlertFact): void {
@@ -82,7 +82,7 @@ export function transitionsOf(
   function share({ key, occurrence, sinks, acknowledgedUntil, raisedAt }: KnownAlert, fact: AlertFact): void {
     const added = sinksOf(fact).filter((sink) => !sinks.includes(sink));
     if (added.length === 0 || (acknowledgedUntil !== undefined && acknowledgedUntil > now)) return;
-    told.set(key, { key, occurrence, sinks: [...sinks, ...added] });
+    notified.set(key, { key, occurrence, sinks: [...sinks, ...added] });
     const since = formatInstant(raisedAt);
     entries.push({ entry: { key, occurrence, transition: 'open', fact, since }, sinks: added });
   }
@@ -102,16 +102,16 @@ export function transitionsOf(
         raise(fact, open);
         continue;
       }
-      if (acknowledged.includes(open.key) || (!open.isTold && open.acknowledgedUntil === undefined)) {
-        const { key, occurrence, sinks, isTold } = open;
-        if (!isTold) told.set(key, { key, occurrence, sinks });
-        entries.push({ entry: { key, occurrence, transition: isTold ? 'reminded' : 'raised', fact }, sinks });
+      if (acknowledged.includes(open.key) || (!open.isNotified && open.acknowledgedUntil === undefined)) {
+        const { key, occurrence, sinks, isNotified } = open;
+        if (!isNotified) notified.set(key, { key, occurrence, sinks });
+        entries.push({ entry: { key, occurrence, transition: isNotified ? 'reminded' : 'raised', fact }, sinks });
       }
       share(open, fact);
     } else if (open !== undefined) {
       end(open, fact.state, fact);
       // Nobody is told the end of what nobody was told the beginning of.
-      if (fact.state === 'resolved' && open.isTold) {
+      if (fact.state === 'resolved' && open.isNotified) {
         const { key, occurrence, sinks } = open;
         entries.push({ entry: { key, occurrence, transition: 'resolved', fact }, sinks });
       }
@@ -123,7 +123,7 @@ export function transitionsOf(
     if (fact.kind === 'budget' && Date.parse(fact.periodEnd) + lapseDays * dayMs < now) end(alert, 'lapsed', fact);
     else if (!factsByKey.has(alert.key)) share(alert, fact);
   }
-  return { raised, ended, told: [...told.values()], acknowledged, entries };
+  return { raised, ended, notified: [...notified.values()], acknowledged, entries };
 }
 
 /** A fact as the ledger keeps it. */
@@ -144,7 +144,7 @@ export interface DataState {
     /** Null where this machine's clock was not ahead of the platform's. */
     readonly clock: Pick<ClockFact, 'aheadSeconds' | 'platformAt' | 'localAt'> | null;
     /** Newest first. */
-    readonly unproven: readonly { readonly start: string; readonly end: string; readonly because: string }[];
+    readonly unproven: readonly { readonly start: string; readonly end: string; readonly reason: string }[];
   }[];
   readonly freshnessHours: number;
   /** Through when all accounts are complete. */
@@ -204,7 +204,7 @@ function isConsequence(fact: DataFact, state: DataState): boolean {
   if (fact.kind !== 'run' || fact.exitCode !== exitCodes.unproven) return false;
   const windows = state.accounts.flatMap(({ unproven }) => unproven);
   if (fact.command !== 'ingest') return ingest !== undefined || windows.length > 0;
-  return windows.some(({ because }) => fact.error?.includes(because));
+  return windows.some(({ reason }) => fact.error?.includes(reason));
 }
 
 function heldFacts(state: DataState): DataFact[] {
@@ -268,7 +268,7 @@ function accountFacts(
             kind: 'unproven' as const,
             severity: 'critical' as const,
             months: monthsTouched(unproven),
-            difference: largestDifference(unproven.map(({ because }) => because)) ?? null,
+            difference: largestDifference(unproven.map(({ reason }) => reason)) ?? null,
             count: unproven.length,
             windows: unproven.slice(0, windowsShown),
             outOfDate: isConfigured && isTooOld ? [{ account, completeThrough }] : [],

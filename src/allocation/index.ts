@@ -3,7 +3,7 @@ export { type Allocation, allocationFile, allocationKeys, loadAllocation, parseA
 export {
   type AllocationTest,
   explainAllocation,
-  type OwnedPiece,
+  type OwnedWindow,
   type OwnerTwins,
   testAllocation,
 } from './rules-of-books.ts';

@@ -291,8 +291,8 @@ function readRule(given: Given, reading: Reading): WrittenRule[] {
     );
   }
 
-  const from = readBound(keys.get('from'), problems);
-  const until = readBound(keys.get('until'), problems);
+  const from = readInstantLimit(keys.get('from'), problems);
+  const until = readInstantLimit(keys.get('until'), problems);
   if (from !== null && until !== null && from >= until) {
     problems.report(
       keys.get('until') ?? place,
@@ -391,12 +391,12 @@ function readDefault(given: Given | undefined, reading: Reading): OwnerEntry[] {
 }
 
 /** An instant from which or until which a rule is valid: a whole hour, `2026-10-01T00:00:00Z`; null where none is given. */
-function readBound(given: Given | undefined, problems: Problems): string | null {
-  const instant = readValue(given, parseBound, problems);
+function readInstantLimit(given: Given | undefined, problems: Problems): string | null {
+  const instant = readValue(given, parseInstantLimit, problems);
   return instant ?? null;
 }
 
-const parseBound: Parse<string> = (value) => {
+const parseInstantLimit: Parse<string> = (value) => {
   const expected = 'a date such as 2026-10-01, 2026-10 or 2026-10-01T06:00:00Z, a whole hour in UTC';
   if (typeof value !== 'string' || value.startsWith('-')) {
     throw new UsageError(`found ${typeof value === 'string' ? quoted(value) : 'no date'}, expected ${expected}`);

@@ -48,7 +48,7 @@ export interface AllocationTest {
   readonly owners: readonly OwnerCost[];
   readonly twins: readonly OwnerTwins[];
   /** Months of shared cost that was split evenly, as no owner weighed anything, or that nobody shares. */
-  readonly splits: readonly { readonly rule: string; readonly months: number; readonly because: string }[];
+  readonly splits: readonly { readonly rule: string; readonly months: number; readonly reason: string }[];
 }
 
 /** Adds up what each rule in force catches in [from, to), null for all that is in the books. */
@@ -78,7 +78,7 @@ export async function testAllocation(
     splits: splits.map((row) => ({
       rule: String(row['rule']),
       months: Number(row['months']),
-      because: String(row['because']),
+      reason: String(row['reason']),
     })),
   };
 }
@@ -118,11 +118,11 @@ export interface RuleVerdict {
   readonly rule: string;
   readonly matched: boolean;
   /** What was found; of a rule that did not match, and what it expected. */
-  readonly because: readonly string[];
+  readonly reason: readonly string[];
 }
 
 /** Who owns costs of a resource, for some of its billing dimensions, from one instant to another. */
-export interface OwnedPiece {
+export interface OwnedWindow {
   readonly account: string;
   readonly workspace: string | null;
   readonly resourceType: string | null;
@@ -143,7 +143,7 @@ export interface OwnedPiece {
 }
 
 /** Pieces of a resource that are explained; a name that more have is not one resource. */
-const maxPieces = 200;
+const maxWindows = 200;
 
 /**
  * Who owns the costs of resources of this name, uuid, display name or external id, and why, by time. Empty where the
@@ -153,17 +153,17 @@ export async function explainAllocation(
   connection: Connection,
   resource: string,
   definition: Definition | undefined,
-): Promise<OwnedPiece[]> {
-  const pieces = await connection.rows(await readSql('allocation', 'resource_pieces'), {
+): Promise<OwnedWindow[]> {
+  const windows = await connection.rows(await readSql('allocation', 'resource_windows'), {
     resource,
-    max_pieces: maxPieces * 20,
+    max_windows: maxWindows * 20,
   });
-  const merged = new Map<string, OwnedPiece & { billingDimensions: (string | null)[]; costs: string[] }>();
-  for (const row of pieces) {
+  const merged = new Map<string, OwnedWindow & { billingDimensions: (string | null)[]; costs: string[] }>();
+  for (const row of windows) {
     const facts = JSON.parse(String(row['facts'] ?? '{}')) as Record<string, string | null>;
     const hits = JSON.parse(String(row['hits'] ?? '[]')) as [number, number][];
     const [from, to] = [textOrNull(row['from_time']), textOrNull(row['to_time'])];
-    const piece = {
+    const window = {
       account: String(row['account']),
       workspace: textOrNull(row['workspace']),
       resourceType: textOrNull(row['resource_type']),
@@ -176,12 +176,12 @@ export async function explainAllocation(
       owner: String(row['owner']),
       rules: verdicts(definition, Number(row['rule_number']), { facts, hits, from, to }),
     };
-    const key = JSON.stringify(piece);
+    const key = JSON.stringify(window);
     const known = merged.get(key);
     const dimension = textOrNull(row['billing_dimension']);
     if (known === undefined) {
       merged.set(key, {
-        ...piece,
+        ...window,
         billingDimensions: [dimension],
         cost: String(row['cost']),
         costs: [String(row['cost'])],
@@ -195,7 +195,10 @@ export async function explainAllocation(
     costs: JSON.stringify([...merged.values()].map(({ costs }) => costs)),
   });
   const totals = JSON.parse(String(sums['totals'] ?? '[]')) as string[];
-  return [...merged.values()].map(({ costs: _, ...piece }, index) => ({ ...piece, cost: totals[index] ?? piece.cost }));
+  return [...merged.values()].map(({ costs: _, ...window }, index) => ({
+    ...window,
+    cost: totals[index] ?? window.cost,
+  }));
 }
 
 interface Found {
@@ -210,7 +213,7 @@ function verdicts(definition: Definition | undefined, matchedNumber: number, fou
   return rules.slice(0, matchedNumber).map((rule, index) => {
     const matched = index + 1 === matchedNumber;
     const met = new Set(found.hits.filter(([rule]) => rule === index + 1).map(([, condition]) => condition));
-    return { rule: rule.name, matched, because: reasons(rule, met, matched, found) };
+    return { rule: rule.name, matched, reason: reasons(rule, met, matched, found) };
   });
 }
 

@@ -61,24 +61,24 @@ function includes(wide: Condition, narrow: Condition): boolean {
 
 /** Whether a text meets a pattern of ours for LIKE: `%` stands for any characters, `\` before one for itself. */
 export function isLike(text: string, pattern: string): boolean {
-  const [first = '', ...rest] = splitAtPercent(pattern).map((piece) => piece.replace(/\\(.)/gs, '$1'));
+  const [first = '', ...rest] = splitAtPercent(pattern).map((window) => window.replace(/\\(.)/gs, '$1'));
   const last = rest.pop();
   if (last === undefined) return text === first;
   if (!text.startsWith(first)) return false;
   let at = first.length;
-  for (const piece of rest) {
-    const found = text.indexOf(piece, at);
+  for (const window of rest) {
+    const found = text.indexOf(window, at);
     if (found === -1) return false;
-    at = found + piece.length;
+    at = found + window.length;
   }
   return text.length - last.length >= at && text.endsWith(last);
 }
 
 function splitAtPercent(pattern: string): string[] {
-  const pieces = [''];
-  for (const [piece] of pattern.matchAll(/\\.|%|[\s\S]/g)) {
-    if (piece === '%') pieces.push('');
-    else pieces.push(`${pieces.pop()}${piece}`);
+  const windows = [''];
+  for (const [window] of pattern.matchAll(/\\.|%|[\s\S]/g)) {
+    if (window === '%') windows.push('');
+    else windows.push(`${windows.pop()}${window}`);
   }
-  return pieces;
+  return windows;
 }

@@ -8,11 +8,11 @@ import {
   growthDoubt,
   learningDays,
   leastDailyDays,
+  leastDays,
   leastLevelDays,
   leastNoise,
   leastPriceNoise,
   leastSteadyDays,
-  leastStretch,
   levelDays,
   levelMemory,
   lowReach,
@@ -226,7 +226,7 @@ function learnLevel(all: readonly KnownDay[], present: number) {
     stretchOf(known.slice(Math.max(0, known.length - later - count), Math.max(0, known.length - later)), noise);
   // Of the last four weeks; of their last half alone where that lies elsewhere than chance puts it.
   let levelCount = levelDays;
-  for (; levelCount > leastStretch; levelCount /= 2) {
+  for (; levelCount > leastDays; levelCount /= 2) {
     const [newer, older] = [levelOf(levelCount / 2, 0), levelOf(levelCount / 2, levelCount / 2)];
     const isMoved = Math.abs(newer.level - older.level) > movedErrors * errorBetween(newer, older, noise);
     if (older.count > 0 && !isMoved) break;
@@ -277,7 +277,7 @@ function errorBetween(one: Stretch, other: Stretch, noise: number): number {
 
 /** How a level moves by the day: as far as both of the rises between three stretches show it, so that a step is no slope. */
 function slopeOf(levelOf: (count: number, later: number) => Stretch, count: number, noise: number): number {
-  if (count < leastStretch) return 0;
+  if (count < leastDays) return 0;
   const [late, middle, early] = [levelOf(count, 0), levelOf(count, count), levelOf(count, 2 * count)];
   const [rise, before] = [late.level - middle.level, middle.level - early.level];
   if (rise * before <= 0) return 0;

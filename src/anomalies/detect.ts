@@ -16,7 +16,7 @@ import {
   grownShares,
   grownTimes,
   learningDays,
-  leastTelling,
+  leastInformativeDays,
   nothingShare,
   often,
   oftenDays,
@@ -57,7 +57,7 @@ export interface Episode {
   /** The last day that was not as usual, so far. */
   readonly lastDay: number;
   /** The day with whose completion it was told for sure; undefined while it is not to be told. */
-  readonly toldDay: number | undefined;
+  readonly notifiedDay: number | undefined;
   /**
    * over: it is as before again. usual: it stayed until it was what is expected. grown: nobody was notified of it, and it
    * became another one that is reported by itself.
@@ -139,12 +139,13 @@ export function episodesBefore<T extends Episode>(episodes: readonly T[], day: n
     const isEnded = episode.endedDay !== undefined && episode.endedDay < day;
     if (isEnded) return [episode];
     const lastDay = Math.min(episode.lastDay, day - 1);
-    const toldDay = episode.toldDay !== undefined && episode.toldDay >= day ? undefined : episode.toldDay;
+    const notifiedDay =
+      episode.notifiedDay !== undefined && episode.notifiedDay >= day ? undefined : episode.notifiedDay;
     const isShort =
       episode.kind === 'step' && episode.isUp && !isSeenLate(episode) && lastDay - episode.firstDay + 1 < stepDays;
-    const kind = toldDay === undefined && !episode.isUp ? 'dip' : isShort ? 'spike' : episode.kind;
+    const kind = notifiedDay === undefined && !episode.isUp ? 'dip' : isShort ? 'spike' : episode.kind;
     const impacts = episode.impacts.slice(0, lastDay - episode.firstDay + 1);
-    return [{ ...episode, kind, state: 'open' as const, endedDay: undefined, lastDay, toldDay, impacts }];
+    return [{ ...episode, kind, state: 'open' as const, endedDay: undefined, lastDay, notifiedDay, impacts }];
   });
 }
 
@@ -251,15 +252,15 @@ function isLow(cost: number, day: number, baseline: Baseline, rules: DetectionRu
 function beginningOf(view: View, isQuiet: IsQuiet, rules: DetectionRules): Episode | undefined {
   const { series, episodes, baseline, day, cost } = view;
   const { expected, low, high } = baseline.expectationOf(day);
-  const begin = (kind: AnomalyKind, isUp: boolean, toldDay: number | undefined): Episode => ({
-    ...{ kind, isUp, firstDay: day, seenDay: day, lastDay: day, toldDay, state: 'open', endedDay: undefined },
+  const begin = (kind: AnomalyKind, isUp: boolean, notifiedDay: number | undefined): Episode => ({
+    ...{ kind, isUp, firstDay: day, seenDay: day, lastDay: day, notifiedDay, state: 'open', endedDay: undefined },
     ...{ cost, expected, low, high, impacts: [cost - expected], ratio: undefined },
   });
   if (baseline.nature === 'empty' || baseline.nature === 'young') {
     const oldest = Math.max(series.firstDay, day - learningDays);
     const isKnown = (baseline.firstCostDay ?? day) - oldest >= rules.minDays;
-    const isTold = episodes.some(({ kind, firstDay }) => kind === 'new' && firstDay >= day - rules.minDays);
-    return isKnown && !isTold && cost >= rules.minAmount ? begin('new', true, day) : undefined;
+    const isNotified = episodes.some(({ kind, firstDay }) => kind === 'new' && firstDay >= day - rules.minDays);
+    return isKnown && !isNotified && cost >= rules.minAmount ? begin('new', true, day) : undefined;
   }
   if (isHigh(cost, day, baseline, rules)) {
     const alike = episodes.filter((past) => past.isUp && past.kind !== 'price' && cost < past.cost * again);
@@ -301,17 +302,17 @@ function staying(
   rules: DetectionRules,
 ): Episode | undefined {
   // Not of days that were told of already.
-  const lastTold = episodes.reduce(
+  const lastNotified = episodes.reduce(
     (last, { kind, lastDay, endedDay }) =>
       kind === 'price' || kind === 'dip' ? last : Math.max(last, lastDay, endedDay ?? lastDay),
     Number.NEGATIVE_INFINITY,
   );
-  if (day - lastTold < Math.min(...stretches)) return undefined;
+  if (day - lastNotified < Math.min(...stretches)) return undefined;
   const start = day - stayDays + 1;
   const baseline = learnBaseline(series, start, disturbancesOf(episodes, start, isQuiet), rules);
   if (baseline.nature !== 'steady') return undefined;
   const share = Math.log1p(rules.minShare);
-  for (const count of stretches.filter((length) => day - lastTold >= length)) {
+  for (const count of stretches.filter((length) => day - lastNotified >= length)) {
     const firstDay = day - count + 1;
     const days = Array.from({ length: count }, (_, place) => {
       const cost = costOn(series, firstDay + place);
@@ -333,14 +334,23 @@ function staying(
     const isStaying =
       telling.slice(0, 1).every(isShown) &&
       (isUp || count === stayDays) &&
-      telling.length >= Math.min(count, leastTelling) &&
+      telling.length >= Math.min(count, leastInformativeDays) &&
       showing >= telling.length - (count === stayDays ? stayMisses : 0) &&
       Math.abs(middle) >= Math.max(share, stayDeviations * baseline.errorOf(telling.length)) &&
       Math.abs(impact) >= rules.minAmount * count;
     if (!isStaying || first === undefined) continue;
     const { cost, expected, low, high } = first;
     return {
-      ...{ kind: 'step', isUp, firstDay, seenDay: day, lastDay: day, toldDay: day, state: 'open', endedDay: undefined },
+      ...{
+        kind: 'step',
+        isUp,
+        firstDay,
+        seenDay: day,
+        lastDay: day,
+        notifiedDay: day,
+        state: 'open',
+        endedDay: undefined,
+      },
       ...{ cost, expected, low, high, impacts, ratio: undefined },
     };
   }
@@ -360,7 +370,7 @@ function followOpen(open: Episode, view: View, isQuiet: IsQuiet, rules: Detectio
     if (expected === 0 || (isQuiet(day) && cost < expected)) return open;
     const isTurned = open.isUp ? isLow(cost, day, baseline, rules) : isHigh(cost, day, baseline, rules);
     const isOver =
-      isTurned || open.toldDay === undefined || day - open.lastDay >= (isSeenLate(open) ? stayDays : daysBack);
+      isTurned || open.notifiedDay === undefined || day - open.lastDay >= (isSeenLate(open) ? stayDays : daysBack);
     return isOver ? { ...open, state: 'over', endedDay: day } : open;
   }
   const next = { ...open, lastDay: day, impacts: withImpact(open, day, cost - expected) };
@@ -370,25 +380,26 @@ function followOpen(open: Episode, view: View, isQuiet: IsQuiet, rules: Detectio
   if (open.isUp) {
     const isLong = length >= stepDays;
     // What was not told as it seemed to come again is another thing where it stays for longer than it ever did.
-    const isOther = isLong && open.toldDay === undefined && length > longestBefore(open, view);
+    const isOther = isLong && open.notifiedDay === undefined && length > longestBefore(open, view);
     return {
       ...next,
       kind: open.kind === 'spike' && isLong ? 'step' : open.kind,
-      toldDay: isOther ? day : open.toldDay,
+      notifiedDay: isOther ? day : open.notifiedDay,
     };
   }
-  if (open.toldDay !== undefined) return next;
-  if (isGone(view) && (isDropSure(view, isQuiet) || length >= stepDays)) return { ...next, kind: 'drop', toldDay: day };
-  return length >= stayDays ? { ...next, kind: 'step', toldDay: day } : next;
+  if (open.notifiedDay !== undefined) return next;
+  if (isGone(view) && (isDropSure(view, isQuiet) || length >= stepDays))
+    return { ...next, kind: 'drop', notifiedDay: day };
+  return length >= stayDays ? { ...next, kind: 'step', notifiedDay: day } : next;
 }
 
 /** Whether a day is so much more than an episode that nobody was notified of that it is another one. */
 function isGrown(
-  { isUp, toldDay, impacts, cost: firstCost, expected: firstExpected }: Episode,
+  { isUp, notifiedDay, impacts, cost: firstCost, expected: firstExpected }: Episode,
   cost: number,
   expected: number,
 ) {
-  if (!isUp || toldDay !== undefined) return false;
+  if (!isUp || notifiedDay !== undefined) return false;
   // Where nothing was expected of the first day it has no share.
   const isShareGrown =
     firstExpected <= 0 || (cost - expected) * firstExpected >= grownShares * (firstCost - firstExpected) * expected;
@@ -439,7 +450,15 @@ function followPrice(
     return [
       ...episodes,
       {
-        ...{ kind: 'price', isUp: ratio > 1, firstDay: day, seenDay: day, lastDay: day, toldDay: day, state: 'open' },
+        ...{
+          kind: 'price',
+          isUp: ratio > 1,
+          firstDay: day,
+          seenDay: day,
+          lastDay: day,
+          notifiedDay: day,
+          state: 'open',
+        },
         ...{ endedDay: undefined, cost, expected, low: expected / width, high: expected * width },
         ...{ impacts: [cost - expected], ratio },
       },

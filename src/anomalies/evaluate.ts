@@ -3,11 +3,11 @@ import { type DetectionRules, type Episode, episodesBefore, follow } from './det
 import { chanceDays } from './tuning.ts';
 
 /** An episode as the ledger keeps it. */
-export interface KeptEpisode extends Episode {
+export interface StoredEpisode extends Episode {
   /** The same for as long as it is known. */
   readonly key: string;
   /** Whether somebody is to be told of it, or was. */
-  readonly isTold: boolean;
+  readonly isNotified: boolean;
   /** Whether its days were restated so that nothing is left of it. */
   readonly isRestated: boolean;
 }
@@ -15,7 +15,7 @@ export interface KeptEpisode extends Episode {
 /** What is asked of one scope. */
 export interface EvaluationOfScope {
   readonly series: DailyCosts;
-  readonly known: readonly KeptEpisode[];
+  readonly known: readonly StoredEpisode[];
   /** The last day that is complete. */
   readonly lastDay: number;
   /** The last day that was evaluated before; undefined where none ever was. */
@@ -45,7 +45,7 @@ const lateDays = 14;
  * numbers have changed, are looked at. What was told stays told: an episode keeps its key, also where a restatement moves
  * its first day, and one of which nothing is left ends. Pure.
  */
-export function evaluateScope(asked: EvaluationOfScope): KeptEpisode[] {
+export function evaluateScope(asked: EvaluationOfScope): StoredEpisode[] {
   const { series, known, lastDay, evaluatedDay, changedFrom = Number.POSITIVE_INFINITY } = asked;
   const oldest = lastDay - againDays + 1;
   const from = evaluatedDay === undefined ? oldest : Math.max(oldest, Math.min(evaluatedDay + 1, changedFrom));
@@ -53,14 +53,14 @@ export function evaluateScope(asked: EvaluationOfScope): KeptEpisode[] {
   const present = known.filter(({ isRestated }) => !isRestated);
   const found = follow(series, episodesBefore(present, from), { from, to: lastDay }, asked);
   const later = new Set(present.filter(({ seenDay }) => seenDay >= from));
-  const kept = found.map((episode): KeptEpisode => {
+  const kept = found.map((episode): StoredEpisode => {
     const same = 'key' in episode ? episode : [...later].find((candidate) => isSame(candidate, episode));
     if (same !== undefined) later.delete(same);
-    const { key, isTold } = same ?? { key: asked.newKey(episode), isTold: false };
-    return { ...episode, key, isTold: isTold || isToTell(episode, asked), isRestated: false };
+    const { key, isNotified } = same ?? { key: asked.newKey(episode), isNotified: false };
+    return { ...episode, key, isNotified: isNotified || isToNotify(episode, asked), isRestated: false };
   });
   const gone = [...later].map(
-    (episode): KeptEpisode => ({ ...episode, state: 'over', endedDay: lastDay, isRestated: true }),
+    (episode): StoredEpisode => ({ ...episode, state: 'over', endedDay: lastDay, isRestated: true }),
   );
   return [...known.filter(({ isRestated }) => isRestated), ...kept, ...gone];
 }
@@ -75,11 +75,11 @@ function isSame(one: Episode, other: Episode): boolean {
   );
 }
 
-function isToTell(
-  { toldDay, state, firstDay }: Episode,
+function isToNotify(
+  { notifiedDay, state, firstDay }: Episode,
   { lastDay, evaluatedDay, changedFrom }: EvaluationOfScope,
 ): boolean {
-  if (toldDay === undefined || toldDay <= lastDay - lateDays) return false;
-  if (evaluatedDay === undefined) return state === 'open' || toldDay > lastDay - firstTimeDays;
-  return toldDay > evaluatedDay || (changedFrom !== undefined && firstDay >= changedFrom);
+  if (notifiedDay === undefined || notifiedDay <= lastDay - lateDays) return false;
+  if (evaluatedDay === undefined) return state === 'open' || notifiedDay > lastDay - firstTimeDays;
+  return notifiedDay > evaluatedDay || (changedFrom !== undefined && firstDay >= changedFrom);
 }

@@ -122,7 +122,7 @@ export function anomalyFacts(
   return rows.flatMap((row): AnomalyFact[] => {
     const before = known.get(row.anomaly_key);
     const isEnded = row.state !== 'open';
-    if (!row.is_told || before?.isOpen === false) return [];
+    if (!row.is_notified || before?.isOpen === false) return [];
     // Nobody is notified of what was restated away before it was reported.
     if (before === undefined && row.state === 'restated') return [];
     const isLargeChange = row.state === 'usual' && row.is_up && row.severity !== 'info';

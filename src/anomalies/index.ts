@@ -1,8 +1,8 @@
+export { type AnomalyBacktest, backtestAnomalies } from './backtest.ts';
 export { quietDays } from './detect.ts';
 export { evaluateScope, firstTimeDays } from './evaluate.ts';
 export { type AnomalyFact, anomalyFacts } from './fact.ts';
 export { noticesOf } from './notices.ts';
 export { type AnomalyState, evaluateAnomalies } from './read.ts';
-export { type AnomalyReplay, replayAnomalies } from './replay.ts';
 export { type AnomalyRules, loadAnomalyRules, usualRules } from './rules.ts';
 export { anomalyOverWords, anomalyWords } from './words.ts';

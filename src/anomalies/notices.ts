@@ -41,20 +41,20 @@ const ranks = { info: 0, warning: 1, critical: 2 } as const;
  * three days and is worth a warning, and then every week while it goes on. Each day is judged by the days up to it. Pure.
  */
 export function noticesOf(episode: Episode, rules: DetectionRules): readonly Notice[] {
-  const { toldDay, firstDay, impacts, isUp, kind } = episode;
-  if (toldDay === undefined) return [];
+  const { notifiedDay, firstDay, impacts, isUp, kind } = episode;
+  if (notifiedDay === undefined) return [];
   let last: Notice = {
-    day: toldDay,
+    day: notifiedDay,
     reason: 'first',
-    severity: severityAt(episode, toldDay, rules),
-    impact: totalAt(episode, toldDay),
+    severity: severityAt(episode, notifiedDay, rules),
+    impact: totalAt(episode, notifiedDay),
   };
   const notices = [last];
   if (!isUp) return notices;
   // A price lasts by nature, and a step that showed in several days only has lasted already.
-  let isLasting = kind === 'price' || episode.seenDay > firstDay || toldDay >= firstDay + continuesDays - 1;
-  let reported = largest(impacts, toldDay - firstDay);
-  for (let day = toldDay + 1; day < firstDay + impacts.length; day += 1) {
+  let isLasting = kind === 'price' || episode.seenDay > firstDay || notifiedDay >= firstDay + continuesDays - 1;
+  let reported = largest(impacts, notifiedDay - firstDay);
+  for (let day = notifiedDay + 1; day < firstDay + impacts.length; day += 1) {
     const impact = impacts[day - firstDay] ?? 0;
     if (impact < Math.max(rules.minAmount, goesOnShare * reported)) continue;
     const severity = severityAt(episode, day, rules);

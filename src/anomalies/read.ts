@@ -10,7 +10,7 @@ import {
 import type { DailyCosts } from './baseline.ts';
 import { dayName, dayNamed, dayNumber } from './days.ts';
 import { type Episode, quietDays } from './detect.ts';
-import { againDays, evaluateScope, type KeptEpisode, lateShare, readDays } from './evaluate.ts';
+import { againDays, evaluateScope, lateShare, readDays, type StoredEpisode } from './evaluate.ts';
 import { type Explained, explain } from './explain.ts';
 import { type AnomalyDetail, usdText } from './fact.ts';
 import { noticesOf, severityAt } from './notices.ts';
@@ -83,9 +83,9 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
   // Explained is what somebody is notified of, and again when it has another day or its numbers have changed.
   const toExplain = found.filter(
     ({ episode, before, isMoved }) =>
-      episode.isTold &&
+      episode.isNotified &&
       !episode.isRestated &&
-      (before?.is_told !== true || isMoved || before.last_day !== dayName(episode.lastDay)),
+      (before?.is_notified !== true || isMoved || before.last_day !== dayName(episode.lastDay)),
   );
   const explained = new Map(
     (await explain(connection, toExplain)).map((explanation, place) => [toExplain[place]?.episode, explanation]),
@@ -110,7 +110,7 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
 /** An episode of a scope, and what was known of it before. */
 interface Found {
   readonly scope: Scope;
-  readonly episode: KeptEpisode;
+  readonly episode: StoredEpisode;
   readonly before: AnomalyRow | undefined;
   /** Whether numbers of its days have changed. */
   readonly isMoved: boolean;
@@ -252,18 +252,18 @@ export async function readKnownAnomalies(connection: Connection, from: string): 
   );
 }
 
-function toEpisode(row: AnomalyRow): KeptEpisode {
+function toEpisode(row: AnomalyRow): StoredEpisode {
   const { impacts } = JSON.parse(row.detail) as AnomalyDetail;
   return {
     key: row.anomaly_key,
-    isTold: row.is_told,
+    isNotified: row.is_notified,
     isRestated: row.state === 'restated',
     kind: row.kind as Episode['kind'],
     isUp: row.is_up,
     firstDay: dayNamed(row.first_day),
     seenDay: dayNamed(row.seen_day),
     lastDay: dayNamed(row.last_day),
-    toldDay: row.told_day === null ? undefined : dayNamed(row.told_day),
+    notifiedDay: row.notified_day === null ? undefined : dayNamed(row.notified_day),
     state: row.state === 'restated' ? 'over' : row.state,
     endedDay: row.ended_day === null ? undefined : dayNamed(row.ended_day),
     cost: Number(row.cost),
@@ -277,7 +277,7 @@ function toEpisode(row: AnomalyRow): KeptEpisode {
 
 function toRow(
   scope: Scope,
-  episode: KeptEpisode,
+  episode: StoredEpisode,
   {
     before,
     explanation,
@@ -295,7 +295,7 @@ function toRow(
   const known = before === undefined ? unexplained : (JSON.parse(before.detail) as AnomalyDetail);
   const { cost, ...explained } = explanation ?? { cost: undefined, ...known };
   const impacts = episode.impacts.map((impact) => Number(impact.toFixed(6)));
-  const notices = episode.isTold ? noticesOf(episode, rules) : [];
+  const notices = episode.isNotified ? noticesOf(episode, rules) : [];
   const detail: AnomalyDetail = {
     impacts,
     notices: notices.map((notice) => ({ ...notice, day: dayName(notice.day), impact: usdText(notice.impact) })),
@@ -318,7 +318,7 @@ function toRow(
     first_day: dayName(episode.firstDay),
     seen_day: dayName(episode.seenDay),
     last_day: dayName(episode.lastDay),
-    told_day: day(episode.toldDay),
+    notified_day: day(episode.notifiedDay),
     state: episode.isRestated ? 'restated' : episode.state,
     ended_day: day(episode.endedDay),
     cost: cost ?? (before !== undefined && Number(before.cost) === episode.cost ? before.cost : usdText(episode.cost)),
@@ -328,7 +328,7 @@ function toRow(
     impact: usdText(impacts.reduce((sum, impact) => sum + impact, 0)),
     price_ratio: episode.ratio ?? null,
     severity: notices.at(-1)?.severity ?? before?.severity ?? severityAt(episode, episode.seenDay, rules),
-    is_told: episode.isTold,
+    is_notified: episode.isNotified,
     detail: JSON.stringify(detail),
   };
 }

@@ -15,7 +15,7 @@ export const levelDays = 28;
 /** days. With fewer days there is no level. */
 export const leastLevelDays = 4;
 /** days. No level is that of fewer days than a week, where there are so many: weekdays would not cancel out. */
-export const leastStretch = 7;
+export const leastDays = 7;
 /** deviations. A day outside this many is unusual: with fewer, noise alone alerts more than once a month per 100 scopes. */
 export const deviations = 4;
 /** days. This many days of history double the width: noise learned from few days may be too small. */
@@ -68,7 +68,7 @@ export const stayMisses = 1;
 /** days. Lengths of time that are looked at as one; the last is a week, in which holidays are the fewer days. */
 export const stretches = [2, 3, 5, stayDays] as const;
 /** days. In a longer stretch this many days must show the change. */
-export const leastTelling = 4;
+export const leastInformativeDays = 4;
 /** errors. The mean of a stretch counts from this many errors on: every night and every stretch is a try. */
 export const stayDeviations = 4.5;
 /** days. What may end by itself after a day is a step from this many days on. */

@@ -11,31 +11,31 @@ import { scopeForSql, unanswerableOf } from './spend.ts';
 import { type BudgetFact, budgetCalendar, evaluateBudgets, isForecastAsked, type Spend } from './thresholds.ts';
 
 /** A threshold that would have been told of: reached, or no longer reached. */
-export interface ReplayEvent extends Omit<BudgetFact, 'drivers'> {
+export interface BudgetBacktestEvent extends Omit<BudgetFact, 'drivers'> {
   /** The end of the UTC day on which the books knew it first; now, on the present one. */
   readonly at: Instant;
 }
 
 /** What a period came to as the books know it at the end of the replay. */
-export interface ReplayedPeriod {
+export interface BacktestPeriod {
   readonly period: CalendarPeriod;
   /** Which books begin within it, a sentence each: what was spent before is not known. */
-  readonly lacking: readonly string[];
+  readonly gaps: readonly string[];
   /** Trillionths of a USD; undefined where no cost of it is known. */
   readonly spent: bigint | undefined;
 }
 
-export interface Replay {
+export interface BudgetBacktest {
   /** The start of the first period. */
   readonly from: Instant;
   /**
    * From here on the books were kept day by day in every account; undefined where nothing was ever loaded. What had
    * happened before counts as known once its hour was over and the platform had had its lag.
    */
-  readonly keptSince: Instant | undefined;
-  readonly periods: readonly ReplayedPeriod[];
+  readonly recordedSince: Instant | undefined;
+  readonly periods: readonly BacktestPeriod[];
   /** In order of time, then of period and threshold. */
-  readonly events: readonly ReplayEvent[];
+  readonly events: readonly BudgetBacktestEvent[];
 }
 
 /** What a period came to as the books knew it from an instant on. */
@@ -44,7 +44,7 @@ export interface KnownSpend {
   readonly knownFrom: Instant;
   /** Trillionths of a USD. */
   readonly spent: bigint;
-  readonly lacking: readonly string[];
+  readonly gaps: readonly string[];
   /** What was forecast then; undefined where nobody asked. */
   readonly forecast?: Spend['forecast'];
 }
@@ -53,20 +53,20 @@ export interface KnownSpend {
  * What a budget would have told at each of these instants, each change of a threshold's state once. Spends of one period
  * come in order of time. Pure.
  */
-export function replayFacts(
+export function backtestFacts(
   budget: Budget,
   spends: readonly KnownSpend[],
   completeThroughAt: (instant: Instant) => Instant | undefined,
-): ReplayEvent[] {
+): BudgetBacktestEvent[] {
   const states = new Map<string, BudgetFact['state']>();
-  const events: (ReplayEvent & { readonly order: number })[] = [];
-  for (const { period, knownFrom, spent, lacking, forecast } of spends) {
+  const events: (BudgetBacktestEvent & { readonly order: number })[] = [];
+  for (const { period, knownFrom, spent, gaps, forecast } of spends) {
     const spend = {
       budget: budget.name,
       period,
       spent,
       completeThrough: completeThroughAt(knownFrom),
-      lacking,
+      gaps,
       drivers: [],
       forecast,
     };
@@ -89,11 +89,11 @@ export function replayFacts(
  * forecast is computed only where a threshold asks for it. Throws UsageError where the books have no owners or labels at
  * all, and where the time zone puts a boundary between two hours.
  */
-export async function replayBudget(
+export async function backtestBudget(
   connection: Connection,
   budget: Budget,
-  { from, now, lagHours, signal, progress, forecaster }: ReplayAsked,
-): Promise<Replay> {
+  { from, now, lagHours, signal, progress, forecaster }: BacktestOptions,
+): Promise<BudgetBacktest> {
   const [reason] = (await unanswerableOf(connection, [budget])).get(budget) ?? [];
   if (reason !== undefined) throw new UsageError(`${budget.where}: budget ${budget.name}: ${reason}`);
   const periods = periodsFrom(budget, from, now);
@@ -101,7 +101,7 @@ export async function replayBudget(
   const names = new Map(periods.map((period) => [period.start, period]));
   const end = periods.at(-1)?.end ?? now;
   const costsIn = async (starts: readonly Instant[]) => {
-    const rows = await connection.rows(await readSql('budgets', 'replay'), {
+    const rows = await connection.rows(await readSql('budgets', 'backtest'), {
       scope: JSON.stringify(scopeForSql(budget.scope)),
       has_label: budget.scope.label !== undefined,
       has_owner: budget.scope.owner !== undefined,
@@ -117,25 +117,25 @@ export async function replayBudget(
       cost: wholeOfDecimal(String(row['cost']), usdDecimals),
     }));
   };
-  const history = await readHistory(connection, budget, lagHours);
+  const history = await readKnownHistory(connection, budget, lagHours);
   const spends = (await costsIn(periods.map(({ start }) => start))).flatMap(
     ({ start, knownFrom, cost }): KnownSpend[] => {
       const period = names.get(start);
-      return period === undefined ? [] : [{ period, knownFrom, spent: cost, lacking: history.lackingIn(period) }];
+      return period === undefined ? [] : [{ period, knownFrom, spent: cost, gaps: history.gapsIn(period) }];
     },
   );
   const forecasts = isForecastAsked(budget)
-    ? await replayForecasts(budget, { periods, spends, costsIn, now, forecaster, signal, progress, ...history })
+    ? await backtestForecasts(budget, { periods, spends, costsIn, now, forecaster, signal, progress, ...history })
     : [];
   return {
     from: first.start,
-    keptSince: history.keptSince,
+    recordedSince: history.recordedSince,
     periods: periods.map((period) => ({
       period,
       spent: spends.findLast((spend) => spend.period === period)?.spent,
-      lacking: history.lackingIn(period),
+      gaps: history.gapsIn(period),
     })),
-    events: replayFacts(
+    events: backtestFacts(
       budget,
       // What is known with its forecast comes before the same without one.
       [...forecasts, ...spends].sort((a, b) => a.knownFrom - b.knownFrom),
@@ -145,7 +145,7 @@ export async function replayBudget(
 }
 
 /** What a replay is asked for besides the budget. */
-export interface ReplayAsked {
+export interface BacktestOptions {
   readonly from: Instant;
   readonly now: Instant;
   readonly lagHours: number;
@@ -162,7 +162,7 @@ interface KnownCost {
   readonly cost: bigint;
 }
 
-interface ForecastsReplayed extends Omit<History, 'keptSince'> {
+interface ForecastBacktest extends Omit<KnownHistory, 'recordedSince'> {
   readonly periods: readonly CalendarPeriod[];
   /** In order of time in each period. */
   readonly spends: readonly KnownSpend[];
@@ -170,7 +170,7 @@ interface ForecastsReplayed extends Omit<History, 'keptSince'> {
   readonly now: Instant;
   readonly forecaster: Forecaster | undefined;
   readonly signal: AbortSignal | undefined;
-  readonly progress: ReplayAsked['progress'];
+  readonly progress: BacktestOptions['progress'];
 }
 
 /**
@@ -178,9 +178,9 @@ interface ForecastsReplayed extends Omit<History, 'keptSince'> {
  * is over. Only the books' complete hours make a history, and hours known beyond them count as spent, as they are few; of a
  * day that has begun all hours are taken to cost the same.
  */
-async function replayForecasts(
+async function backtestForecasts(
   budget: Budget,
-  { periods, spends, costsIn, now, forecaster, signal, progress, ...history }: ForecastsReplayed,
+  { periods, spends, costsIn, now, forecaster, signal, progress, ...history }: ForecastBacktest,
 ): Promise<KnownSpend[]> {
   const [first] = periods;
   const last = periods.at(-1);
@@ -207,7 +207,7 @@ async function replayForecasts(
       spends.findLast((spend) => spend.period.start === start && spend.knownFrom <= at)?.spent ?? 0n;
     if (completeThrough !== undefined && period !== undefined && period.start >= first.start) {
       if (before !== undefined && before.start !== period.start) {
-        replayed.push({ period: before, knownFrom: at, spent: spentIn(before), lacking: history.lackingIn(before) });
+        replayed.push({ period: before, knownFrom: at, spent: spentIn(before), gaps: history.gapsIn(before) });
       }
       before = period;
       const steps = known.get(alignOf(period));
@@ -234,7 +234,7 @@ async function replayForecasts(
           },
           forecaster,
         );
-        replayed.push({ period, knownFrom: at, spent, lacking: history.lackingIn(period), forecast });
+        replayed.push({ period, knownFrom: at, spent, gaps: history.gapsIn(period), forecast });
         await setImmediate(); // a signal is heard between two forecasts
         signal?.throwIfAborted();
       }
@@ -278,53 +278,53 @@ function periodsFrom(budget: Budget, from: Instant, now: Instant): CalendarPerio
   return periods;
 }
 
-interface History {
-  readonly keptSince: Instant | undefined;
+interface KnownHistory {
+  readonly recordedSince: Instant | undefined;
   /** Where the books of all accounts have begun, by what is known now. */
   readonly start: Instant | undefined;
   completeThroughAt(instant: Instant): Instant | undefined;
   /** Whether any hour of a period was in the books. */
   hasHoursAt(period: CalendarPeriod, instant: Instant): boolean;
   /** Which books begin within a period, by what is known now. */
-  lackingIn(period: CalendarPeriod): string[];
+  gapsIn(period: CalendarPeriod): string[];
 }
 
 /** What was known at each instant of how far the books were, in the accounts that a budget is of. */
-async function readHistory(connection: Connection, budget: Budget, lagHours: number): Promise<History> {
+async function readKnownHistory(connection: Connection, budget: Budget, lagHours: number): Promise<KnownHistory> {
   const isOurs = (account: string) => budget.scope.account?.includes(account) ?? true;
-  const { pieces, states } = await readKnown(connection, isOurs);
+  const { windows, states } = await readKnown(connection, isOurs);
   const accounts = [...new Set(states.map(({ account }) => account))].map((account) => {
-    const own = pieces.filter((piece) => piece.account === account);
+    const own = windows.filter((window) => window.account === account);
     return {
-      pieces: own,
+      windows: own,
       states: states.filter((state) => state.account === account),
-      keptSince:
+      recordedSince:
         own.length === 0 ? undefined : own.reduce((least, { knownFrom }) => Math.min(least, knownFrom), Infinity),
     };
   });
   const starts = states.flatMap(({ start, knownUntil }) => (knownUntil === undefined ? (start ?? []) : []));
-  const kept = accounts.flatMap(({ keptSince }) => keptSince ?? []);
+  const kept = accounts.flatMap(({ recordedSince }) => recordedSince ?? []);
   return {
-    keptSince: kept.length === 0 ? undefined : Math.max(...kept),
+    recordedSince: kept.length === 0 ? undefined : Math.max(...kept),
     start: starts.length === 0 ? undefined : Math.max(...starts),
-    lackingIn: (period) =>
+    gapsIn: (period) =>
       states.flatMap(({ account, start, knownUntil }) => {
         if (knownUntil !== undefined || start === undefined || start <= period.start) return [];
         return [`the books of ${account} begin ${formatInstant(start)}`];
       }),
     hasHoursAt(period, instant) {
-      return accounts.some(({ pieces: own, keptSince }) => {
-        if (keptSince === undefined) return false;
+      return accounts.some(({ windows: own, recordedSince }) => {
+        if (recordedSince === undefined) return false;
         // Hours that are too young to be claimed are there as well.
-        if (instant < keptSince) return floorHour(instant) > period.start;
-        return hasHoursAt({ pieces: own }, period, instant);
+        if (instant < recordedSince) return floorHour(instant) > period.start;
+        return hasHoursAt({ windows: own }, period, instant);
       });
     },
     completeThroughAt(instant) {
       const reached = accounts.map((account) => {
-        if (account.keptSince === undefined) return undefined;
+        if (account.recordedSince === undefined) return undefined;
         // The first run made up for what had happened before it.
-        if (instant < account.keptSince) return floorHour(instant) - lagHours * hourMs;
+        if (instant < account.recordedSince) return floorHour(instant) - lagHours * hourMs;
         return reachedAt(account, instant);
       });
       const known = reached.flatMap((through) => through ?? []);

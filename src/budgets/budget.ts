@@ -48,15 +48,15 @@ export interface Budget {
   /** Trillionths of a USD, above 0. */
   readonly amount: bigint;
   /** Amounts of single periods by their names, in the place of `amount`. */
-  readonly amounts: ReadonlyMap<string, bigint>;
+  readonly limits: ReadonlyMap<string, bigint>;
   readonly parent: string | undefined;
   /** At least one, in the order in which they stand in the file. */
   readonly thresholds: readonly Threshold[];
 }
 
 /** What may be spent in a period, in trillionths of a USD; without a name, in one that none is named for. */
-export function amountIn({ amount, amounts }: Budget, period: string | undefined): bigint {
-  return (period === undefined ? undefined : amounts.get(period)) ?? amount;
+export function amountIn({ amount, limits }: Budget, period: string | undefined): bigint {
+  return (period === undefined ? undefined : limits.get(period)) ?? amount;
 }
 
 /** `5000 USD`. */

@@ -3,7 +3,7 @@ import { type Connection, readSql, type SqlRow } from '../warehouse/index.ts';
 
 /** What the books know, and knew before, of how far they are. */
 export interface KnownCoverage {
-  readonly pieces: readonly Known[];
+  readonly windows: readonly Known[];
   readonly states: readonly Known[];
 }
 
@@ -13,9 +13,9 @@ export async function readKnown(connection: Connection, isAsked: (account: strin
     const rows = await connection.rows(await readSql('budgets', name));
     return rows.map(toKnown).filter(({ account }) => isAsked(account));
   };
-  const pieces = await rowsOf('coverage_known');
+  const windows = await rowsOf('coverage_known');
   const states = await rowsOf('accounts_known');
-  return { pieces, states };
+  return { windows, states };
 }
 
 /** A piece of coverage or the state of an account, and from when to when the books knew it so. */
@@ -47,26 +47,26 @@ function isKnownAt({ knownFrom, knownUntil }: Pick<Known, 'knownFrom' | 'knownUn
 }
 
 /** Through when the books of an account were complete as they were at an instant; undefined where they were not. */
-export function reachedAt({ pieces, states }: KnownCoverage, instant: Instant): Instant | undefined {
+export function reachedAt({ windows, states }: KnownCoverage, instant: Instant): Instant | undefined {
   const begin = states.find((state) => isKnownAt(state, instant))?.start;
-  return begin === undefined ? undefined : reachedFrom(begin, pieces, instant);
+  return begin === undefined ? undefined : reachedFrom(begin, windows, instant);
 }
 
 /** Whether any hour of a stretch was in the books as they were at an instant. */
 export function hasHoursAt(
-  { pieces }: Pick<KnownCoverage, 'pieces'>,
+  { windows }: Pick<KnownCoverage, 'windows'>,
   { start, end }: Window,
   instant: Instant,
 ): boolean {
-  return pieces.some(
-    (piece) => isKnownAt(piece, instant) && (piece.start ?? end) < end && (piece.readEnd ?? start) > start,
+  return windows.some(
+    (window) => isKnownAt(window, instant) && (window.start ?? end) < end && (window.readEnd ?? start) > start,
   );
 }
 
 /** The end of the hours that are there without a hole from an instant on; undefined where not even the first one is. */
-function reachedFrom(begin: Instant, pieces: readonly Known[], instant: Instant): Instant | undefined {
+function reachedFrom(begin: Instant, windows: readonly Known[], instant: Instant): Instant | undefined {
   let reached = begin;
-  for (const { start = reached, end = reached, ...known } of pieces) {
+  for (const { start = reached, end = reached, ...known } of windows) {
     if (!isKnownAt(known, instant) || end <= reached) continue;
     if (start > reached) break;
     reached = end;

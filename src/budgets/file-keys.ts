@@ -5,7 +5,7 @@ export const topRule: MappingRule = { keys: ['budgets', 'anomalies'], expected: 
 export const scopeTexts = ['account', 'workspace', 'resource_type', 'resource_name', 'billing_dimension'] as const;
 /** Dimensions that an allocation without its own has: where they stand elsewhere it is known what was meant. */
 const usualOwners = ['team', 'product', 'environment'];
-const budgetKeys = ['name', 'scope', 'period', 'timeZone', 'amount', 'amounts', 'parent', 'thresholds', 'notify'];
+const budgetKeys = ['name', 'scope', 'period', 'timeZone', 'amount', 'limits', 'parent', 'thresholds', 'notify'];
 const scopeKeys = [...scopeTexts, 'owner', 'label'];
 const thresholdKeys = ['at', 'of', 'severity', 'notify'];
 /** The keys of a file of budgets, by where they stand: what its schema is made of. */

@@ -90,7 +90,7 @@ function readBudget(
   const amount = required('amount', parseUsd, 'an amount such as amount: 5000 USD');
   const timeZone = readTimeZone(keys.get('timeZone'), period, input.now, problems);
   const amountPlaces = new Map<string, Place>();
-  const amounts = readAmounts(keys.get('amounts'), period, timeZone, amountPlaces, problems);
+  const limits = readLimits(keys.get('limits'), period, timeZone, amountPlaces, problems);
   const notify = readNames(keys.get('notify'), sinkParser(input.sinks), 'a list of sinks', problems) ?? [];
   const thresholds = readThresholds(keys.get('thresholds'), notify, input.sinks, problems);
   const scopePlaces = new Map<string, Place>();
@@ -106,7 +106,7 @@ function readBudget(
   // What follows from a mistake is no news.
   if (name === undefined || period === undefined || amount === undefined || timeZone === undefined) return undefined;
   return {
-    budget: { name, where: item.where, scope, period, timeZone, amount, amounts, parent, thresholds },
+    budget: { name, where: item.where, scope, period, timeZone, amount, limits, parent, thresholds },
     places: {
       parent: keys.get('parent') ?? here,
       amount: keys.get('amount') ?? here,
@@ -161,15 +161,15 @@ const periodExamples: Readonly<Record<PeriodKind, string>> = {
   yearly: 'a year such as 2026',
 };
 
-function readAmounts(
+function readLimits(
   given: Given | undefined,
   period: PeriodKind | undefined,
   timeZone: string | undefined,
   amountPlaces: Map<string, Place>,
   problems: Problems,
 ): ReadonlyMap<string, bigint> {
-  const amounts = new Map<string, bigint>();
-  if (given === undefined) return amounts;
+  const limits = new Map<string, bigint>();
+  if (given === undefined) return limits;
   const expected = period === undefined ? 'a period' : periodExamples[period];
   for (const [name, entry] of entriesOf(given, `${expected} and its amount`, problems) ?? []) {
     const amount = readValue(entry, parseUsd, problems);
@@ -181,10 +181,10 @@ function readAmounts(
       if (!(error instanceof UsageError)) throw error;
       problems.report(entry, error.message);
     }
-    if (amount !== undefined) amounts.set(name, amount);
+    if (amount !== undefined) limits.set(name, amount);
     amountPlaces.set(name, entry);
   }
-  return amounts;
+  return limits;
 }
 
 function readThresholds(

@@ -28,7 +28,7 @@ export const mostWorkspaces = 500;
 const usualDays = 28;
 
 /** The period that is forecast, and how its history is cut into steps. */
-export interface Stretch {
+export interface ForecastWindow {
   readonly period: CalendarPeriod;
   readonly completeThrough: Instant | undefined;
   /** Undefined where nothing is complete. */
@@ -46,12 +46,12 @@ interface Cut {
 }
 
 /** The period of the first hour that is not complete, in accounts that are expected to be. */
-export function stretchOf(
+export function forecastWindowOf(
   kind: PeriodKind,
   calendar: ReturnType<typeof calendarOf>,
   accounts: readonly Completeness[],
   now: Instant,
-): Stretch {
+): ForecastWindow {
   const completeThrough = earliest(accounts);
   const period = calendar.periodAt(completeThrough ?? now);
   const historyStart = Math.max(0, ...accounts.flatMap((account) => account.historyStart ?? []));
@@ -61,10 +61,8 @@ export function stretchOf(
   return { period, completeThrough, cut, historyStart };
 }
 
-export function cutsOf(stretches: readonly Stretch[]): Cut[] {
-  const cuts = new Map(
-    stretches.flatMap(({ cut }) => (cut === undefined ? [] : [[JSON.stringify(cut), cut] as const])),
-  );
+export function cutsOf(windows: readonly ForecastWindow[]): Cut[] {
+  const cuts = new Map(windows.flatMap(({ cut }) => (cut === undefined ? [] : [[JSON.stringify(cut), cut] as const])));
   return [...cuts.values()];
 }
 
@@ -75,7 +73,7 @@ function endOf({ stepHours, align, completeThrough }: Cut): { readonly end: Inst
 }
 
 /** What a scope cost, in steps. */
-export interface History {
+export interface ScopeHistory {
   readonly scope: ForecastScope;
   readonly steps: Steps;
   /** What was spent in the complete hours since a step began, trillionths of a USD. */
@@ -86,10 +84,10 @@ export interface History {
 export async function readHistories(
   connection: Connection,
   cut: Cut,
-  ofBudgets: readonly (Stretch & { readonly budget: Budget; readonly reason: string | undefined })[],
-  ofAccounts: readonly (Stretch & { readonly account: string })[],
-): Promise<History[]> {
-  const isOurs = (stretch: Stretch) => JSON.stringify(stretch.cut) === JSON.stringify(cut);
+  ofBudgets: readonly (ForecastWindow & { readonly budget: Budget; readonly reason: string | undefined })[],
+  ofAccounts: readonly (ForecastWindow & { readonly account: string })[],
+): Promise<ScopeHistory[]> {
+  const isOurs = (window: ForecastWindow) => JSON.stringify(window.cut) === JSON.stringify(cut);
   const budgets = ofBudgets.filter((line) => isOurs(line) && line.reason === undefined);
   const accounts = ofAccounts.filter(isOurs);
   if (budgets.length + accounts.length === 0) return [];
@@ -120,7 +118,7 @@ export async function readHistories(
       firstCost: wholeOfDecimal(String(row['first_cost']), usdDecimals),
     });
   }
-  function historyOf(scope: ForecastScope, own: readonly StepCost[], historyStart: Instant): History {
+  function historyOf(scope: ForecastScope, own: readonly StepCost[], historyStart: Instant): ScopeHistory {
     const begin = scope.kind === 'budget' ? from : Math.max(from, end - workspaceHistoryDays * dayMs);
     // The first step in which every hour is in the books.
     const start = Math.max(begin, end - Math.floor(Math.max(0, end - historyStart) / stepMs) * stepMs);
@@ -159,7 +157,7 @@ interface StepCost {
 
 /** What of steps lies in their first hours; `otherwise` where they cost nothing. */
 function shareOfFirst(steps: readonly StepCost[], otherwise: number): number {
-  const sum = (amounts: readonly bigint[]) => Number(amounts.reduce((total, amount) => total + amount, 0n));
+  const sum = (limits: readonly bigint[]) => Number(limits.reduce((total, amount) => total + amount, 0n));
   const whole = sum(steps.map(({ cost }) => cost));
   const share = whole > 0 ? sum(steps.map(({ firstCost }) => firstCost)) / whole : otherwise;
   return Math.min(1, Math.max(0, share));

@@ -1,4 +1,4 @@
-export { type Replay, replayBudget } from './backtest.ts';
+export { type BudgetBacktest, backtestBudget } from './backtest.ts';
 export { amountIn, type Budget, type Threshold } from './budget.ts';
 export { type KnownCoverage, reachedAt, readKnown } from './coverage-known.ts';
 export { budgetsFile, loadBudgets, parseUsd, sinkParser } from './file.ts';

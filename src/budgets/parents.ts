@@ -56,7 +56,7 @@ export function withParents(written: readonly Written[], problems: Problems): re
   }
   for (const parent of written) {
     const children = lines.filter(({ child, parents }) => parents[0] === parent && isComparable(child, parent));
-    compareAmounts(
+    compareLimits(
       parent,
       children.map(({ child }) => child),
       problems,
@@ -136,10 +136,10 @@ function isCovered(key: string, value: string, other: string): boolean {
 }
 
 /** What the children of a budget have together may not be more than it has, in no period that any of them names. */
-function compareAmounts(parent: Written, children: readonly Written[], problems: Problems): void {
+function compareLimits(parent: Written, children: readonly Written[], problems: Problems): void {
   if (children.length === 0) return;
   const family = [parent, ...children];
-  const named = new Set(family.flatMap(({ budget }) => [...budget.amounts.keys()]));
+  const named = new Set(family.flatMap(({ budget }) => [...budget.limits.keys()]));
   for (const period of [undefined, ...named]) {
     const own = amountIn(parent.budget, period);
     const together = children.reduce((sum, { budget }) => sum + amountIn(budget, period), 0n);

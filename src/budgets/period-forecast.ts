@@ -1,4 +1,10 @@
-import { type Backtest, type Forecast, type ForecastOptions, forecastSeries, type History } from '../forecast/index.ts';
+import {
+  type Backtest,
+  type CostHistory,
+  type Forecast,
+  type ForecastOptions,
+  forecastSeries,
+} from '../forecast/index.ts';
 import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, formatInstant, hourMs, type Instant, type PeriodKind, type Window } from '../time.ts';
 
@@ -64,7 +70,7 @@ export interface NoPeriodForecast {
 }
 
 /** What forecasts a series: the engine, which a test may put something else in the place of. */
-export type Forecaster = (history: History, horizon: number, options: ForecastOptions) => Promise<Forecast>;
+export type Forecaster = (history: CostHistory, horizon: number, options: ForecastOptions) => Promise<Forecast>;
 
 /** A history says nothing of a future that is so many times as long. */
 const reach = 4;

@@ -2,7 +2,13 @@ import { setImmediate } from 'node:timers/promises';
 import { type CalendarPeriod, calendarOf, formatInstant, type Instant, type PeriodKind, type Window } from '../time.ts';
 import { type Connection, completeness, forecastKey, knownForecasts } from '../warehouse/index.ts';
 import { amountIn, type Budget } from './budget.ts';
-import { cutsOf, type History, readHistories, type Stretch, stretchOf } from './forecast-histories.ts';
+import {
+  cutsOf,
+  type ForecastWindow,
+  forecastWindowOf,
+  readHistories,
+  type ScopeHistory,
+} from './forecast-histories.ts';
 import { type ForecastScope, type ScopeForecast, scopeRow } from './forecast-rows.ts';
 import { type Forecaster, forecastPeriod } from './period-forecast.ts';
 import { costsOf, expectedOf, unanswerableOf } from './spend.ts';
@@ -25,7 +31,7 @@ export interface ForecastsAsked {
    * Whether what the books have kept already is left out, but for budgets that have a threshold of what is forecast. Only
    * the first forecast of a scope from one instant is kept, so that another one would be thrown away.
    */
-  readonly withoutKept?: boolean;
+  readonly withoutStored?: boolean;
 }
 
 /** So many of the newest steps go with a forecast. */
@@ -37,23 +43,28 @@ const recentSteps = 14;
  */
 export async function readForecasts(connection: Connection, asked: ForecastsAsked): Promise<ScopeForecast[]> {
   const { budgets, configured, withWorkspaces, workspaces = [], now, signal, progress, forecaster } = asked;
-  const { withoutKept = false } = asked;
+  const { withoutStored = false } = asked;
   const accounts = await completeness(connection);
   const unanswerable = await unanswerableOf(connection, budgets);
   const ofBudgets = budgets.map((budget) => {
-    const stretch = stretchOf(budget.period, budgetCalendar(budget), expectedOf(budget, accounts, configured), now);
-    return { budget, reason: unanswerable.get(budget)?.[0], ...stretch };
+    const window = forecastWindowOf(
+      budget.period,
+      budgetCalendar(budget),
+      expectedOf(budget, accounts, configured),
+      now,
+    );
+    return { budget, reason: unanswerable.get(budget)?.[0], ...window };
   });
   const expected = accounts.filter(({ account }) => configured.length === 0 || configured.includes(account));
   const ofAccounts = (withWorkspaces ? expected : []).map((account) => ({
     account: account.account,
-    ...stretchOf('monthly', calendarOf('monthly'), [account], now),
+    ...forecastWindowOf('monthly', calendarOf('monthly'), [account], now),
   }));
-  const known: ReadonlySet<string> = withoutKept
-    ? await keysKept(connection, [...ofBudgets, ...ofAccounts])
+  const known: ReadonlySet<string> = withoutStored
+    ? await keysStored(connection, [...ofBudgets, ...ofAccounts])
     : new Set();
   const spent = await spentOf(connection, ofBudgets);
-  const histories: History[] = [];
+  const histories: ScopeHistory[] = [];
   for (const cut of cutsOf([...ofBudgets, ...ofAccounts])) {
     histories.push(...(await readHistories(connection, cut, ofBudgets, ofAccounts)));
   }
@@ -93,9 +104,9 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
   for (const { scope, steps, spentFrom } of histories) {
     if (scope.kind === 'budget') continue;
     if (workspaces.length > 0 && (scope.workspace === null || !workspaces.includes(scope.workspace))) continue;
-    const stretch = ofAccounts.find(({ account }) => account === scope.account);
-    if (stretch?.completeThrough === undefined) continue;
-    const { period, completeThrough } = stretch;
+    const window = ofAccounts.find(({ account }) => account === scope.account);
+    if (window?.completeThrough === undefined) continue;
+    const { period, completeThrough } = window;
     if (isKnown(scope, 'monthly', period, completeThrough)) continue;
     const own = spentFrom(period.start);
     const forecast = await forecastPeriod({ period, completeThrough, spent: own, steps }, forecaster);
@@ -114,8 +125,8 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
 }
 
 /** What is kept of forecasts from where these stretches are complete through, or later. */
-async function keysKept(connection: Connection, stretches: readonly Stretch[]): Promise<ReadonlySet<string>> {
-  const through = stretches.flatMap(({ completeThrough }) => completeThrough ?? []);
+async function keysStored(connection: Connection, windows: readonly ForecastWindow[]): Promise<ReadonlySet<string>> {
+  const through = windows.flatMap(({ completeThrough }) => completeThrough ?? []);
   return through.length === 0 ? new Set() : knownForecasts(connection, formatInstant(Math.min(...through)));
 }
 
@@ -133,7 +144,7 @@ export function withForecasts<T extends Spend>(spends: readonly T[], forecasts: 
 /** What was spent on each budget in the complete hours of its period; nothing of those that cannot be answered. */
 async function spentOf(
   connection: Connection,
-  lines: readonly (Stretch & { readonly budget: Budget; readonly reason: string | undefined })[],
+  lines: readonly (ForecastWindow & { readonly budget: Budget; readonly reason: string | undefined })[],
 ): Promise<ReadonlyMap<Budget, bigint>> {
   const asked = lines.flatMap(({ budget, reason, period, completeThrough }) =>
     completeThrough === undefined || reason !== undefined

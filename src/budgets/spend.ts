@@ -61,16 +61,16 @@ export async function readSpends(
       completeThrough,
       burning: burningHours(expected, completeThrough),
       isAnswerable: !unanswerable.has(budget),
-      lacking: [
+      gaps: [
         ...(unanswerable.get(budget) ?? []),
         ...(accounts.length === 0 ? ['no account is in the books'] : []),
         ...named.map((account) => `account ${account} is not in the books`),
-        ...expected.flatMap((account) => lackingOf(account, period, dueThrough)),
+        ...expected.flatMap((account) => gapsOf(account, period, dueThrough)),
         ...unread.filter((listing) => isAskedOf(budget, listing)).map(({ sentence }) => sentence),
       ],
     };
   });
-  const stretches = lines.flatMap(({ budget, period, completeThrough, burning, isAnswerable }, line) => {
+  const spendWindows = lines.flatMap(({ budget, period, completeThrough, burning, isAnswerable }, line) => {
     if (!isAnswerable) return [];
     const since = Math.max(period.start, completeThrough ?? period.start);
     return [
@@ -79,14 +79,15 @@ export async function readSpends(
       ...(burning === undefined ? [] : [{ line, of: 'burning', budget, ...burning }]),
     ];
   });
-  const costs = await costsOf(connection, stretches);
+  const costs = await costsOf(connection, spendWindows);
   const covered = await coveredHours(
     connection,
     lines.map(({ period }) => period),
   );
-  return lines.map(({ budget, period, accounts: ours, completeThrough, burning, isAnswerable, lacking }, line) => {
-    const costOf = (of: string) => costs[stretches.findIndex((stretch) => stretch.line === line && stretch.of === of)];
-    const hasHours = covered.some((row) => row.stretch === line && row.hours > 0 && ours.includes(row.account));
+  return lines.map(({ budget, period, accounts: ours, completeThrough, burning, isAnswerable, gaps }, line) => {
+    const costOf = (of: string) =>
+      costs[spendWindows.findIndex((spendWindow) => spendWindow.line === line && spendWindow.of === of)];
+    const hasHours = covered.some((row) => row.spendWindow === line && row.hours > 0 && ours.includes(row.account));
     const isKnown = isAnswerable && hasHours;
     const { total: spent = 0n, drivers = [] } = costOf('period') ?? {};
     const { total: burnt = 0n } = costOf('burning') ?? {};
@@ -96,7 +97,7 @@ export async function readSpends(
       spent: isKnown ? spent : undefined,
       spentSince: isKnown ? (costOf('since')?.total ?? 0n) : undefined,
       completeThrough,
-      lacking,
+      gaps,
       drivers: isKnown ? drivers : [],
       burnRate:
         burning === undefined || !isAnswerable
@@ -140,10 +141,10 @@ async function evaluatedThrough(connection: Connection): Promise<ReadonlyMap<str
   const at = row?.['evaluated_at'];
   const through = new Map<string, Instant>();
   if (at === null || at === undefined) return through;
-  const { pieces, states } = await readKnown(connection, () => true);
+  const { windows, states } = await readKnown(connection, () => true);
   for (const account of new Set(states.map((state) => state.account))) {
     const own = (known: { readonly account: string }) => known.account === account;
-    const reached = reachedAt({ pieces: pieces.filter(own), states: states.filter(own) }, Number(at));
+    const reached = reachedAt({ windows: windows.filter(own), states: states.filter(own) }, Number(at));
     if (reached !== undefined) through.set(account, reached);
   }
   return through;
@@ -186,16 +187,16 @@ function burningHours(accounts: readonly Completeness[], completeThrough: Instan
   return start < completeThrough ? { start, end: completeThrough } : undefined;
 }
 
-function lackingOf({ account, historyStart, completeThrough }: Completeness, period: Window, due: Instant): string[] {
+function gapsOf({ account, historyStart, completeThrough }: Completeness, period: Window, due: Instant): string[] {
   if (completeThrough === undefined) return [`${account} is complete through nothing yet`];
-  const lacking: string[] = [];
+  const gaps: string[] = [];
   if (historyStart === undefined || historyStart > period.start) {
-    lacking.push(
+    gaps.push(
       `the books of ${account} begin ${historyStart === undefined ? 'nobody knows when' : formatInstant(historyStart)}`,
     );
   }
-  if (completeThrough < due) lacking.push(`${account} is complete through ${formatInstant(completeThrough)} only`);
-  return lacking;
+  if (completeThrough < due) gaps.push(`${account} is complete through ${formatInstant(completeThrough)} only`);
+  return gaps;
 }
 
 /** A listing of resources of which labels may be missing. */
@@ -206,7 +207,7 @@ interface UnreadListing {
 }
 
 async function unreadListings(connection: Connection): Promise<readonly UnreadListing[]> {
-  return (await connection.rows(await readSql('budgets', 'labels_lacking'))).map((row) => {
+  return (await connection.rows(await readSql('budgets', 'labels_missing'))).map((row) => {
     const { account, resource_type: type, outcome } = row;
     const readAt = formatInstant(Number(row['read_at']));
     const sentence = `labels may be missing: the listing of ${type} of ${account} was ${outcome} at ${readAt}`;
@@ -220,7 +221,7 @@ function isAskedOf({ scope }: Budget, { account, resourceType }: UnreadListing):
 }
 
 /** A stretch of whole hours in which a budget's costs are added up. */
-export interface Stretch extends Window {
+export interface SpendWindow extends Window {
   readonly budget: Budget;
 }
 
@@ -231,17 +232,24 @@ export interface Cost {
 }
 
 /** What was spent in each stretch; undefined where no row fits. */
-export async function costsOf(connection: Connection, stretches: readonly Stretch[]): Promise<(Cost | undefined)[]> {
-  const costs: (Cost | undefined)[] = stretches.map(() => undefined);
-  const numbered = stretches.map((stretch, index) => ({ ...stretch, index, file: fileFor(stretch.budget) }));
-  for (const file of new Set(numbered.map((stretch) => stretch.file))) {
-    const own = numbered.filter((stretch) => stretch.file === file);
+export async function costsOf(
+  connection: Connection,
+  spendWindows: readonly SpendWindow[],
+): Promise<(Cost | undefined)[]> {
+  const costs: (Cost | undefined)[] = spendWindows.map(() => undefined);
+  const numbered = spendWindows.map((spendWindow, index) => ({
+    ...spendWindow,
+    index,
+    file: fileFor(spendWindow.budget),
+  }));
+  for (const file of new Set(numbered.map((spendWindow) => spendWindow.file))) {
+    const own = numbered.filter((spendWindow) => spendWindow.file === file);
     const budgets = [...new Set(own.map(({ budget }) => budget))];
     const rows = await connection.rows(await readSql('budgets', file), {
       scopes: JSON.stringify(budgets.map((budget, number) => ({ budget: number, ...scopeForSql(budget.scope) }))),
-      stretches: JSON.stringify(
+      spend_windows: JSON.stringify(
         own.map(({ index, budget, start, end }) => ({
-          stretch: index,
+          spend_window: index,
           budget: budgets.indexOf(budget),
           start: formatInstant(start),
           end: formatInstant(end),
@@ -252,11 +260,11 @@ export async function costsOf(connection: Connection, stretches: readonly Stretc
       drivers: driverCount,
     });
     for (const row of rows) {
-      const stretch = Number(row['stretch']);
+      const spendWindow = Number(row['spend_window']);
       // Credits are no reason why so much is spent.
       const isDriver = wholeOfDecimal(String(row['cost']), usdDecimals) > 0n;
-      const drivers = [...(costs[stretch]?.drivers ?? []), ...(isDriver ? [toDriver(row)] : [])];
-      costs[stretch] = { total: wholeOfDecimal(String(row['total']), usdDecimals), drivers };
+      const drivers = [...(costs[spendWindow]?.drivers ?? []), ...(isDriver ? [toDriver(row)] : [])];
+      costs[spendWindow] = { total: wholeOfDecimal(String(row['total']), usdDecimals), drivers };
     }
   }
   return costs;
@@ -276,17 +284,17 @@ function toDriver(row: SqlRow): Driver {
 async function coveredHours(
   connection: Connection,
   windows: readonly Window[],
-): Promise<readonly { readonly stretch: number; readonly account: string; readonly hours: number }[]> {
-  const stretches = windows.map(({ start, end }, index) => ({
-    stretch: index,
+): Promise<readonly { readonly spendWindow: number; readonly account: string; readonly hours: number }[]> {
+  const spendWindows = windows.map(({ start, end }, index) => ({
+    spend_window: index,
     start: formatInstant(start),
     end: formatInstant(end),
   }));
   const rows = await connection.rows(await readSql('budgets', 'covered_hours'), {
-    stretches: JSON.stringify(stretches),
+    spend_windows: JSON.stringify(spendWindows),
   });
   return rows.map((row) => ({
-    stretch: Number(row['stretch']),
+    spendWindow: Number(row['spend_window']),
     account: String(row['account']),
     hours: Number(row['hours']),
   }));

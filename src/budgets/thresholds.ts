@@ -14,7 +14,7 @@ export interface Spend {
   /** Through when it is complete in every account that it is of; undefined where some account has nothing complete. */
   readonly completeThrough: Instant | undefined;
   /** What is not known though it should be by now, a sentence each; none where nothing is missing. */
-  readonly lacking: readonly string[];
+  readonly gaps: readonly string[];
   /** The resources that cost most of it, the dearest first; not more than a message holds. */
   readonly drivers: readonly Driver[];
   /** What the period is expected to come to; undefined where nobody asked, or where it is over. */
@@ -68,7 +68,7 @@ export interface BudgetFact {
   /** Null where some account that it is of is complete through nothing yet. */
   readonly completeThrough: string | null;
   /** What the value does not hold though it should by now, a sentence each: who tells it must say so. */
-  readonly lacking: readonly string[];
+  readonly gaps: readonly string[];
   /** The resources that cost most of the value, the dearest first. */
   readonly drivers: readonly Driver[];
   /** Of a threshold of what is forecast; null where the period is over, or nothing is forecast any more. */
@@ -121,11 +121,11 @@ function forecastState(
 ): BudgetFact['state'] | undefined {
   if (spent === undefined) return undefined;
   const limit = limitOf(budget, threshold, period);
-  const isTold = budget.thresholds.some(
+  const isNotified = budget.thresholds.some(
     (other) =>
       other.of === 'spent' && limitOf(budget, other, period) >= limit && isReached(budget, other, period, spent),
   );
-  if (isTold) return 'reached';
+  if (isNotified) return 'reached';
   if (spent >= limit) return 'raised';
   if (completeThrough !== undefined && completeThrough >= period.end) return 'resolved';
   if (forecast?.kind !== 'forecast') return undefined;
@@ -157,7 +157,7 @@ export function dayOf({ timeZone }: Budget, instant: Instant): string {
 }
 
 function factOf(budget: Budget, threshold: Threshold, spend: Spend, open: ReadonlySet<string>): BudgetFact | undefined {
-  const { period, spent, completeThrough, lacking, drivers } = spend;
+  const { period, spent, completeThrough, gaps, drivers } = spend;
   if (spent === undefined) return undefined;
   const account = accountOf(budget);
   const key = thresholdKey(budget, period.name, threshold);
@@ -182,7 +182,7 @@ function factOf(budget: Budget, threshold: Threshold, spend: Spend, open: Readon
     limit: usd(limitOf(budget, threshold, period)),
     amount: usd(amountIn(budget, period.name)),
     completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
-    lacking,
+    gaps,
     drivers,
     ...(isForecast ? { forecast: forecastFact(budget, threshold, spend) } : {}),
   };

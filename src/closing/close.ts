@@ -14,7 +14,7 @@ import {
   type ClosedMonth,
   type Completeness,
   type Connection,
-  type CoveredPiece,
+  type CoveredWindow,
   readSql,
   type UnprovenWindow,
 } from '../warehouse/index.ts';
@@ -31,8 +31,8 @@ export async function readBilledMonth(connection: Connection, month: Instant): P
   const sums = await connection.rows(await readSql('closing', 'billed_sums'), parameters);
   const lines = await connection.stream(await readSql('closing', 'billed_lines'), parameters);
   const hashes = new Map<string, Hash>();
-  for await (const piece of lines.pieces) {
-    for (const [account, line] of piece) {
+  for await (const chunk of lines.chunks) {
+    for (const [account, line] of chunk) {
       const hash = hashes.get(String(account)) ?? createHash('sha256');
       hashes.set(String(account), hash.update(`${String(line)}\n`));
     }
@@ -41,11 +41,11 @@ export async function readBilledMonth(connection: Connection, month: Instant): P
     const account = String(row['account']);
     return {
       account,
-      amounts: Number(row['amounts']),
+      rowCount: Number(row['row_count']),
       cost: String(row['cost']),
       corrections: Number(row['corrections']),
       correctionCost: String(row['correction_cost']),
-      digest: (hashes.get(account) ?? createHash('sha256')).digest('hex'),
+      sha256: (hashes.get(account) ?? createHash('sha256')).digest('hex'),
     };
   });
 }
@@ -53,8 +53,8 @@ export async function readBilledMonth(connection: Connection, month: Instant): P
 /** What is billed to an account to which nothing is billed. */
 export function nothingBilled(account: string): BilledMonth {
   const none = '0.000000000000';
-  const digest = createHash('sha256').digest('hex');
-  return { account, amounts: 0, cost: none, corrections: 0, correctionCost: none, digest };
+  const sha256 = createHash('sha256').digest('hex');
+  return { account, rowCount: 0, cost: none, corrections: 0, correctionCost: none, sha256 };
 }
 
 /** An account as far as it matters to closing a month. */
@@ -64,7 +64,7 @@ export interface AccountToClose {
   readonly completeness: Completeness | undefined;
   /** False where the configuration names it no longer: nothing new is expected of it. */
   readonly isConfigured: boolean;
-  readonly covered: readonly CoveredPiece[];
+  readonly covered: readonly CoveredWindow[];
   /** What did not prove, and where the platform's totals contradict the hours. */
   readonly unproven: readonly UnprovenWindow[];
   /** Whether the platform's own total of the month is still to be asked: it was not met, or the month changed since. */
@@ -146,9 +146,9 @@ function accountObstacles(
     }
   }
   const within = unproven.filter(({ window }) => window.start < month.end && window.end > month.start);
-  for (const { window, because } of within) {
+  for (const { window, reason } of within) {
     obstacles.push(
-      `account ${account}: ${formatWindow(window)} is unproven (${because}); ${again}, which asks again; the view proofs shows each comparison`,
+      `account ${account}: ${formatWindow(window)} is unproven (${reason}); ${again}, which asks again; the view proofs shows each comparison`,
     );
   }
   // A month that is not whole or not complete has no total to meet yet, and a total that contradicts was told above.

@@ -4,7 +4,7 @@ import {
   type Message,
   messagesOf,
   type OutgoingMessage,
-  readFacts,
+  readAlertFacts,
   readInSlack,
   slackMessage,
   type Transitions,
@@ -25,8 +25,8 @@ import {
   type Warehouse,
 } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
+import { alertFactsOptions, deliverAll, exitCodeOf, loadAlertingConfig, originOf } from './notify.ts';
 import { optionReader } from './options.ts';
-import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig, originOf } from './telling.ts';
 import {
   alertWithoutBooks,
   asKnown,
@@ -48,9 +48,9 @@ export const alertCommand: Command = {
     const waitMs = options.duration('wait') ?? 0;
     options.check();
     if (options.flag('dryRun')) return showOnly(context);
-    const config = loadTellingConfig(context);
+    const config = loadAlertingConfig(context);
     const origin = originOf(config, context);
-    const { problem, ...before } = factsAsked(config, context);
+    const { problem, ...before } = alertFactsOptions(config, context);
     await expectBooks(context.dir); // nothing published: nothing to report, no file to make
     let problems = problem === undefined ? [] : [problem];
     const evaluate = () =>
@@ -69,7 +69,7 @@ export const alertCommand: Command = {
         let bug: unknown;
         let spends: Outcome['spends'];
         try {
-          const read = await readFacts(books.connection, known, { ...asked, isForecastKept: true });
+          const read = await readAlertFacts(books.connection, known, { ...asked, isForecastStored: true });
           const { facts, problem: further, missing, forecasts, anomalies } = read;
           ({ bug, spends } = read);
           for (const sentence of missing) context.tell(`warning: nothing is known of ${sentence}`);
@@ -148,7 +148,7 @@ async function storeAlerts(
   at: Instant,
 ): Promise<void> {
   if (unstored.length === 0) return;
-  const nothing = { ended: [], told: [], acknowledged: [], messages: [] };
+  const nothing = { ended: [], notified: [], acknowledged: [], messages: [] };
   await warehouse.recordEvaluation({ runNumber, at, raised: unstored.map(asRaised), ...nothing });
 }
 
@@ -165,7 +165,7 @@ function failureOf(deliveries: readonly Delivery[], problems: readonly Error[]):
   return [
     ...problems.map(({ message }) => message),
     ...failed.map(
-      ({ message, outcome, because }) => `message ${message.id} to ${message.sink} ${outcome}: ${because ?? 'order'}`,
+      ({ message, outcome, reason }) => `message ${message.id} to ${message.sink} ${outcome}: ${reason ?? 'order'}`,
     ),
   ].join('\n');
 }
@@ -186,13 +186,13 @@ async function answer(
         sinks,
       })),
       ended: ended.map(({ key, occurrence, ending }) => ({ key, occurrence, ending })),
-      messages: deliveries.map(({ message, outcome, tries, because }) => ({
+      messages: deliveries.map(({ message, outcome, tries, reason }) => ({
         id: message.id,
         sink: message.sink,
         outcome,
         tries,
         mayBeRepeat: message.mayBeRepeat,
-        because: because ?? null,
+        reason: reason ?? null,
       })),
     };
     await context.write(`${JSON.stringify(value)}\n`);
@@ -240,12 +240,12 @@ async function showOnly(context: CommandContext): Promise<number> {
 
 /** What the next `alert` would tell whom. Without any sink all of it is for one that is not there yet. */
 async function readOnly(context: CommandContext) {
-  const config = loadTellingConfig(context);
-  const { problem, ...asked } = factsAsked(config, context);
+  const config = loadAlertingConfig(context);
+  const { problem, ...asked } = alertFactsOptions(config, context);
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
     const known = await knownAlerts(books.connection);
-    const read = await readFacts(books.connection, known, asked);
+    const read = await readAlertFacts(books.connection, known, asked);
     for (const sentence of read.missing) context.tell(`warning: nothing is known of ${sentence}`);
     const everybody = config.sinks.length === 0 ? ['(no sink yet)'] : config.alerts.notify;
     const { entries } = transitionsOf(known, read.facts, { now: asked.now, everybody });

@@ -1,10 +1,10 @@
 import {
-  type FactsAsked,
+  type AlertFactsOptions,
   type Message,
   newMessage,
   type OutgoingMessage,
   openSink,
-  readDigest,
+  readCostSummary,
 } from '../alerts/index.ts';
 import {
   budgetCalendar,
@@ -21,9 +21,9 @@ import { forTerminal } from '../safe-text.ts';
 import { formatInstant, formatSecond, parseInstant } from '../time.ts';
 import { type Connection, expectBooks, openBooks, readSql, type SqlRow } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
+import { alertFactsOptions, deliverAll, exitCodeOf, loadAlertingConfig, originOf } from './notify.ts';
 import { alertWords } from './open-alerts.ts';
 import { optionReader } from './options.ts';
-import { deliverAll, exitCodeOf, factsAsked, loadTellingConfig, originOf } from './telling.ts';
 import { waitOption } from './wait.ts';
 import { writingRun } from './writing-run.ts';
 
@@ -202,7 +202,7 @@ function noSuchKey(key: string, isOver: boolean, among: readonly { readonly key:
 }
 
 async function resend(key: string, waitMs: number, context: CommandContext): Promise<number> {
-  const config = loadTellingConfig(context);
+  const config = loadAlertingConfig(context);
   await expectBooks(context.dir);
   return writingRun('alerts', waitMs, context, async (warehouse, runNumber) => {
     const kept = await warehouse.lastMessagesAbout(key);
@@ -217,12 +217,24 @@ async function resend(key: string, waitMs: number, context: CommandContext): Pro
     }
     const at = await warehouse.seenAt(context.effects.now());
     const messages = kept.map(({ sink, message }) => {
-      const told = JSON.parse(message) as Message;
+      const notified = JSON.parse(message) as Message;
       // Only what is asked for, whatever it was told together with.
-      const entries = told.entries.filter((entry) => entry.key === key);
-      return newMessage(sink, { ...told, entries, at: formatSecond(at), origin: originOf(config, context) }, undefined);
+      const entries = notified.entries.filter((entry) => entry.key === key);
+      return newMessage(
+        sink,
+        { ...notified, entries, at: formatSecond(at), origin: originOf(config, context) },
+        undefined,
+      );
     });
-    await warehouse.recordEvaluation({ runNumber, at, raised: [], ended: [], told: [], acknowledged: [], messages });
+    await warehouse.recordEvaluation({
+      runNumber,
+      at,
+      raised: [],
+      ended: [],
+      notified: [],
+      acknowledged: [],
+      messages,
+    });
     const deliveries = await deliverAll(warehouse, runNumber, config, context);
     const outcomes = deliveries.map(({ message: { id, sink }, outcome }) => ({ id, sink, outcome }));
     await context.write(
@@ -237,7 +249,7 @@ async function resend(key: string, waitMs: number, context: CommandContext): Pro
 
 /** Tells one sink something with real numbers that is marked as a test; nothing is written. */
 async function tryOut(name: string, context: CommandContext): Promise<number> {
-  const config = loadTellingConfig(context);
+  const config = loadAlertingConfig(context);
   const sink = config.sinks.find((candidate) => candidate.name === name);
   if (sink?.settings === undefined) {
     const names = config.sinks.map((candidate) => candidate.name);
@@ -247,7 +259,7 @@ async function tryOut(name: string, context: CommandContext): Promise<number> {
       `costbook.yaml has no sink "${name}"${hint}: ${names.length === 0 ? 'write it below sinks' : `expected ${names.join(', ')}`}`,
     );
   }
-  const { problem, ...asked } = factsAsked(config, context);
+  const { problem, ...asked } = alertFactsOptions(config, context);
   if (problem !== undefined) throw problem;
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   let message: OutgoingMessage;
@@ -260,15 +272,15 @@ async function tryOut(name: string, context: CommandContext): Promise<number> {
   const attempt = await tell(message);
   if (context.json) await context.write(`${JSON.stringify({ sink: name, ...attempt })}\n`);
   if (attempt.outcome !== 'delivered') {
-    context.tell(`costbook: the sink ${name} did not take the test: ${attempt.because}`);
+    context.tell(`costbook: the sink ${name} did not take the test: ${attempt.reason}`);
     return exitCodes.undelivered;
   }
   if (!context.json) await context.write(`The sink ${name} took a test message.\n`);
   return exitCodes.done;
 }
 
-/** The fullest budget as it would be told, or, where there is no budget, a digest of the last week. */
-async function testMessage(connection: Connection, asked: FactsAsked): Promise<OutgoingMessage> {
+/** The fullest budget as it would be told, or, where there is no budget, a summary of the last week. */
+async function testMessage(connection: Connection, asked: AlertFactsOptions): Promise<OutgoingMessage> {
   const state = await completenessOf(connection);
   const budgets = asked.budgets ?? [];
   const asks = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(asked.now) }));
@@ -279,14 +291,14 @@ async function testMessage(connection: Connection, asked: FactsAsked): Promise<O
   const head = { at: formatSecond(asked.now), ...state, mayBeRepeat: false, isTest: true };
   let message: Message;
   if (fullest === undefined) {
-    const digest = await readDigest(connection, 'weekly', { ...asked, budgets });
-    message = { ...head, kind: 'digest', entries: [], digest };
+    const summary = await readCostSummary(connection, 'weekly', { ...asked, budgets });
+    message = { ...head, kind: 'summary', entries: [], summary };
   } else {
     message = {
       ...head,
       kind: 'alerts',
       entries: [{ key: fullest.key, occurrence: 1, transition: 'raised', fact: { ...fullest, state: 'raised' } }],
-      digest: null,
+      summary: null,
     };
   }
   return { ...message, ...head, id: newMessage('test', message, undefined).id };

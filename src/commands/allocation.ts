@@ -6,7 +6,7 @@ import {
   type Definition,
   explainAllocation,
   loadAllocation,
-  type OwnedPiece,
+  type OwnedWindow,
   type OwnerTwins,
   testAllocation,
 } from '../allocation/index.ts';
@@ -189,7 +189,7 @@ function described(test: AllocationTest, layout: TableLayout): string {
     splitBy ?? '',
   ]);
   const splits = test.splits.map(
-    ({ rule, months, because }) => `${rule}, in ${months} month${months === 1 ? '' : 's'} of an account: ${because}.\n`,
+    ({ rule, months, reason }) => `${rule}, in ${months} month${months === 1 ? '' : 's'} of an account: ${reason}.\n`,
   );
   const owners = test.owners.slice(0, maxOwnersShown);
   const ownerTable = formatTable(
@@ -215,15 +215,15 @@ async function explain(resource: string, draft: Definition | undefined, context:
   const books = await openBooks(context.dir, { lockedDown: true, draft: text, signal: context.signal });
   try {
     const inForce = draft ?? parseDefinition(await allocationInForce(books.connection));
-    const pieces = await explainAllocation(books.connection, resource, inForce);
-    if (pieces.length === 0) throw new UsageError(await unknownResource(books.connection, resource));
+    const windows = await explainAllocation(books.connection, resource, inForce);
+    if (windows.length === 0) throw new UsageError(await unknownResource(books.connection, resource));
     const state = await completenessOf(books.connection);
     if (context.json) {
       const { completeThrough, settledThrough } = state;
       await context.write(
-        `${JSON.stringify({ resource, completeThrough, settledThrough, pieces: pieces.map(toJson) })}\n`,
+        `${JSON.stringify({ resource, completeThrough, settledThrough, windows: windows.map(toJson) })}\n`,
       );
-    } else await context.write(`${pieces.map(explained).join('\n')}\n${describeCompleteness(state)}\n`);
+    } else await context.write(`${windows.map(explained).join('\n')}\n${describeCompleteness(state)}\n`);
     return exitCodes.done;
   } finally {
     books.close();
@@ -243,25 +243,25 @@ async function unknownResource(connection: Connection, resource: string): Promis
   return `the books have no resource "${resource}"${guess ? ` (did you mean "${guess}"?)` : ''}: expected a name, uuid, display name or external id`;
 }
 
-function toJson(piece: OwnedPiece): Record<string, unknown> {
-  const { owner, labels, ...rest } = piece;
+function toJson(window: OwnedWindow): Record<string, unknown> {
+  const { owner, labels, ...rest } = window;
   return { ...rest, labels: labels === null ? null : JSON.parse(labels), owner: JSON.parse(owner) };
 }
 
 /** A label may be as long as a book; --json tells all of it. */
 const maxLineLength = 400;
 
-function explained(piece: OwnedPiece): string {
-  const { workspace, resourceType, resourceName, resourceUuid, billingDimensions, from, to, rules } = piece;
+function explained(window: OwnedWindow): string {
+  const { workspace, resourceType, resourceName, resourceUuid, billingDimensions, from, to, rules } = window;
   const name = [resourceType, resourceName, resourceUuid].filter((part) => part !== null).join(' ');
   const time = from === null && to === null ? '' : `, ${from ?? 'the beginning'} to ${to ?? 'now'}`;
-  const owner = piece.isShared ? 'split over owners' : describeOwner(piece.owner);
+  const owner = window.isShared ? 'split over owners' : describeOwner(window.owner);
   const lines = [
-    `${name} in ${workspace ?? 'no workspace'} (${piece.account})${time}: ${piece.cost} USD`,
+    `${name} in ${workspace ?? 'no workspace'} (${window.account})${time}: ${window.cost} USD`,
     `  ${billingDimensions.map((dimension) => dimension ?? '(no billing dimension)').join(', ')}`,
-    ...(piece.labels === null ? [] : [`  labels ${piece.labels}`]),
-    ...rules.map(({ rule, matched, because }) => `  ${matched ? 'matches' : 'not    '} ${rule}: ${because.join('; ')}`),
-    `  → ${owner}, by ${piece.rule}`,
+    ...(window.labels === null ? [] : [`  labels ${window.labels}`]),
+    ...rules.map(({ rule, matched, reason }) => `  ${matched ? 'matches' : 'not    '} ${rule}: ${reason.join('; ')}`),
+    `  → ${owner}, by ${window.rule}`,
   ];
   return lines.map((line) => `${excerpt(forTerminal(line), maxLineLength)}\n`).join('');
 }

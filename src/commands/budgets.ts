@@ -1,10 +1,12 @@
 import { resolve } from 'node:path';
-import { lackingTogether } from '../alerts/index.ts';
-import { type AnomalyReplay, type AnomalyRules, loadAnomalyRules, replayAnomalies } from '../anomalies/index.ts';
+import { groupGaps } from '../alerts/index.ts';
+import { type AnomalyBacktest, type AnomalyRules, backtestAnomalies, loadAnomalyRules } from '../anomalies/index.ts';
 import {
   amountIn,
   type Budget,
+  type BudgetBacktest,
   type BudgetState,
+  backtestBudget,
   budgetCalendar,
   budgetsFile,
   exceedsOnOf,
@@ -15,10 +17,8 @@ import {
   limitOf,
   loadBudgets,
   namesNotFound,
-  type Replay,
   readForecasts,
   readSpends,
-  replayBudget,
   type ScopeForecast,
   type SpendNow,
   shareOf,
@@ -49,7 +49,7 @@ import { optionReader } from './options.ts';
 
 export const budgetsCommand: Command = {
   name: 'budgets',
-  summary: 'Say what of each budget is spent, or try one on what the books knew each day (budgets test <name>).',
+  summary: 'Say what of each budget is spent, or try one on what the books knew each day (budgets backtest <name>).',
   arguments: [
     { name: '[action]', summary: 'test, to try a budget; without it every budget is told' },
     { name: '[name]', summary: 'the budget to try' },
@@ -57,20 +57,20 @@ export const budgetsCommand: Command = {
   options: [
     { flags: '--exit-code', summary: 'exit 6 where a budget is exceeded, 4 where nothing is known of what was spent' },
     { flags: '--anomalies', summary: 'of test: the rules of anomalies in the place of a budget' },
-    { flags: '--over <duration>', summary: 'of test: how far back, in days; 400d by default' },
+    { flags: '--lookback <duration>', summary: 'of test: how far back, in days; 400d by default' },
     { flags: '--file <file>', summary: 'another file than jobs/budgets.yaml, such as a draft' },
   ],
   examples: [
     'costbook budgets',
     'costbook budgets --json --exit-code',
-    'costbook budgets test everything --over 400d',
-    'costbook budgets test everything --file draft.yaml',
-    'costbook budgets test --anomalies --over 400d',
+    'costbook budgets backtest everything --lookback 400d',
+    'costbook budgets backtest everything --file draft.yaml',
+    'costbook budgets backtest --anomalies --lookback 400d',
   ],
   async run(input, context) {
     const [action] = input.arguments;
-    if (action === undefined) return tellAll(input, context);
-    if (action === 'test')
+    if (action === undefined) return showAll(input, context);
+    if (action === 'backtest')
       return input.options['anomalies'] === true ? tryAnomalies(input, context) : tryOne(input, context);
     throw new UsageError(`budgets: "${action}" is no action; expected test, or nothing to see every budget`);
   },
@@ -105,11 +105,11 @@ interface BudgetNow {
   readonly state: BudgetState | undefined;
 }
 
-async function tellAll(input: CommandInput, context: CommandContext): Promise<number> {
+async function showAll(input: CommandInput, context: CommandContext): Promise<number> {
   const now = context.effects.now();
   const options = optionReader(input, now);
-  if (options.text('over') !== undefined) options.problem('--over is for "costbook budgets test <name>"');
-  if (options.flag('anomalies')) options.problem('--anomalies is for "costbook budgets test"');
+  if (options.text('lookback') !== undefined) options.problem('--lookback is for "costbook budgets backtest <name>"');
+  if (options.flag('anomalies')) options.problem('--anomalies is for "costbook budgets backtest"');
   options.check();
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
   loadAnomalyRules(fileAsked(options.text('file'), context), undefined); // what is wrong there is told here as well
@@ -144,7 +144,7 @@ async function tellAll(input: CommandInput, context: CommandContext): Promise<nu
     const state = await completenessOf(connection);
     if (context.json) await context.write(`${JSON.stringify(toJson(lines, state, now))}\n`);
     else await context.write(`${describe(lines, now, context.layout)}\n${describeCompleteness(state)}\n`);
-    for (const { of, isOne, sentence } of lackingTogether(lines.map(({ spend }) => spend))) {
+    for (const { of, isOne, sentence } of groupGaps(lines.map(({ spend }) => spend))) {
       context.tell(`warning: ${of} ${isOne ? 'is' : 'are'} not complete: ${sentence}`);
     }
     for (const sentence of await namesNotFound(connection, budgets)) context.tell(`warning: ${sentence}`);
@@ -187,7 +187,7 @@ function toJson(lines: readonly BudgetNow[], state: CompletenessState, now: Inst
     completeThrough: state.completeThrough,
     settledThrough: state.settledThrough,
     budgets: lines.map(({ budget, spend, forecast, exceedsOn, state: ofBudget }) => {
-      const { period, spent, spentSince, burnRate, completeThrough, lacking, drivers } = spend;
+      const { period, spent, spentSince, burnRate, completeThrough, gaps, drivers } = spend;
       return {
         name: budget.name,
         parent: budget.parent ?? null,
@@ -225,9 +225,9 @@ function toJson(lines: readonly BudgetNow[], state: CompletenessState, now: Inst
                 exceedsOn: exceedsOn ?? null,
                 model: forecast.model,
               },
-        noForecastBecause: forecast.kind === 'none' ? forecast.reason : null,
+        noForecastReason: forecast.kind === 'none' ? forecast.reason : null,
         completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
-        lacking,
+        gaps,
         /** The resources that cost most of it. */
         drivers,
         thresholds: budget.thresholds.map((threshold) => ({
@@ -361,7 +361,7 @@ async function tryAnomalies(input: CommandInput, context: CommandContext): Promi
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
     const asked = { from: now - overMs, now, lagHours: config.lagHours };
-    const replay = await replayAnomalies(books.connection, rules, asked);
+    const replay = await backtestAnomalies(books.connection, rules, asked);
     const state = await completenessOf(books.connection);
     if (context.json) await context.write(`${JSON.stringify(anomaliesToJson(replay, rules, state, now))}\n`);
     else
@@ -373,7 +373,7 @@ async function tryAnomalies(input: CommandInput, context: CommandContext): Promi
 }
 
 function anomaliesToJson(
-  { from, keptSince, scopes, events }: AnomalyReplay,
+  { from, recordedSince, scopes, events }: AnomalyBacktest,
   rules: AnomalyRules,
   state: CompletenessState,
   now: Instant,
@@ -381,7 +381,7 @@ function anomaliesToJson(
   return {
     from: formatInstant(from),
     to: formatInstant(now),
-    keptSince: keptSince === undefined ? null : formatInstant(keptSince),
+    recordedSince: recordedSince === undefined ? null : formatInstant(recordedSince),
     completeThrough: state.completeThrough,
     settledThrough: state.settledThrough,
     rules,
@@ -390,13 +390,25 @@ function anomaliesToJson(
       day: dayOf(at),
       at: formatInstant(at),
       ...event,
-      wasKept: wasKept(at, keptSince),
+      what: happenings[event.what],
+      notice: event.what,
+      wasRecorded: wasRecorded(at, recordedSince),
     })),
   };
 }
 
+/** What happens to the alert of an anomaly with each notice: the words of `budgets backtest --anomalies --json`. */
+const happenings: Readonly<Record<AnomalyBacktest['events'][number]['what'], string>> = {
+  first: 'raised',
+  worse: 'escalated',
+  continues: 'escalated',
+  reminder: 'reminded',
+  over: 'resolved',
+  usual: 'resolved',
+};
+
 function describeAnomalies(
-  { from, keptSince, scopes, events }: AnomalyReplay,
+  { from, recordedSince, scopes, events }: AnomalyBacktest,
   rules: AnomalyRules,
   now: Instant,
   layout: TableLayout,
@@ -409,7 +421,7 @@ function describeAnomalies(
       ...['USD', 'expected', 'impact'].map(number),
     ],
     events.map((event) => [
-      `${dayOf(event.at)}${wasKept(event.at, keptSince) ? '' : ' *'}`,
+      `${dayOf(event.at)}${wasRecorded(event.at, recordedSince) ? '' : ' *'}`,
       event.what === 'first'
         ? `${event.kind}${event.kind === 'step' ? (event.isUp ? ' up' : ' down') : ''}`
         : event.what,
@@ -425,7 +437,7 @@ function describeAnomalies(
     layout,
   );
   const found = events.filter(({ what }) => what === 'first').length;
-  const again = events.filter(({ what }) => !['first', 'over', 'usual'].includes(what)).length;
+  const again = events.filter(({ what }) => !['first', 'lookback', 'usual'].includes(what)).length;
   const months = (now - from) / (30 * dayMs);
   const sentences = [
     `Anomalies over ${formatWindow({ start: from, end: now })}, of at least ${rules.minAmount} USD and ` +
@@ -433,9 +445,9 @@ function describeAnomalies(
       `${(found / Math.max(months, 1 / 30)).toFixed(1)} in 30 days; reported again ${times(again)}.`,
     ...(rules.isOn ? [] : ['They are not enabled: "costbook alert" reports none of them.']),
   ];
-  if (events.some(({ at }) => !wasKept(at, keptSince))) {
+  if (events.some(({ at }) => !wasRecorded(at, recordedSince))) {
     sentences.push(
-      `* The books were kept day by day from ${keptSince === undefined ? 'no day' : formatInstant(keptSince)} on; costs ` +
+      `* The books were kept day by day from ${recordedSince === undefined ? 'no day' : formatInstant(recordedSince)} on; costs ` +
         'before that count as known once their hour was over.',
     );
   }
@@ -443,8 +455,9 @@ function describeAnomalies(
 }
 
 function overAsked(options: ReturnType<typeof optionReader>): number {
-  const overMs = options.duration('over') ?? usualDays * dayMs;
-  if (overMs < dayMs || overMs > 36_500 * dayMs) options.problem('--over: expected from 1 to 36500 days, such as 400d');
+  const overMs = options.duration('lookback') ?? usualDays * dayMs;
+  if (overMs < dayMs || overMs > 36_500 * dayMs)
+    options.problem('--lookback: expected from 1 to 36500 days, such as 400d');
   if (options.flag('exitCode')) options.problem('--exit-code is for "costbook budgets" without test');
   return overMs;
 }
@@ -467,7 +480,7 @@ async function tryOne(input: CommandInput, context: CommandContext): Promise<num
       progress: context.progress,
     };
     context.progress(`trying ${budget.name} on what the books knew each day`);
-    const replay = await replayBudget(connection, budget, asked);
+    const replay = await backtestBudget(connection, budget, asked);
     const state = await completenessOf(connection);
     const { signal } = context;
     const configured = config.accounts.flatMap(({ id }) => id ?? []);
@@ -505,7 +518,7 @@ function dayOf(at: Instant): string {
 
 function replayToJson(
   budget: Budget,
-  { from, keptSince, periods, events }: Replay,
+  { from, recordedSince, periods, events }: BudgetBacktest,
   present: ScopeForecast | undefined,
   state: CompletenessState,
   now: Instant,
@@ -515,16 +528,16 @@ function replayToJson(
     budget: budget.name,
     from: formatInstant(from),
     to: formatInstant(now),
-    keptSince: keptSince === undefined ? null : formatInstant(keptSince),
+    recordedSince: recordedSince === undefined ? null : formatInstant(recordedSince),
     completeThrough: state.completeThrough,
     settledThrough: state.settledThrough,
     events: events.map(({ at, kind: _, ...event }) => ({
       day: dayOf(at),
       at: formatInstant(at),
       ...event,
-      wasKept: wasKept(at, keptSince),
+      wasRecorded: wasRecorded(at, recordedSince),
     })),
-    periods: periods.map(({ period, spent, lacking }) => ({
+    periods: periods.map(({ period, spent, gaps }) => ({
       period: period.name,
       start: formatInstant(period.start),
       end: formatInstant(period.end),
@@ -532,19 +545,19 @@ function replayToJson(
       amount: decimalOfWhole(amountIn(budget, period.name), usdDecimals),
       share: spent === undefined ? null : shareOf(budget, period, spent),
       state: stateOf(budget, period, spent, forecastOf(period)) ?? null,
-      lacking,
+      gaps,
     })),
   };
 }
 
 /** Whether what was known at an instant was kept then, and is not only what would have been known. */
-function wasKept(at: Instant, keptSince: Instant | undefined): boolean {
-  return keptSince !== undefined && at >= keptSince;
+function wasRecorded(at: Instant, recordedSince: Instant | undefined): boolean {
+  return recordedSince !== undefined && at >= recordedSince;
 }
 
 function describeReplay(
   budget: Budget,
-  { from, keptSince, periods, events }: Replay,
+  { from, recordedSince, periods, events }: BudgetBacktest,
   now: Instant,
   layout: TableLayout,
 ): string {
@@ -556,7 +569,7 @@ function describeReplay(
       ...[number('USD then'), number('limit'), text('complete through')],
     ],
     events.map(({ at, threshold, of, severity, state, period, value, forecast, limit, completeThrough }) => [
-      `${dayOf(at)}${wasKept(at, keptSince) ? '' : ' *'}`,
+      `${dayOf(at)}${wasRecorded(at, recordedSince) ? '' : ' *'}`,
       of === undefined ? threshold : `${threshold} of ${of}`,
       severity,
       whatHappens[state],
@@ -574,9 +587,9 @@ function describeReplay(
     `${budget.name} over ${formatWindow({ start: from, end: now })}: fires ${times(count('raised'))}, resolves ` +
       `${times(count('resolved'))}; exceeded in ${over} of ${known} periods with known costs.`,
   ];
-  if (events.some(({ at }) => !wasKept(at, keptSince))) {
+  if (events.some(({ at }) => !wasRecorded(at, recordedSince))) {
     sentences.push(
-      `* The books were kept day by day from ${keptSince === undefined ? 'no day' : formatInstant(keptSince)} on; costs ` +
+      `* The books were kept day by day from ${recordedSince === undefined ? 'no day' : formatInstant(recordedSince)} on; costs ` +
         'before that count as known once their hour was over.',
     );
   }
@@ -589,9 +602,9 @@ function describeReplay(
       `${owner === undefined ? 'Labels' : 'Owners'} are those that the books now have for each hour${owner === undefined ? '' : '; of shared cost an owner has its share of the whole month'}.`,
     );
   }
-  for (const { period, spent, lacking } of periods) {
-    if (spent === undefined || lacking.length === 0) continue;
-    sentences.push(`${period.name} is not whole: ${lacking.join('; ')}.`);
+  for (const { period, spent, gaps } of periods) {
+    if (spent === undefined || gaps.length === 0) continue;
+    sentences.push(`${period.name} is not whole: ${gaps.join('; ')}.`);
   }
   return [...(events.length === 0 ? [] : [table]), ...sentences.map((words) => wrapped(words, layout))].join('\n');
 }

@@ -13,7 +13,7 @@ import {
   closedMonths,
   completeness,
   contradictions,
-  coveredPieces,
+  coveredWindows,
   dueMonths,
   expectBooks,
   knownUnits,
@@ -138,12 +138,12 @@ async function closedAlready(before: ClosedMonth, { invoices, context }: Closing
   const books = await openBooks(context.dir, { lockedDown: true, asOf: before.closedAt, signal: context.signal });
   try {
     const billed = await readBilledMonth(books.connection, before.month);
-    for (const { account, digest } of before.accounts) {
+    for (const { account, sha256 } of before.accounts) {
       const now = billed.find((candidate) => candidate.account === account) ?? nothingBilled(account);
-      if (now.digest === digest) continue;
+      if (now.sha256 === sha256) continue;
       throw new UnprovenError(
-        `account ${account}: ${name} as of its close ${formatInstant(before.closedAt)} has the digest ${now.digest}, and was ` +
-          `closed with ${digest}: the books were changed from outside; "costbook rebuild" makes them anew and compares`,
+        `account ${account}: ${name} as of its close ${formatInstant(before.closedAt)} has the digest ${now.sha256}, and was ` +
+          `closed with ${sha256}: the books were changed from outside; "costbook rebuild" makes them anew and compares`,
       );
     }
   } finally {
@@ -163,7 +163,7 @@ async function accountsToClose(connection: Connection, config: LocalConfig, mont
       account,
       completeness: inBooks.find((candidate) => candidate.account === account),
       isConfigured: configured.length === 0 || configured.includes(account),
-      covered: await coveredPieces(connection, account),
+      covered: await coveredWindows(connection, account),
       unproven: [...(await unprovenWindows(connection, account)), ...(await contradictions(connection, account))],
       isTotalDue: (await dueMonths(connection, account, month)).length > 0,
     })),
@@ -230,17 +230,17 @@ async function answer(
     await context.write(`${JSON.stringify(value)}\n`);
     return;
   }
-  const columns = ['account', 'rows', 'USD', 'corrections', 'USD of corrections', 'invoiced', 'digest'];
+  const columns = ['account', 'rows', 'USD', 'corrections', 'USD of corrections', 'invoiced', 'sha256'];
   const table = formatTable(
-    columns.map((name) => ({ name, type: ['account', 'digest'].includes(name) ? 'VARCHAR' : 'DECIMAL' })),
-    accounts.map(({ account, amounts, cost, corrections, correctionCost, invoiced, digest }) => [
+    columns.map((name) => ({ name, type: ['account', 'sha256'].includes(name) ? 'VARCHAR' : 'DECIMAL' })),
+    accounts.map(({ account, rowCount, cost, corrections, correctionCost, invoiced, sha256 }) => [
       account,
-      String(amounts),
+      String(rowCount),
       trimmed(cost),
       String(corrections),
       trimmed(correctionCost),
       invoiced === undefined ? 'not told' : trimmed(invoiced),
-      digest.slice(0, 12),
+      sha256.slice(0, 12),
     ]),
     context.layout,
   );

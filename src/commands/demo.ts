@@ -87,7 +87,7 @@ export const demoCommand: Command = {
           forecasts,
           alerts: alerts.join(''),
         };
-        await context.write(context.json ? `${JSON.stringify(story)}\n` : await tellStory(story));
+        await context.write(context.json ? `${JSON.stringify(story)}\n` : await inventStory(story));
       } finally {
         books.close();
       }
@@ -180,7 +180,7 @@ function usd(amount: unknown): string | undefined {
   return amount === null || amount === undefined ? undefined : Number(amount).toFixed(2);
 }
 
-async function tellStory(story: Story): Promise<string> {
+async function inventStory(story: Story): Promise<string> {
   const { proven, biggestMover: mover } = story;
   const workspaces = [...new Set(story.months.flatMap((row) => Object.keys(row)))].filter(
     (name) => !['account', 'month', 'is_complete', 'total'].includes(name),
@@ -241,7 +241,7 @@ Ask the books anything:
 
 Its budgets stand in ${join(relative('.', story.folder), 'jobs', 'budgets.yaml')}:
   ${program} budgets --dir ${relative('.', story.folder) || '.'}
-  ${program} budgets test everything --dir ${relative('.', story.folder) || '.'}
+  ${program} budgets backtest everything --dir ${relative('.', story.folder) || '.'}
   ${program} forecast --dir ${relative('.', story.folder) || '.'}
 
 Point it at a real account:

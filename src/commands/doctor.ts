@@ -23,7 +23,7 @@ import {
   UsageError,
   worstExitCode,
 } from '../errors.ts';
-import { openLanding } from '../fetch/index.ts';
+import { openLandingWriter } from '../fetch/index.ts';
 import { readJobs } from '../jobs/index.ts';
 import { memoryLimitMb } from '../memory.ts';
 import { runChecks } from '../query/index.ts';
@@ -403,13 +403,13 @@ async function books(
   const published = await stat(file).catch(() => undefined);
   if (published === undefined) {
     const isBegun = (await warehouseBytes(dir)) !== undefined;
-    const { newestLanded, hasJournal } = await findTraces(
+    const { newestStored, hasJournal } = await findTraces(
       dir,
-      await openLanding(join(dir, 'data', 'landing')).newestLoad(),
+      await openLandingWriter(join(dir, 'data', 'landing')).newestLoad(),
     );
     const fault = await warehouseFault(dir);
     return [
-      isBegun || newestLanded > 0 || hasJournal
+      isBegun || newestStored > 0 || hasJournal
         ? fail(
             exitCodes.unproven,
             `${file} is missing${fault === undefined ? '' : `, and data/warehouse.duckdb ${fault}`}`,

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { DamagedFileError, firstSentence, LockedError } from '../errors.ts';
-import { openLanding } from '../fetch/index.ts';
+import { openLandingWriter } from '../fetch/index.ts';
 import {
   type Books,
   describeFacts,
@@ -36,8 +36,8 @@ export async function faultsOfFiles(dir: string, books: Books): Promise<FileFaul
     });
   }
   const found = await factsOf(books.connection, 'wh');
-  const { loadNumber, lastEvent, amounts, cost } = books.published;
-  const published: SnapshotFacts = { loadNumber, lastEvent, amounts, cost };
+  const { loadNumber, lastEvent, rowCount, cost } = books.published;
+  const published: SnapshotFacts = { loadNumber, lastEvent, rowCount, cost };
   if (describeFacts(found) !== describeFacts(published)) {
     faults.push({
       file: 'snapshot',
@@ -65,12 +65,12 @@ export async function compareWarehouse(
   try {
     present = await openPresentWarehouse(dir, signal);
     if (present === undefined) return []; // that it is missing is a fault of its own
-    const { loadNumber, lastEvent, amounts, cost } = await present.facts();
+    const { loadNumber, lastEvent, rowCount, cost } = await present.facts();
     const isLess = loadNumber < seal.loadNumber || lastEvent < seal.lastEvent;
     const isSame = loadNumber === seal.loadNumber && lastEvent === seal.lastEvent;
-    const differs = amounts !== seal.amounts || cost !== seal.cost;
+    const differs = rowCount !== seal.rowCount || cost !== seal.cost;
     if (!isLess && !(isSame && differs)) return [];
-    const has = describeFacts({ loadNumber, lastEvent, amounts, cost });
+    const has = describeFacts({ loadNumber, lastEvent, rowCount, cost });
     return [
       { file: 'warehouse', found: `data/warehouse.duckdb has ${has}; the snapshot has ${describeFacts(seal)}`, remedy },
     ];
@@ -85,7 +85,7 @@ export async function compareWarehouse(
 
 /** Loads that were landed and are not in the snapshot; undefined where there are none. */
 export async function unpublishedLoads(dir: string, { published: seal }: Books): Promise<string | undefined> {
-  const newest = await openLanding(join(dir, 'data', 'landing')).newestLoad();
+  const newest = await openLandingWriter(join(dir, 'data', 'landing')).newestLoad();
   if (newest <= seal.loadNumber + 1) return undefined;
   return `loads up to ${newest} are landed, the snapshot has them up to ${seal.loadNumber}: a run is under way or was killed`;
 }

@@ -20,7 +20,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   forecast: async () => (await import('./forecast.ts')).forecastCommand,
   alert: async () => (await import('./alert.ts')).alertCommand,
   alerts: async () => (await import('./alerts.ts')).alertsCommand,
-  digest: async () => (await import('./digest.ts')).digestCommand,
+  summarize: async () => (await import('./summarize.ts')).summarizeCommand,
   restatements: async () => (await import('./restatements.ts')).restatementsCommand,
   allocation: async () => (await import('./allocation.ts')).allocationCommand,
   close: async () => (await import('./close.ts')).closeCommand,

@@ -3,7 +3,7 @@ import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { type AccountConfig, type Config, loadConfig, readToken } from '../config/index.ts';
 import { counted } from '../counted.ts';
 import { PlatformError, UsageError, worstExitCode } from '../errors.ts';
-import { openLanding } from '../fetch/index.ts';
+import { openLandingWriter } from '../fetch/index.ts';
 import { type AccountSummary, firstError, type IngestProgress, ingest } from '../ingest/index.ts';
 import { type Client, openClient, proxiesOf } from '../platform/index.ts';
 import { dayMs, formatInstant, type Instant } from '../time.ts';
@@ -27,7 +27,10 @@ export const ingestCommand: Command = {
     { flags: '--from <date>', summary: 'look only at hours from here on (inclusive)' },
     { flags: '--to <date>', summary: 'look only at hours before this (exclusive)' },
     { flags: '--refetch', summary: 'fetch everything in the range again' },
-    { flags: '--accept-sight', summary: 'the token is meant to see less than before, of costs or of resources' },
+    {
+      flags: '--accept-reduced-access',
+      summary: 'the token is meant to see less than before, of costs or of resources',
+    },
     {
       flags: '--timeout <duration>',
       summary: `end the ingest after so long, such as 30m or 4h; by default ${minutesOfAccount} minutes an account and ${minutesOfWindow} more for each window that is read`,
@@ -58,13 +61,20 @@ export const ingestCommand: Command = {
     const http = context.openHttp(config.concurrency);
 
     return writingRun('ingest', waitMs, context, async (warehouse, runNumber) => {
-      const landing = openLanding(join(dir, 'data', 'landing'));
+      const landing = openLandingWriter(join(dir, 'data', 'landing'));
       await landing.removeUnfinished(await warehouse.lastLoadNumber());
       const limit = openLimit(timeoutMs, config.accounts.length, context);
       const { signal } = limit;
       const show = progressOf(context);
       const summaries = await ingest(
-        { config, from, to, refetch: options.flag('refetch'), acceptSight: options.flag('acceptSight'), runNumber },
+        {
+          config,
+          from,
+          to,
+          refetch: options.flag('refetch'),
+          acceptReducedAccess: options.flag('acceptReducedAccess'),
+          runNumber,
+        },
         {
           warehouse,
           landing,
@@ -81,7 +91,9 @@ export const ingestCommand: Command = {
       context.progress('');
       if (config.landing.keepDays !== undefined) {
         // Only of loads that are in the books: what was seen so long ago is not on its way any more.
-        await landing.removeBodies(await warehouse.landingsSeenBefore(effects.now() - config.landing.keepDays * dayMs));
+        await landing.removeBodies(
+          await warehouse.landingFoldersBefore(effects.now() - config.landing.keepDays * dayMs),
+        );
       }
       context.count?.(figuresOf(summaries));
       // What the platform said stands in these; it may have said our own token.
@@ -243,7 +255,7 @@ function toJson(summary: AccountSummary): Record<string, unknown> {
         workspace: listing.tokenWorkspace ?? null,
         resourceType: listing.resourceType,
         outcome: listing.outcome,
-        because: listing.because ?? null,
+        reason: listing.reason ?? null,
         resources: listing.resources,
         opened: listing.opened,
         ended: listing.ended,
@@ -257,8 +269,8 @@ function sumOf<T>(items: readonly T[], count: (item: T) => number): number {
   return items.reduce((sum, item) => sum + count(item), 0);
 }
 
-function unprovenToJson({ window, because }: UnprovenWindow): Record<string, string> {
-  return { start: formatInstant(window.start), end: formatInstant(window.end), because };
+function unprovenToJson({ window, reason }: UnprovenWindow): Record<string, string> {
+  return { start: formatInstant(window.start), end: formatInstant(window.end), reason };
 }
 
 function instantOrNull(instant: Instant | undefined): string | null {
@@ -288,9 +300,9 @@ function describe(summary: AccountSummary): string {
     );
     lines.push(...unreadListings(listings, summary.errors));
   }
-  for (const { window, because, isYoung } of summary.unproven) {
+  for (const { window, reason, isYoung } of summary.unproven) {
     const word = isYoung ? 'not yet proven, the next run asks again' : 'UNPROVEN';
-    lines.push(`  ${word} ${formatInstant(window.start)}/${formatInstant(window.end)}: ${because}`);
+    lines.push(`  ${word} ${formatInstant(window.start)}/${formatInstant(window.end)}: ${reason}`);
   }
   for (const error of summary.errors) lines.push(`  FAILED ${error}`);
   return lines.join('\n');
@@ -299,10 +311,10 @@ function describe(summary: AccountSummary): string {
 /** Listings that were not read, a line for each reason. What also failed the ingest is not repeated. */
 function unreadListings(listings: AccountSummary['listings'], errors: readonly string[]): string[] {
   const byReason = new Map<string, string[]>();
-  for (const { outcome, resourceType, tokenWorkspace, because } of listings) {
+  for (const { outcome, resourceType, tokenWorkspace, reason } of listings) {
     if (outcome === 'read') continue;
     const whose = tokenWorkspace === undefined ? '' : ` of workspace ${tokenWorkspace}`;
-    const shown = errors.includes(String(because)) ? 'for the reason below' : because;
+    const shown = errors.includes(String(reason)) ? 'for the reason below' : reason;
     const line = `${outcome.toUpperCase()} listing %: ${shown}`;
     byReason.set(line, [...(byReason.get(line) ?? []), `${resourceType}${whose}`]);
   }

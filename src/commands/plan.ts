@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { type LocalAccount, type LocalConfig, loadConfig } from '../config/index.ts';
 import { UsageError } from '../errors.ts';
 import {
-  type CoveredPiece,
+  type CoveredWindow,
   controlQuery,
   daysQueries,
   detailQuery,
@@ -27,7 +27,7 @@ import {
   accountLedger,
   type Connection,
   completeness,
-  coveredPieces,
+  coveredWindows,
   dueMonths,
   groupsByWorkspace,
   type LoadedQuery,
@@ -160,7 +160,7 @@ async function planAccount(
       pagesAre: 'at least',
     });
   }
-  if (asked.since === undefined && !ledger?.hasAmounts) {
+  if (asked.since === undefined && !ledger?.hasHourlyCosts) {
     const reason = ledger === undefined ? 'no since is configured' : 'no cost has been seen so far';
     first.push({
       purpose: 'discovery',
@@ -170,7 +170,7 @@ async function planAccount(
       pagesAre: 'at least',
     });
   }
-  const covered = books ? await coveredPieces(books, account) : [];
+  const covered = books ? await coveredWindows(books, account) : [];
   const unproven = books ? (await unprovenWindows(books, account)).map(({ window }) => window) : [];
   // Where no cost has been seen the ledger's start may turn out to be another one; until then it is the best guess.
   const start = asked.since ?? ledger?.historyStart ?? asked.from;
@@ -218,7 +218,7 @@ const purposes: Readonly<Record<Purpose, string>> = {
 /** What the ingest asks to verify the settled past, whatever of it then turns out to have changed. */
 async function verifyingRequests(
   books: Connection,
-  of: { account: string; role: Role | undefined; covered: readonly CoveredPiece[]; now: Instant },
+  of: { account: string; role: Role | undefined; covered: readonly CoveredWindow[]; now: Instant },
   { settleDays, verifyDays, deepVerifyPages }: LocalConfig,
 ): Promise<PlannedRequest[]> {
   const { account, role, covered } = of;

@@ -52,14 +52,14 @@ export const repairCommand: Command = {
     const sealed = await readSeal(snapshotFile(context.dir));
     if (sealed.state !== 'intact') throw new Error('the snapshot is not as it was published a moment ago');
     await markMended(context);
-    const { loadNumber, lastEvent, amounts, cost } = sealed.seal;
+    const { loadNumber, lastEvent, rowCount, cost } = sealed.seal;
     const repaired: Repaired = {
       reason: fault === undefined ? null : firstSentence(fault.message),
       madeFrom: made?.madeFrom ?? null,
       loads: made?.loads ?? 0,
       movedAside: made?.movedAside ?? [],
       removedLogs: made?.removedLogs ?? removedLogs,
-      published: { loadNumber, lastEvent, amounts, cost },
+      published: { loadNumber, lastEvent, rowCount, cost },
     };
     await context.write(context.redact(context.json ? `${JSON.stringify(repaired)}\n` : describe(repaired)));
     return exitCodes.done;
@@ -97,7 +97,7 @@ async function makeAnew(
   context: CommandContext,
 ): Promise<Pick<Repaired, 'madeFrom' | 'loads' | 'movedAside' | 'removedLogs'>> {
   const { dir, effects, signal } = context;
-  effects.log.warn('the warehouse is made anew', { because: firstSentence(fault.message) });
+  effects.log.warn('the warehouse is made anew', { reason: firstSentence(fault.message) });
   const snapshot = snapshotFile(dir);
   const base = await wholeSnapshot(dir, signal).catch((error: unknown) => {
     const isNoBase = [DamagedFileError, UnprovenError, UsageError, LockedError].some((kind) => error instanceof kind);

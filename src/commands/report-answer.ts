@@ -7,12 +7,13 @@ import { nearest } from '../did-you-mean.ts';
 import { exitCodes, UnprovenError, UsageError } from '../errors.ts';
 import {
   blamingReport,
-  boundParameters,
   type CompletenessState,
   checkReport,
   completenessOf,
   costColumnOf,
   describeCompleteness,
+  displayParameters,
+  type Evaluated,
   exportFormats,
   type FocusAsked,
   filesNamed,
@@ -27,9 +28,7 @@ import {
   instantOf,
   isOfOwners,
   isPartitioned,
-  type Kept,
   manifestName,
-  momentOf,
   monthsOfRange,
   namesOfFocus,
   newestLoad,
@@ -46,16 +45,17 @@ import {
   type Question,
   type ReadParameters,
   type Report,
-  readKept,
+  readEvaluated,
   readParameters,
   readReports,
   realFolder,
   refusalWords,
-  saidParameters,
+  resolveAsOf,
   settleParameters,
   shape,
   sparkline,
   sparklineQuery,
+  sqlParameters,
   type TableLayout,
   topOf,
   totalsOf,
@@ -101,7 +101,7 @@ async function answerMonths(months: readonly string[], input: CommandInput, cont
   await expectAnswers(months, input, context);
   const counted = { rows: 0, files: 0, unchanged: true };
   let lead = '[';
-  const said = new Set<string>();
+  const display = new Set<string>();
   for (const month of months) {
     let isBegun = false;
     const exitCode = await answerOnce(
@@ -114,8 +114,8 @@ async function answerMonths(months: readonly string[], input: CommandInput, cont
           counted.unchanged &&= unchanged === true;
         },
         tell(words) {
-          if (!said.has(words)) context.tell(words);
-          said.add(words);
+          if (!display.has(words)) context.tell(words);
+          display.add(words);
         },
         async write(data) {
           // One JSON value: a list of answers.
@@ -177,30 +177,30 @@ async function openQuestion(
     let state = await completenessOf(books.connection, asOf);
     const values = settle(read, state, isRequired);
     const periods = periodsOf(values);
-    const moment = await momentOf(books.connection, asked, periods);
-    if (moment !== asOf) {
+    const resolved = await resolveAsOf(books.connection, asked, periods);
+    if (resolved !== asOf) {
       books.close();
-      asOf = moment;
+      asOf = resolved;
       books = await openBooks(dir, { lockedDown: false, asOf, reader, signal });
       state = await completenessOf(books.connection, asOf);
       // Nobody asked for an instant: it is that of a close.
       state = { ...state, closedAt: state.asOf };
     }
     const { connection } = books;
-    const account = values.find((value) => value.name === 'account')?.bound ?? null;
+    const account = values.find((value) => value.name === 'account')?.sqlValue ?? null;
     const accounts = (await completeness(connection)).filter((row) => account === null || row.account === account);
-    const kept = report.kept && (await readKept(connection, report.kept, { accounts, periods }));
+    const evaluated = report.evaluated && (await readEvaluated(connection, report.evaluated, { accounts, periods }));
     const now = context.effects.now();
     const isOfBudget = values.some(({ name, isDefault }) => name === 'budget' && !isDefault);
     const refusals = await unanswerable(connection, report, values, {
       accounts,
       now: asOf ?? now,
       // A forecast is of what is yet to come.
-      isOfFuture: report.kept !== undefined,
+      isOfFuture: report.evaluated !== undefined,
       budgets: isOfBudget ? (loadBudgets(budgetsFile(dir), { now }) ?? []).map(({ name }) => name) : [],
     });
-    const missing = [...incompleteness(accounts, periods), ...(kept?.lacking ?? [])];
-    return { books, state, values, periods, asOf, accounts, kept, missing, refusals };
+    const missing = [...incompleteness(accounts, periods), ...(evaluated?.gaps ?? [])];
+    return { books, state, values, periods, asOf, accounts, evaluated, missing, refusals };
   } catch (error) {
     books.close();
     throw error;
@@ -258,7 +258,7 @@ async function readQuestion(
 /** Adds to the problems what FOCUS cannot be asked for: a version or grain that there is not. */
 function checkFocus(read: ReadParameters, problem: (text: string) => void): void {
   const values = read.flatMap(({ parameter: { name }, value }) =>
-    typeof value === 'string' ? [] : [{ name, bound: value.bound }],
+    typeof value === 'string' ? [] : [{ name, sqlValue: value.sqlValue }],
   );
   try {
     focusAsked(values);
@@ -301,7 +301,7 @@ async function answerOnce(input: CommandInput, context: ApartContext): Promise<n
   const question = await readQuestion(input, context, reports);
   const { report, excel, formats, parquetDecimals } = question;
   if (instantOf(question.asked) !== undefined) await warnOfFutureDates(context);
-  const { books, state, values, periods, asOf, accounts, kept, missing, refusals } = await openQuestion(
+  const { books, state, values, periods, asOf, accounts, evaluated, missing, refusals } = await openQuestion(
     question,
     context,
   );
@@ -310,17 +310,17 @@ async function answerOnce(input: CommandInput, context: ApartContext): Promise<n
     const { connection } = books;
     expectAnswerable([{ missing, refusals }], options);
     const advice = isOfOwners(report) ? await adviceOnOwners(connection, context.dir) : [];
-    for (const sentence of [...missing, ...(kept?.gone ?? []), ...advice]) context.tell(`warning: ${sentence}`);
+    for (const sentence of [...missing, ...(evaluated?.gone ?? []), ...advice]) context.tell(`warning: ${sentence}`);
 
     const focus = focusAsked(values);
     refuseOneNameForSeveral(values, accounts);
-    const isUsual = (await momentOf(connection, undefined, periods)) === asOf;
+    const isUsual = (await resolveAsOf(connection, undefined, periods)) === asOf;
     const root = resolve(options.text('out') ?? join(context.dir, 'exports'));
     const place = placeOf({ report, values, asOf, isUsual, root });
     // From here on SQL runs that may be the user's.
     await books.lockDown({ files: filesNamed(values), folders: [await realFolder(place.reportFolder)] });
     return await blamingReport(report, async () => {
-      const { report: shaped, parameters } = await shape(connection, report, boundParameters(values));
+      const { report: shaped, parameters } = await shape(connection, report, sqlParameters(values));
       const answered = await checkReport(connection, shaped, parameters);
       const columns = chosenColumns(answered, focus);
       const answering: Question = { connection, query: orderedQuery(shaped, focus?.columns), parameters };
@@ -331,7 +331,7 @@ async function answerOnce(input: CommandInput, context: ApartContext): Promise<n
         columns,
         values,
         state,
-        kept,
+        evaluated,
         asOf,
         formats,
         raw: options.flag('raw'),
@@ -350,7 +350,16 @@ async function answerOnce(input: CommandInput, context: ApartContext): Promise<n
         signal: context.signal,
       });
       context.progress('reading it for the answer');
-      const answer = { report: shaped, values, state, kept, columns, published, totals, isExcel: excel !== undefined };
+      const answer = {
+        report: shaped,
+        values,
+        state,
+        evaluated,
+        columns,
+        published,
+        totals,
+        isExcel: excel !== undefined,
+      };
       context.count?.({
         rows: published.manifest.rows,
         files: published.manifest.files.length,
@@ -393,7 +402,7 @@ async function adviceOnOwners(connection: Connection, dir: string): Promise<stri
 
 /** One name of an account cannot be that of several: each has its own in the configuration. */
 function refuseOneNameForSeveral(values: readonly ParameterValue[], accounts: readonly { account: string }[]): void {
-  const name = values.find((value) => value.name === 'account_name')?.bound ?? null;
+  const name = values.find((value) => value.name === 'account_name')?.sqlValue ?? null;
   if (name === null || accounts.length < 2) return;
   const ids = accounts.map(({ account }) => account).join(', ');
   throw new UsageError(
@@ -455,7 +464,7 @@ interface Answer {
   readonly report: Report;
   readonly values: readonly ParameterValue[];
   readonly state: CompletenessState;
-  readonly kept: Kept | undefined;
+  readonly evaluated: Evaluated | undefined;
   readonly columns: readonly SqlColumn[];
   readonly published: Published;
   /** The columns that the table adds up in a last row. */
@@ -518,13 +527,13 @@ function settle(read: ReadParameters, state: CompletenessState, isRequired: bool
 }
 
 async function writeJson(context: ApartContext, question: Question, answer: Answer): Promise<void> {
-  const { report, values, state, kept, columns, published } = answer;
+  const { report, values, state, evaluated, columns, published } = answer;
   const { manifest, isUnchanged: unchanged } = published;
   const head = {
     report: report.name,
-    parameters: saidParameters(values),
+    parameters: displayParameters(values),
     ...state,
-    ...(kept === undefined ? {} : { evaluatedThrough: kept.through }),
+    ...(evaluated === undefined ? {} : { evaluatedThrough: evaluated.through }),
     columns,
     manifest: join(published.folder, manifestName),
     unchanged,
@@ -537,8 +546,8 @@ async function writeJson(context: ApartContext, question: Question, answer: Answ
   }
   // Written with the first rows: what fails at once must not leave half a JSON value on stdout.
   let lead = `${JSON.stringify(head).slice(0, -1)},"rows":[`;
-  const { pieces } = await question.connection.stream(question.query, question.parameters);
-  for await (const rows of pieces) {
+  const { chunks } = await question.connection.stream(question.query, question.parameters);
+  for await (const rows of chunks) {
     if (rows.length === 0) continue;
     const lines = rows.map((row) =>
       JSON.stringify(Object.fromEntries(columns.map(({ name }, index) => [name, toJsonValue(row[index] ?? null)]))),
@@ -555,7 +564,7 @@ const maxShownRows = 40;
 const maxShownBlocks = 10;
 
 async function writeTable(context: ApartContext, question: Question, answer: Answer): Promise<void> {
-  const { report, published, state, kept } = answer;
+  const { report, published, state, evaluated } = answer;
   const { manifest } = published;
   const unchanged = published.isUnchanged ? ' (unchanged)' : '';
   const rowCount = counted(manifest.rows, 'row');
@@ -587,7 +596,7 @@ async function writeTable(context: ApartContext, question: Question, answer: Ans
   if (rows.length > 0 || !isOnTerminal) await context.write(`${formatTable(columns, table, layout)}\n`);
   const cut = manifest.rows > shown.length ? `, the first ${shown.length} are shown` : '';
   await context.write(`(${rowCount}${cut})${isOnTerminal ? '\n' : ' '}${describeCompleteness(state)}\n`);
-  if (kept !== undefined) await context.write(`${kept.sentence}\n`);
+  if (evaluated !== undefined) await context.write(`${evaluated.sentence}\n`);
   await writeFiles();
   if (answer.isExcel) await context.write(`${roundingNote}\n`);
 }
@@ -627,7 +636,7 @@ async function firstRows(
   const query = orderedQuery(report, names, topOf(report, columns));
   const answered = await connection.stream(firstOf(query, limit), parameters);
   const rows: (string | undefined)[][] = [];
-  for await (const piece of answered.pieces) for (const row of piece) rows.push(row.map(toCellText));
+  for await (const chunk of answered.chunks) for (const row of chunk) rows.push(row.map(toCellText));
   return { columns: answered.columns, rows };
 }
 
@@ -640,9 +649,9 @@ async function sparklines(
   const query = sparklineQuery(report);
   if (query === undefined || width === undefined) return [];
   const lines: string[] = [];
-  const { pieces } = await connection.stream(query, parameters);
-  for await (const piece of pieces) {
-    for (const row of piece) {
+  const { chunks } = await connection.stream(query, parameters);
+  for await (const chunk of chunks) {
+    for (const row of chunk) {
       const texts = row.map(toCellText);
       const [values = '[]', first = '', last = ''] = texts.splice(-3);
       const numbers = JSON.parse(values) as (number | null)[];

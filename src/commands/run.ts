@@ -34,10 +34,10 @@ import { alertCommand } from './alert.ts';
 import { checkCommand } from './check.ts';
 import { closeCommand } from './close.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
-import { digestCommand } from './digest.ts';
 import { ingestCommand } from './ingest.ts';
 import { optionReader } from './options.ts';
 import { reportCommand } from './report.ts';
+import { summarizeCommand } from './summarize.ts';
 import { alertWithoutBooks } from './unstored-alerts.ts';
 import { waitOption } from './wait.ts';
 import { type Outcome, openEnd, openForRun } from './writing-run.ts';
@@ -48,7 +48,7 @@ const stepCommands: Readonly<Record<Step['name'], Command>> = {
   check: checkCommand,
   close: closeCommand,
   report: reportCommand,
-  digest: digestCommand,
+  summarize: summarizeCommand,
   alert: alertCommand,
 };
 
@@ -145,11 +145,11 @@ async function pinged(job: Job, context: CommandContext, run: () => Promise<numb
   async function ping(what: 'start' | 'success' | 'fail', exitCode?: number): Promise<void> {
     const url = job.ping?.[what];
     if (url === undefined) return;
-    const because = await sendPing({
+    const reason = await sendPing({
       ...{ url, allowPrivateNetwork: job.ping?.allowPrivateNetwork ?? false },
       body: { job: job.name, event: what, exitCode: exitCode ?? null },
     });
-    if (because !== undefined) context.tell(`warning: the ping of ${job.name} (${what}) was not taken: ${because}`);
+    if (reason !== undefined) context.tell(`warning: the ping of ${job.name} (${what}) was not taken: ${reason}`);
   }
   await ping('start');
   try {
@@ -267,7 +267,7 @@ async function runUnderLock(
     });
   } catch (error) {
     await end({ exitCode: exitCodeOf(error), error: messageOf(error) }).catch((further: unknown) =>
-      effects.log.warn('the failed run could not be published', { because: messageOf(further) }),
+      effects.log.warn('the failed run could not be published', { reason: messageOf(further) }),
     );
     throw error;
   }
@@ -377,12 +377,12 @@ async function answer(
     name,
     type: name === 'seconds' ? 'DECIMAL' : 'VARCHAR',
   }));
-  const cells = results.map(({ commandLine, outcome, seconds, figures, error: because }) => [
+  const cells = results.map(({ commandLine, outcome, seconds, figures, error: reason }) => [
     commandLine,
     outcome.replace('_', ' '),
     outcome === 'left_out' ? '' : seconds.toFixed(1),
     // Before it is cut: half a secret would not be known for one.
-    (because && context.redact(because))?.split('\n')[0] ??
+    (reason && context.redact(reason))?.split('\n')[0] ??
       Object.entries(figures ?? {})
         .map(([name, value]) => `${name} ${value}`)
         .join(', '),

@@ -146,7 +146,7 @@ async function historiesOf({ dir, effects, signal }: CommandContext): Promise<Re
   } catch (error) {
     if (!(error instanceof CostbookError) || signal.aborted) throw error;
     // Books of another version, or a damaged snapshot: the next run publishes it anew, or notifies of why it cannot.
-    effects.log.warn('what was missed is not known', { because: messageOf(error) });
+    effects.log.warn('what was missed is not known', { reason: messageOf(error) });
     return new Map();
   } finally {
     books?.close();

@@ -20,7 +20,8 @@ export const sqlCommand: Command = {
   arguments: [
     {
       name: '[query]',
-      summary: 'one SELECT over costs, costs_daily, costs_monthly, coverage, proofs, runs …; "-" reads it from stdin',
+      summary:
+        'one SELECT over costs, costs_daily, costs_monthly, coverage, reconciliation, runs …; "-" reads it from stdin',
     },
   ],
   options: [

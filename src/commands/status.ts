@@ -60,7 +60,7 @@ interface UnprovenStatus {
   readonly start: string;
   readonly end: string;
   /** What was compared, and by how much it differs: hours, billing dimensions, dollars. */
-  readonly because: string;
+  readonly reason: string;
 }
 
 interface AccountStatus {
@@ -229,7 +229,7 @@ function reasonsOf(account: AccountStatus, now: Instant, freshnessHours: number)
   }
   if (unproven.length > 0) {
     const words = differWords(
-      unproven.map(({ because }) => because),
+      unproven.map(({ reason }) => reason),
       monthsTouched(unproven),
     );
     reasons.push(`costs of account ${account.account} ${words} (${counted(unproven.length, 'window')})`);
@@ -253,8 +253,8 @@ async function movedMonths(connection: Connection): Promise<MovedMonth[]> {
   }));
 }
 
-function toStatus({ window, because }: UnprovenWindow): UnprovenStatus {
-  return { start: formatInstant(window.start), end: formatInstant(window.end), because };
+function toStatus({ window, reason }: UnprovenWindow): UnprovenStatus {
+  return { start: formatInstant(window.start), end: formatInstant(window.end), reason };
 }
 
 function instantOrNull(value: unknown): string | null {
@@ -337,8 +337,8 @@ function describe(status: Status, now: Instant, paint: Paint): string {
     ...alertLines(status, paint),
   ];
   function windows(shown: readonly UnprovenStatus[], word: string, colour: 'red' | 'yellow'): string[] {
-    const some = shown.slice(0, maxShown).map(({ start, end, because }) => {
-      return `  ${paint(colour, word.padEnd(18))} ${start}/${end}: ${forTerminal(because)}`;
+    const some = shown.slice(0, maxShown).map(({ start, end, reason }) => {
+      return `  ${paint(colour, word.padEnd(18))} ${start}/${end}: ${forTerminal(reason)}`;
     });
     return shown.length > maxShown
       ? [...some, `  ${''.padEnd(18)} and ${shown.length - maxShown} more (--json)`]

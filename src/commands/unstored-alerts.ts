@@ -16,7 +16,7 @@ import { completenessOf } from '../reports/index.ts';
 import { formatSecond } from '../time.ts';
 import { type KnownAlert, knownAlerts, openBooks, type RaisedAlert, readAllTables } from '../warehouse/index.ts';
 import type { CommandContext } from './command.ts';
-import { loadTellingConfig } from './telling.ts';
+import { loadAlertingConfig } from './notify.ts';
 import { deliverWithoutBooks } from './without-books.ts';
 
 /** The alerts that are sent although the books cannot store them, by the name of their file. */
@@ -85,7 +85,7 @@ export async function markMended({ dir, effects }: CommandContext): Promise<void
       const alert = await readUnstored(dir, name, []);
       if (alert !== undefined && alert.isMended !== true) await write(fileOf(dir, name), { ...alert, isMended: true });
     } catch (error) {
-      effects.log.warn('a file of an alert cannot be written', { file: fileOf(dir, name), because: messageOf(error) });
+      effects.log.warn('a file of an alert cannot be written', { file: fileOf(dir, name), reason: messageOf(error) });
     }
   }
 }
@@ -93,7 +93,7 @@ export async function markMended({ dir, effects }: CommandContext): Promise<void
 /** The alert as the ledger knows one that is open, so that the sinks that were notified get its end. */
 export function asKnown({ occurrence, fact, state, sinks }: UnstoredAlert): KnownAlert {
   return {
-    ...{ key: fact.key, occurrence, isOpen: true, isTold: true, acknowledgedUntil: undefined },
+    ...{ key: fact.key, occurrence, isOpen: true, isNotified: true, acknowledgedUntil: undefined },
     raisedAt: Date.parse(state.at),
     fact: JSON.stringify(fact),
     // A sink that may have received it gets the end.
@@ -104,8 +104,8 @@ export function asKnown({ occurrence, fact, state, sinks }: UnstoredAlert): Know
 /** The alert as the ledger stores it when it can be written again. */
 export function asRaised(alert: UnstoredAlert): RaisedAlert {
   const { kind, account, severity } = alert.fact;
-  const { key, occurrence, isTold, fact, sinks } = asKnown(alert);
-  return { key, occurrence, kind, account, severity, fact, sinks, isTold };
+  const { key, occurrence, isNotified, fact, sinks } = asKnown(alert);
+  return { key, occurrence, kind, account, severity, fact, sinks, isNotified };
 }
 
 /**
@@ -131,7 +131,7 @@ export async function alertWithoutBooks(
     }
   } catch (further) {
     context.effects.log.warn('the sinks were not notified of what the books cannot store', {
-      because: messageOf(further),
+      reason: messageOf(further),
     });
   }
 }
@@ -149,7 +149,7 @@ async function notifyOnce(
   what: string,
   context: CommandContext,
 ): Promise<void> {
-  const config = loadTellingConfig(context);
+  const config = loadAlertingConfig(context);
   const stored = await readUnstored(context.dir, name, config.alerts.notify);
   const before = stored?.isMended === true ? undefined : stored;
   const seen = await present();
@@ -259,7 +259,7 @@ async function wholeSnapshot(dir: string, signal: AbortSignal) {
     const books = await openBooks(dir, { lockedDown: true, signal });
     try {
       await readAllTables(books.connection, 'wh');
-      const { amounts: rows, cost, publishedAt } = books.published;
+      const { rowCount: rows, cost, publishedAt } = books.published;
       const known = (await knownAlerts(books.connection)).find((alert) => alert.key === keys.books);
       const { completeThrough, settledThrough } = await completenessOf(books.connection);
       return {
@@ -285,7 +285,7 @@ async function store(name: Name, alert: UnstoredAlert, { dir, effects }: Command
     await write(fileOf(dir, name), alert);
     return true;
   } catch (error) {
-    effects.log.warn('who was notified cannot be stored', { because: messageOf(error) });
+    effects.log.warn('who was notified cannot be stored', { reason: messageOf(error) });
     return false;
   }
 }
@@ -305,7 +305,7 @@ async function write(file: string, alert: UnstoredAlert): Promise<void> {
 async function touch(name: Name, { dir, effects }: CommandContext): Promise<void> {
   await writeFile(fileOf(dir, name), '', { flag: 'a' }).catch((error: unknown) =>
     effects.log.warn('who was notified cannot be stored, so the next run notifies again', {
-      because: messageOf(error),
+      reason: messageOf(error),
     }),
   );
 }

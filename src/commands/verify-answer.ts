@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { exitCodes, UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
-import { findExports, openWitness, readReports, type VerifiedExport, verifyExport } from '../reports/index.ts';
+import { findExports, openExportVerifier, readReports, type VerifiedExport, verifyExport } from '../reports/index.ts';
 import { openScratch } from '../warehouse/index.ts';
 import type { ApartContext } from './apart.ts';
 import type { CommandInput } from './command.ts';
@@ -27,19 +27,19 @@ export async function answerVerify(input: CommandInput, context: ApartContext): 
   }
   const reports = await readReports(join(context.dir, 'sql'));
   const scratch = await openScratch(root);
-  const witness = await openWitness(context.dir, reports, context);
+  const verifier = await openExportVerifier(context.dir, reports, context);
   const verified: VerifiedExport[] = [];
   try {
     const files = await scratch.connect(context.signal);
     for (const [index, folder] of folders.entries()) {
       context.progress(`export ${index + 1} of ${folders.length}, ${folder}`);
       context.signal.throwIfAborted();
-      const one = await verifyExport(root, folder, files, (manifest) => witness.askAgain(manifest));
+      const one = await verifyExport(root, folder, files, (manifest) => verifier.requery(manifest));
       verified.push(one);
       if (!context.json) await context.write(describe(one));
     }
   } finally {
-    witness.close();
+    verifier.close();
     scratch.close();
   }
   const differences = verified.reduce((sum, one) => sum + one.differences.length, 0);

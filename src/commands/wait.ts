@@ -26,7 +26,7 @@ export async function openWhenFree<T>(
   // Real time: `--now` stops no waiting.
   const waitUntil = performance.now() + waitMs;
   const momentUntil = performance.now() + momentMs;
-  let isTold = false;
+  let isNotified = false;
   for (;;) {
     signal.throwIfAborted();
     try {
@@ -39,14 +39,14 @@ export async function openWhenFree<T>(
         continue;
       }
       if (leftMs <= 0) throw error;
-      if (!isTold) {
+      if (!isNotified) {
         effects.log.info('waiting for the warehouse', {
           heldBy: error.holder,
           atMostSeconds: Math.round(waitMs / 1000),
         });
         progress(`waiting for the warehouse, held by ${error.holder}`);
       }
-      isTold = true;
+      isNotified = true;
       await effects.sleep(Math.min(lookAgainMs, leftMs), signal);
     }
   }

@@ -2,7 +2,7 @@ import { type AlertEntry, type Delivery, deliver, type Message, messagesOf } fro
 import type { LocalConfig } from '../config/index.ts';
 import type { Instant } from '../time.ts';
 import type { CommandContext } from './command.ts';
-import { openSinks, originOf } from './telling.ts';
+import { openSinks, originOf } from './notify.ts';
 
 /** An alert that goes out although the ledger cannot store it. */
 export interface UnstoredMessage {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { SpendNow } from '../budgets/index.ts';
 import { correctClock } from '../effects.ts';
 import { exitCodeOf, exitCodes, LockedError, messageOf, worstExitCode } from '../errors.ts';
-import { openLanding } from '../fetch/index.ts';
+import { openLandingWriter } from '../fetch/index.ts';
 import type { EndedRun, UnpublishedRun } from '../metrics/index.ts';
 import { expectProject } from '../project-folder.ts';
 import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
@@ -44,7 +44,7 @@ export async function writingRun(
     } catch (error) {
       // This is what the person must hear, and the exit code; what fails after it follows from it.
       await finish({ exitCode: exitCodeOf(error), error: messageOf(error) }).catch((further: unknown) =>
-        effects.log.warn('the failed run could not be published', { because: messageOf(further) }),
+        effects.log.warn('the failed run could not be published', { reason: messageOf(further) }),
       );
       throw error;
     }
@@ -92,15 +92,15 @@ function unpublished(
 export async function openProjectWarehouse(waitMs: number, context: CommandContext): Promise<Warehouse> {
   expectProject(context);
   const { dir, signal, effects } = context;
-  const landing = openLanding(join(dir, 'data', 'landing'));
-  async function newestLanded(): Promise<number> {
+  const landing = openLandingWriter(join(dir, 'data', 'landing'));
+  async function newestStored(): Promise<number> {
     return landing.newestLoad().catch((error: NodeJS.ErrnoException) => {
       // What is wrong with the folder is said where pages are written.
       if (error.code === 'EACCES' || error.code === 'ENOTDIR') return 0;
       throw error;
     });
   }
-  const warehouse = await openWhenFree(() => openWarehouse(dir, signal, effects.log, newestLanded), waitMs, context);
+  const warehouse = await openWhenFree(() => openWarehouse(dir, signal, effects.log, newestStored), waitMs, context);
   try {
     correctClock(effects, await warehouse.fastClock());
     return warehouse;
@@ -152,7 +152,7 @@ async function stepOf(
     await warehouse
       .publish()
       .catch((further: unknown) =>
-        effects.log.warn('what the failed step loaded could not be published', { because: messageOf(further) }),
+        effects.log.warn('what the failed step loaded could not be published', { reason: messageOf(further) }),
       );
     throw error;
   }

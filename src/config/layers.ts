@@ -163,13 +163,18 @@ export function hasToken(layer: Layer): boolean {
  * Reads what was given, if it was: a mistake is reported and gives undefined.
  * `mayLack` is for what commands that never talk to the platform do without, also where a reference leads nowhere.
  */
-export function read<T>(given: Given | undefined, parse: Parse<T>, reading: Reading, mayLack = false): T | undefined {
+export function read<T>(
+  given: Given | undefined,
+  parse: Parse<T>,
+  reading: Reading,
+  mayBeMissing = false,
+): T | undefined {
   // A value of the environment is taken as it is.
   if (typeof given?.value !== 'string' || !given.position) return readValue(given, parse, reading.problems);
   const { text, unset, malformed } = expand(given.value, reading.env);
   const faults = [...malformed, ...unset];
   if (faults.length === 0) return readValue({ ...given, value: text }, parse, reading.problems);
-  const isLacking = mayLack && !reading.strict && malformed.length === 0;
-  if (!isLacking) for (const fault of faults) reading.problems.report(given, fault);
+  const isMissing = mayBeMissing && !reading.strict && malformed.length === 0;
+  if (!isMissing) for (const fault of faults) reading.problems.report(given, fault);
   return undefined;
 }

@@ -180,8 +180,8 @@ function readSink(entry: Given, read: ReadText, problems: Problems): SinkSetting
   if (keys === undefined) return undefined;
   if (typeGiven === undefined) problems.report(entry, `found no type, expected type: ${oneOf(typeNames)}; write it`);
   if (type === undefined) return undefined;
-  const lacking = types[type].required.filter((key) => !keys.has(key));
-  for (const key of lacking) problems.report(entry, `found no ${key}, which a ${type} sink needs; write it`);
+  const missing = types[type].required.filter((key) => !keys.has(key));
+  for (const key of missing) problems.report(entry, `found no ${key}, which a ${type} sink needs; write it`);
   if (type === 'email') {
     const half = keys.has('user') !== keys.has('password');
     if (half) problems.report(entry, 'found only one of user and password, expected both or none; write the other one');

@@ -1,5 +1,5 @@
 import { hourMs, type Instant } from '../time.ts';
-import { type Amounts, emptySums, type Hours } from './amounts.ts';
+import { emptySums, type HourlyCosts, type Hours } from './hourly-costs.ts';
 import { type AddedGroup, type Bucket, bucketsOf, type Group, type MetricsQuery } from './metrics.ts';
 import { mix, toUnit } from './random.ts';
 import { costScale, usageScale } from './story.ts';
@@ -57,7 +57,7 @@ const totalParts = ['hours', 'buckets', 'groups'] as const;
  * series' hours, one pass or a tree, a group out of hours or buckets, the total out of hours, buckets or groups.
  */
 export function addAsDoubles(
-  amounts: Amounts,
+  hourlyCosts: HourlyCosts,
   query: MetricsQuery,
   groups: readonly Group[],
   seenAt: Instant,
@@ -83,7 +83,7 @@ export function addAsDoubles(
       const series = members[member];
       if (series === undefined) continue;
       const exact = emptySums(hours.length);
-      amounts.addTo(exact, series, hours, seenHour);
+      hourlyCosts.addTo(exact, series, hours, seenHour);
       for (const hour of shuffled(hours.length, draw)) {
         const cost = (exact.costs[hour] ?? 0) / costScale;
         const usage = (exact.usages[hour] ?? 0) / usageScale;

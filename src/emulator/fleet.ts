@@ -54,7 +54,7 @@ const deployedAfterMs = 10 * minuteMs;
 const domain = 'harborlabs.example';
 
 /** All that the listings tell of, over all time; what costs in the story bears the same names as here. */
-export function tellFleet(options: StoryOptions): Resource[] {
+export function inventFleet(options: StoryOptions): Resource[] {
   const { seed, since } = options;
   const fleet: Resource[] = [];
   for (const { part, copy, identity, name, fromHour, toHour } of appearances(options)) {
@@ -65,7 +65,7 @@ export function tellFleet(options: StoryOptions): Resource[] {
     const place = `${part.workspace}/${part.name}`;
     const key = hashText(seed, `listed ${identity}`);
     const own = traits[place] ?? traitsOfPassing(name, hashText(7, name));
-    const keptDays = Math.max(part.storedDays ?? 0, place in traits ? legacyRetentionDays : retentionDays);
+    const retainedDays = Math.max(part.storedDays ?? 0, place in traits ? legacyRetentionDays : retentionDays);
     fleet.push({
       kind,
       workspace: part.workspace,
@@ -73,8 +73,8 @@ export function tellFleet(options: StoryOptions): Resource[] {
       key,
       createdAt,
       terminatedAt,
-      goneAt: terminatedAt + keptDays * dayMs,
-      looks: looksOf(createdAt, since, copy === 0 ? own : asKeptBy(own, copy, key), edits[place] ?? [], copy, key),
+      goneAt: terminatedAt + retainedDays * dayMs,
+      looks: looksOf(createdAt, since, copy === 0 ? own : asOwnedBy(own, copy, key), edits[place] ?? [], copy, key),
       spec: {},
     });
   }
@@ -132,7 +132,7 @@ function relabelled(
 }
 
 /** The traits of a twin: somebody copied them, and forgot or misspelt some. */
-function asKeptBy(own: Traits, copy: number, key: number): Traits {
+function asOwnedBy(own: Traits, copy: number, key: number): Traits {
   const { labels, ...rest } = own;
   const twin: Traits = {
     ...rest,

@@ -1,10 +1,10 @@
 import { floorDay, floorMonth, type Instant } from '../time.ts';
-import { openAmounts } from './amounts.ts';
 import { type Fault, planFaults } from './faults.ts';
-import { tellFleet } from './fleet.ts';
+import { inventFleet } from './fleet.ts';
+import { openHourlyCosts } from './hourly-costs.ts';
 import { openPlatform } from './platform.ts';
 import { type SeenRequest, serve } from './server.ts';
-import { sinceFor, tellStory } from './story.ts';
+import { inventStory, sinceFor } from './story.ts';
 
 export { type Fault, type FaultName, faultDescriptions, faultNames, parseFaults } from './faults.ts';
 export { secretMarker } from './fleet.ts';
@@ -63,9 +63,9 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const storyEnd = floorDay(options.storyEnd ?? now());
   const since = options.since === undefined ? sinceFor(storyEnd) : floorMonth(options.since);
   const told = { seed, resources, since, storyEnd };
-  const story = tellStory(told);
+  const story = inventStory(told);
   const faults = planFaults(options.faults ?? [], options.faultSeed ?? seed);
-  const platform = openPlatform(story, tellFleet(told), openAmounts(story, faults.lateShare), faults, now);
+  const platform = openPlatform(story, inventFleet(told), openHourlyCosts(story, faults.lateShare), faults, now);
   const { url, requests, close } = await serve(platform, faults, { now, port, latencyMs });
   const workspaceTokens = Object.fromEntries(story.workspaceTokens);
   return { url, account: story.account.id, tokens: story.tokens, workspaceTokens, requests, close };

@@ -49,7 +49,7 @@ export interface Shelves {
 /** Beyond this the platform says only how many there are at least. */
 const countedUpTo = 5_000;
 // Pages of a few listings are turned at once; a listing of tens of thousands is put in order once.
-const maxKeptListings = 8;
+const maxCachedListings = 8;
 
 /** What goes wrong with listings on purpose. */
 export interface ListingFaults {
@@ -69,7 +69,7 @@ export function openShelves(fleet: readonly Resource[], { leavesOut, overcounts 
     kept.delete(place);
     kept.set(place, known);
     for (const oldest of kept.keys()) {
-      if (kept.size <= maxKeptListings) break;
+      if (kept.size <= maxCachedListings) break;
       kept.delete(oldest);
     }
     return known;

@@ -16,7 +16,7 @@ import {
   type Instant,
   type Window,
 } from '../time.ts';
-import { type Amounts, emptySums, type Hours, type Sums } from './amounts.ts';
+import { emptySums, type HourlyCosts, type Hours, type Sums } from './hourly-costs.ts';
 import { numberOf, type Parameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 import { hourOfWeek } from './shapes.ts';
@@ -149,7 +149,7 @@ function hoursOf(window: Window): Hours {
  */
 export function groupSeries(
   story: Story,
-  amounts: Amounts,
+  hourlyCosts: HourlyCosts,
   query: MetricsQuery,
   seenAt: Instant,
   leavesOutUnnamed: boolean,
@@ -169,7 +169,7 @@ export function groupSeries(
     if (skipsUnnamed && series.resourceUuid === undefined) continue;
     if (!query.filters.every(({ field, value }) => series[field] === value)) continue;
     const sums = emptySums(stretches.length);
-    amounts.addTo(sums, series, stretches, seenHour);
+    hourlyCosts.addTo(sums, series, stretches, seenHour);
     const seriesCost = totalOf(sums.costs);
     const seriesUsage = totalOf(sums.usages);
     if (seriesCost === 0n && seriesUsage === 0n) continue;
@@ -200,9 +200,9 @@ export function groupSeries(
 }
 
 /** Exact while one series stays below 2^53, which is nine million dollars. */
-function totalOf(amounts: Float64Array): bigint {
+function totalOf(hourlyCosts: Float64Array): bigint {
   let total = 0;
-  for (const amount of amounts) total += amount;
+  for (const amount of hourlyCosts) total += amount;
   return BigInt(total);
 }
 
@@ -212,14 +212,14 @@ function addSums(into: Sums, sums: Sums): void {
 }
 
 /** The distinct resource types that an observer at `seenAt` sees anything of in a window, sorted. */
-export function resourceTypesIn(story: Story, amounts: Amounts, window: Window, seenAt: Instant): string[] {
+export function resourceTypesIn(story: Story, hourlyCosts: HourlyCosts, window: Window, seenAt: Instant): string[] {
   const hours = hoursOf(window);
   const seenHour = Math.floor(seenAt / hourMs);
   const types = new Set<string>();
   for (const series of story.series) {
     if (types.has(series.resourceType) || !isAliveIn(series, hours, seenHour)) continue;
     const { costs, usages } = emptySums(1);
-    amounts.addTo({ costs, usages }, series, [hours], seenHour);
+    hourlyCosts.addTo({ costs, usages }, series, [hours], seenHour);
     if (costs[0] !== 0 || usages[0] !== 0) types.add(series.resourceType);
   }
   return [...types].sort();
@@ -248,7 +248,7 @@ export function showsUsage(query: MetricsQuery): boolean {
 
 /** The entries (2.15) of some of a query's groups; without groupBy the one entry of everything, even of nothing. */
 export function toEntries(
-  amounts: Amounts,
+  hourlyCosts: HourlyCosts,
   query: MetricsQuery,
   groups: readonly Group[],
   seenAt: Instant,
@@ -263,7 +263,7 @@ export function toEntries(
   return groups.map((group, index) => {
     const added = doubles?.[index];
     const [cost, usage] = added ? [added.cost, added.usage] : [toUsd(group.cost), toUnits(group.usage)];
-    const points = added ?? exactPoints(group.sums ?? sumsOf(amounts, group.members, buckets, seenHour));
+    const points = added ?? exactPoints(group.sums ?? sumsOf(hourlyCosts, group.members, buckets, seenHour));
     return {
       ...fieldsOf(query, group.face),
       summary: { cost, ...(withUsage ? { usage } : {}) },
@@ -277,9 +277,14 @@ function exactPoints({ costs, usages }: Sums): Sums {
   return { costs: costs.map((cost) => cost / costScale), usages: usages.map((usage) => usage / usageScale) };
 }
 
-function sumsOf(amounts: Amounts, members: readonly Series[], buckets: readonly Bucket[], seenHour: number): Sums {
+function sumsOf(
+  hourlyCosts: HourlyCosts,
+  members: readonly Series[],
+  buckets: readonly Bucket[],
+  seenHour: number,
+): Sums {
   const sums = emptySums(buckets.length);
-  for (const series of members) amounts.addTo(sums, series, buckets, seenHour);
+  for (const series of members) hourlyCosts.addTo(sums, series, buckets, seenHour);
   return sums;
 }
 

@@ -7,11 +7,11 @@ import {
   pagedListingsVersion,
 } from '../platform/index.ts';
 import { formatInstant, hourMs, type Instant } from '../time.ts';
-import type { Amounts } from './amounts.ts';
 import { expiredCursor, readCursor, writeCursor } from './cursors.ts';
 import { addAsDoubles } from './double-sums.ts';
 import type { FaultPlan } from './faults.ts';
 import type { Resource, ResourceKind } from './fleet.ts';
+import type { HourlyCosts } from './hourly-costs.ts';
 import { openShelves } from './listings.ts';
 import {
   type Grouped,
@@ -70,13 +70,13 @@ const workspaceOfMember = 'production';
 const maxRecentQueries = 8;
 
 /** Answers the metrics operation, and keeps the groups of the last few queries. */
-function metricsAnswerer(story: Story, amounts: Amounts, faults: FaultPlan): (call: Call) => unknown {
+function metricsAnswerer(story: Story, hourlyCosts: HourlyCosts, faults: FaultPlan): (call: Call) => unknown {
   const recent = new Map<string, Grouped>();
 
   function groupsOf(query: MetricsQuery, seenAt: Instant, leavesOutUnnamed: boolean): Grouped {
     const key = `${Math.floor(seenAt / hourMs)} ${leavesOutUnnamed} ${query.key}`;
     const known = recent.get(key);
-    const grouped = known ?? groupSeries(story, amounts, query, seenAt, leavesOutUnnamed);
+    const grouped = known ?? groupSeries(story, hourlyCosts, query, seenAt, leavesOutUnnamed);
     recent.delete(key);
     recent.set(key, grouped);
     for (const oldest of recent.keys()) {
@@ -98,7 +98,7 @@ function metricsAnswerer(story: Story, amounts: Amounts, faults: FaultPlan): (ca
     const end = place.offset + limit;
     const hasMore = query.groupBy.length > 0 && end < groups.length;
     const seed = faults.addsDoubles();
-    const doubles = seed === undefined ? undefined : addAsDoubles(amounts, query, groups, place.seenAt, seed);
+    const doubles = seed === undefined ? undefined : addAsDoubles(hourlyCosts, query, groups, place.seenAt, seed);
     const lie = faults.lieAbout(window);
     return {
       startTime: formatInstant(query.window.start),
@@ -109,7 +109,7 @@ function metricsAnswerer(story: Story, amounts: Amounts, faults: FaultPlan): (ca
         ...(showsUsage(query) ? { totalUsage: doubles?.usage ?? toUnits(usage) } : {}),
       },
       data: toEntries(
-        amounts,
+        hourlyCosts,
         query,
         groups.slice(place.offset, end),
         place.seenAt,
@@ -127,7 +127,7 @@ function metricsAnswerer(story: Story, amounts: Amounts, faults: FaultPlan): (ca
 export function openPlatform(
   story: Story,
   fleet: readonly Resource[],
-  amounts: Amounts,
+  hourlyCosts: HourlyCosts,
   faults: FaultPlan,
   now: () => Instant,
 ): Platform {
@@ -144,7 +144,7 @@ export function openPlatform(
 
   function answers(): Record<OperationName, (call: Call) => unknown> {
     return {
-      metrics: metricsAnswerer(story, amounts, faults),
+      metrics: metricsAnswerer(story, hourlyCosts, faults),
       groupByEnum: () => ({ values: groupByDimensions }),
       resourceTypesEnum: answerResourceTypes,
       accounts: answerAccounts,
@@ -159,7 +159,7 @@ export function openPlatform(
 
   function answerResourceTypes({ parameters, now: at }: Call): unknown {
     const window = { start: numberOf(parameters, 'startTime'), end: numberOf(parameters, 'endTime') };
-    return { values: resourceTypesIn(story, amounts, window, at) };
+    return { values: resourceTypesIn(story, hourlyCosts, window, at) };
   }
 
   function answerListing(kind: ResourceKind): (call: Call) => unknown {

@@ -122,7 +122,7 @@ export function appearances(options: StoryOptions): Appearance[] {
 }
 
 /** The story as series, in a fixed order; about three a resource. */
-export function tellStory(options: StoryOptions): Story {
+export function inventStory(options: StoryOptions): Story {
   const { seed } = options;
   const series: Series[] = [];
   for (const appearance of appearances(options)) series.push(...play(appearance, series.length, options));

@@ -13,7 +13,7 @@ import { formatWindow } from '../time.ts';
 import { type DecodedEntry, type DecodedPage, decodeBytes } from './decode.ts';
 import { decodeElsewhere } from './decoding.ts';
 import { describeQuery, type Query, queryParameters } from './grain.ts';
-import type { LandingFolder } from './landing.ts';
+import type { LandingFolder } from './landing-writer.ts';
 
 /** How often a query whose cursor the platform refuses is begun anew. */
 const maxRestarts = 3;
@@ -68,7 +68,7 @@ export async function askQuery(options: {
       return count;
     } catch (error) {
       if (!(error instanceof CursorRefusedError) || restarts >= maxRestarts) throw error;
-      options.log.warn('the platform refused a cursor; the query begins anew', { about, because: error.message });
+      options.log.warn('the platform refused a cursor; the query begins anew', { about, reason: error.message });
       await landing.restart(query);
       await sink.restart();
     }

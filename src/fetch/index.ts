@@ -8,15 +8,15 @@ export {
   DamagedPageError,
   damagedPages,
   describeLoad,
-  type LandedAnswers,
-  type LandedLoad,
   type LandedLoss,
+  type LandingReader,
   missingPages,
-  openLandedAnswers,
+  openLandingReader,
   parseWindow,
-  readLandedLoads,
-} from './landed.ts';
-export { type Landing, type LandingFolder, type LoadRecord, openLanding } from './landing.ts';
+  readStoredLoads,
+  type StoredLoad,
+} from './landing-reader.ts';
+export { type LandingFolder, type LandingWriter, type LoadRecord, openLandingWriter } from './landing-writer.ts';
 export * from './plan.ts';
 export { type DecodedResource, decodeResource, type ResourceState } from './resource.ts';
 export * from './verify-plan.ts';

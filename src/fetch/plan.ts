@@ -19,7 +19,7 @@ export interface PlannedWindow {
 }
 
 /** A stretch of hours in the books, and how they got there. */
-export interface CoveredPiece extends Window {
+export interface CoveredWindow extends Window {
   /** Hours from here on were too young to be claimed when they were read. */
   readonly claimedEnd: Instant;
   /** When they were read. */
@@ -39,7 +39,7 @@ export interface PlanInput {
   /** Numbers still change for so many days: what was read at a lesser age is asked again. */
   readonly settleDays: number;
   /** What is in the books: disjoint, in any order. */
-  readonly covered: readonly CoveredPiece[];
+  readonly covered: readonly CoveredWindow[];
   /** What is asked for again though it is settled: it did not prove, or the platform's totals tell otherwise by now. */
   readonly again: readonly Window[];
 }

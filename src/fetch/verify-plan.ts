@@ -11,7 +11,7 @@ import {
 } from '../time.ts';
 import { splitAtMidnight } from './buckets.ts';
 import { daysQuery, monthsQuery, namesQuery, type Query, type Role, seriesQuery } from './grain.ts';
-import { type CoveredPiece, coverWindows } from './plan.ts';
+import { type CoveredWindow, coverWindows } from './plan.ts';
 
 /** The start of the first day with hours that are still expected to change. */
 export function settledUntil(lastHour: Instant, settleDays: number): Instant {
@@ -23,7 +23,7 @@ export function settledUntil(lastHour: Instant, settleDays: number): Instant {
  * compared with, a day by as much of it as is there. Younger hours are read again anyway.
  */
 export function settledDays(
-  covered: readonly CoveredPiece[],
+  covered: readonly CoveredWindow[],
   { lastHour, settleDays, verifyDays }: { lastHour: Instant; settleDays: number; verifyDays: number },
 ): Window[] {
   const until = settledUntil(lastHour, settleDays);
@@ -31,7 +31,7 @@ export function settledDays(
   const claimed = unionWindows(
     covered.map(({ start, end, claimedEnd }) => ({ start, end: Math.min(end, claimedEnd) })),
   );
-  return claimed.flatMap((stretch) => intersectWindows(stretch, range) ?? []);
+  return claimed.flatMap((part) => intersectWindows(part, range) ?? []);
 }
 
 /**
@@ -45,8 +45,8 @@ export function daysQueries(
   groups: number,
 ): { readonly queries: readonly Query[]; readonly byWorkspace: boolean } {
   const byWorkspace = role === 'admin' && groups <= metricsLimits.maxPageSize;
-  const stretches = days.flatMap(splitAtMidnight).reverse();
-  const windows = stretches.flatMap((stretch) => coverWindows([stretch], maxWindowDays.daily * dayMs));
+  const parts = days.flatMap(splitAtMidnight).reverse();
+  const windows = parts.flatMap((part) => coverWindows([part], maxWindowDays.daily * dayMs));
   return { queries: windows.map((window) => daysQuery(window, byWorkspace)), byWorkspace };
 }
 
@@ -83,7 +83,7 @@ export interface SeriesLives {
 export type SeriesQuestion = 'series' | 'names';
 
 /** A part of the past whose series are asked for at once: all billing dimensions, or one. */
-export interface SeriesSlice {
+export interface SeriesWindow {
   readonly question: SeriesQuestion;
   readonly billingDimension: string | undefined;
   readonly window: Window;
@@ -98,12 +98,12 @@ export interface SeriesSlice {
  * uuid), each in at most `maxPages` pages where days allow it: a year of everything if that fits, otherwise one billing
  * dimension each, over as many months as fit.
  */
-export function seriesSlices(
+export function seriesWindows(
   question: SeriesQuestion,
   past: Window,
   lives: readonly SeriesLives[],
   maxPages: number,
-): SeriesSlice[] {
+): SeriesWindow[] {
   const wanted = lives.filter(({ hasRowsWithoutUuid }) => question === 'series' || hasRowsWithoutUuid);
   if (wanted.length === 0) return [];
   const capacity = maxPages * metricsLimits.maxPageSize;
@@ -117,7 +117,7 @@ export function seriesSlices(
   }
   return dimensions.flatMap((billingDimension) => {
     const own = lives.filter((life) => life.billingDimension === billingDimension);
-    return slicesOf(past, own, capacity).map((slice) => ({ question, billingDimension, ...slice }));
+    return windowsOf(past, own, capacity).map((slice) => ({ question, billingDimension, ...slice }));
   });
 }
 
@@ -133,12 +133,12 @@ function yearsOf({ start, end }: Window): Window[] {
 }
 
 /** The slices of one billing dimension. */
-function slicesOf(
+function windowsOf(
   past: Window,
   lives: readonly SeriesLives[],
   capacity: number,
-): Pick<SeriesSlice, 'window' | 'resolution' | 'pages'>[] {
-  const slices: Pick<SeriesSlice, 'window' | 'resolution' | 'pages'>[] = [];
+): Pick<SeriesWindow, 'window' | 'resolution' | 'pages'>[] {
+  const seriesParts: Pick<SeriesWindow, 'window' | 'resolution' | 'pages'>[] = [];
   const fits = (window: Window) => alive(lives, window) <= capacity;
   for (let { start } = past; start < past.end; ) {
     // A part of a month or day is asked for by itself.
@@ -153,11 +153,11 @@ function slicesOf(
     const window = { start, end };
     const series = alive(lives, window);
     if (series > 0) {
-      slices.push({ window, resolution: months === undefined ? 'daily' : 'monthly', pages: pagesOf(series) });
+      seriesParts.push({ window, resolution: months === undefined ? 'daily' : 'monthly', pages: pagesOf(series) });
     }
     start = end;
   }
-  return slices;
+  return seriesParts;
 }
 
 function endOf(past: Window, instant: Instant): Instant {
@@ -173,7 +173,7 @@ export interface SeriesVerified {
 }
 
 /** A stretch of the past with the lives of its series, told apart either way. */
-export interface PastStretch {
+export interface PastWindow {
   readonly window: Window;
   readonly series: readonly SeriesLives[];
   readonly names: readonly SeriesLives[];
@@ -184,15 +184,15 @@ export interface PastStretch {
  * one page by name where there are rows without uuid.
  */
 export function seriesQueries(
-  stretches: readonly PastStretch[],
+  parts: readonly PastWindow[],
   verified: readonly SeriesVerified[],
   maxPages: number,
   role: Role | undefined,
 ): Query[] {
   if (maxPages === 0) return [];
-  function tonight(question: SeriesQuestion, pages: number): SeriesSlice[] {
-    const slices = stretches.flatMap((stretch) => seriesSlices(question, stretch.window, stretch[question], pages));
-    return slicesOfTonight(slices, verified, pages);
+  function tonight(question: SeriesQuestion, pages: number): SeriesWindow[] {
+    const seriesParts = parts.flatMap((part) => seriesWindows(question, part.window, part[question], pages));
+    return windowsOfTonight(seriesParts, verified, pages);
   }
   return [
     ...tonight('series', maxPages).map(({ window, resolution, billingDimension }) =>
@@ -223,9 +223,9 @@ export function recordedSeriesQueries(recorded: readonly RecordedQuestion[], rol
   }
   return [...groups.values()].flatMap((group) => {
     const [{ purpose, unit, billingDimension } = { purpose: '', unit: '', billingDimension: undefined }] = group;
-    const stretches = unionWindows(group.map(({ window }) => window));
+    const parts = unionWindows(group.map(({ window }) => window));
     const windows =
-      unit === 'month' ? stretches : coverWindows(stretches.flatMap(splitAtMidnight), maxWindowDays.daily * dayMs);
+      unit === 'month' ? parts : coverWindows(parts.flatMap(splitAtMidnight), maxWindowDays.daily * dayMs);
     const resolution = unit === 'month' ? 'monthly' : 'daily';
     return windows.map((window) =>
       purpose === 'names'
@@ -239,20 +239,20 @@ export function recordedSeriesQueries(recorded: readonly RecordedQuestion[], rol
  * Those slices that were verified longest ago, or never, as many as `maxPages` pages hold, and one at least. A year of
  * everything is a night's work by itself: what a night costs is not to grow with the past.
  */
-export function slicesOfTonight(
-  slices: readonly SeriesSlice[],
+export function windowsOfTonight(
+  seriesParts: readonly SeriesWindow[],
   verified: readonly SeriesVerified[],
   maxPages: number,
-): SeriesSlice[] {
+): SeriesWindow[] {
   const times = new Map(verified.map((one) => [keyOf(one.question, one.billingDimension, one.from), one.at]));
-  const waiting = slices
+  const waiting = seriesParts
     .map((slice, position) => {
       const at =
         times.get(keyOf(slice.question, slice.billingDimension, slice.window.start)) ?? Number.NEGATIVE_INFINITY;
       return { slice, position, at };
     })
     .sort((a, b) => (a.at === b.at ? a.position - b.position : a.at < b.at ? -1 : 1));
-  const chosen: SeriesSlice[] = [];
+  const chosen: SeriesWindow[] = [];
   let pages = 0;
   for (const { slice } of waiting) {
     const isTooMuch = pages + slice.pages > maxPages || slice.billingDimension === undefined;

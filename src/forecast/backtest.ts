@@ -14,7 +14,7 @@ export interface Origin {
 }
 
 /** What a model, or the mean of a few, says of what comes, and said at every origin. */
-export interface Said {
+export interface PredictedPaths {
   readonly model: Pick<Model, 'name' | 'transform' | 'forecast'>;
   /** Of the horizon. */
   readonly path: readonly number[];
@@ -23,7 +23,7 @@ export interface Said {
 }
 
 /** What one model said, and how it did. */
-export interface Trial extends Said {
+export interface Trial extends PredictedPaths {
   /** By origin and number of first steps: the mean absolute error, and the absolute mean error, up to there. */
   readonly losses: readonly (readonly number[])[];
 }
@@ -116,7 +116,7 @@ export function chooseAt(
   origins: readonly Origin[],
   back: number,
   horizon: number,
-): Said | undefined {
+): PredictedPaths | undefined {
   const stride = origins[0]?.back ?? 1;
   const seen = origins.flatMap((origin, index) => {
     const known = Math.min(horizon, origin.back - back);
@@ -136,14 +136,14 @@ export function chooseAt(
   if (trial.model.name === lastSeason) return trial;
   const others = tried.flatMap((one) => {
     const weight = loss > 0 ? 1 - (one.loss / loss - 1) / togetherWithin : 0;
-    const isHeard = one.trial !== trial && one.trial.model.name !== lastSeason && weight > 0;
-    return isHeard ? [{ trial: one.trial, weight }] : [];
+    const isUsed = one.trial !== trial && one.trial.model.name !== lastSeason && weight > 0;
+    return isUsed ? [{ trial: one.trial, weight }] : [];
   });
   return others.length === 0 ? trial : together(trial, others);
 }
 
 /** The weighted mean of the best and of what errs hardly more: `trend-26-1+2` of three. */
-function together(best: Trial, others: readonly { readonly trial: Trial; readonly weight: number }[]): Said {
+function together(best: Trial, others: readonly { readonly trial: Trial; readonly weight: number }[]): PredictedPaths {
   const all = [{ trial: best, weight: 1 }, ...others];
   const total = sum(all.map(({ weight }) => weight));
   function meanOf(pathOf: (trial: Trial) => readonly number[] | undefined): number[] | undefined {

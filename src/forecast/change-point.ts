@@ -6,7 +6,7 @@ import { mean, studentQuantile, sum } from './numbers.ts';
 import { type Ranges, rangesAround } from './ranges.ts';
 
 /** An end of a series that is unlike anything before it: it may stay so, or be over tomorrow. */
-export interface Turn {
+export interface ChangePoint {
   /** How many steps it has lasted. */
   readonly steps: number;
   /** How many times as much as expected they were. */
@@ -34,7 +34,7 @@ const leastOrigins = 5;
  * The turn at the end of a series, as seen from the newest origin; undefined where its last step is as expected. A
  * turn that has lasted longer than to that origin is known to the models.
  */
-export function turnOf(tried: Tried, past: Past, horizon: number, level: number): Turn | undefined {
+export function findChangePoint(tried: Tried, past: Past, horizon: number, level: number): ChangePoint | undefined {
   const { chosen, origins } = tried;
   const [origin] = origins;
   if (origin === undefined || origins.length < leastOrigins || origin.back > horizon) return undefined;
@@ -93,8 +93,8 @@ function hasHappenedBefore({ chosen, origins }: Tried, steps: number, error: num
 }
 
 /** Ranges that hold both that the turn stays and that it is over, their mean half way: nothing tells which. */
-export function rangesOfTurn(
-  { before, factor, sizeBefore, ownLevel }: Turn,
+export function rangesAfterChangePoint(
+  { before, factor, sizeBefore, ownLevel }: ChangePoint,
   margins: Margins,
   { scale, level }: { readonly scale: number; readonly level: number },
 ): Ranges {

@@ -1,5 +1,5 @@
 import { loadAugurs } from './augurs.ts';
-import { chooseAt, type Origin, originsOf, type Said, type Trial, tryModel } from './backtest.ts';
+import { chooseAt, type Origin, originsOf, type PredictedPaths, type Trial, tryModel } from './backtest.ts';
 import { type Model, modelsWith, type Past } from './models.ts';
 import { mean } from './numbers.ts';
 import type { Prepared } from './series.ts';
@@ -14,9 +14,9 @@ const screening = { every: 6, share: 0.97 };
 /** What the models said at the origins, and what is chosen of them. */
 export interface Tried {
   readonly origins: readonly Origin[];
-  readonly chosen: Said;
+  readonly chosen: PredictedPaths;
   /** By origin: what would have been chosen there; undefined where too little was known to choose. */
-  readonly chosenAt: readonly (Said | undefined)[];
+  readonly chosenAt: readonly (PredictedPaths | undefined)[];
 }
 
 /** Tries every model at every origin and chooses; dear ones only where they err less at a few origins. */

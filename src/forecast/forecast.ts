@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { rangesOfTurn, type Turn, turnOf } from './change-point.ts';
+import { type ChangePoint, findChangePoint, rangesAfterChangePoint } from './change-point.ts';
 import { tryModels } from './choice.ts';
 import { marginsFor } from './margins.ts';
 import { pastOf, type Transform } from './models.ts';
@@ -9,7 +9,7 @@ import { type Prepared, prepare } from './series.ts';
 import { type Step, stepsAfter, usualSeasons } from './step.ts';
 
 /** The values of one series at a regular step, without holes in time: a value that is not known is null. */
-export interface History {
+export interface CostHistory {
   /** UTC instant of the first value's bucket: `2026-10-01T00:00:00Z`. */
   readonly start: string;
   readonly step: Step;
@@ -67,7 +67,7 @@ const leastSteps = 12;
  * need no unit, and all that comes out has theirs. Throws UsageError where the horizon or an option makes no sense.
  */
 export async function forecastSeries(
-  history: History,
+  history: CostHistory,
   horizon: number,
   options: ForecastOptions = {},
 ): Promise<Forecast> {
@@ -92,10 +92,10 @@ export async function forecastSeries(
   const tried = await tryModels(series, past, horizon, seasons, floor);
   const { chosen } = tried;
   const margins = marginsFor({ back: 0, past, chosen }, tried, horizon, level);
-  const turn = nonNegative ? turnOf(tried, past, horizon, level) : undefined;
+  const changePoint = nonNegative ? findChangePoint(tried, past, horizon, level) : undefined;
   const notes = [
     ...(series.values.length < 2 * horizon ? ['little history for so long a horizon: the intervals are wide'] : []),
-    ...(turn === undefined ? [] : [noteOf(turn)]),
+    ...(changePoint === undefined ? [] : [noteOf(changePoint)]),
   ];
   return {
     kind: 'forecast',
@@ -103,16 +103,16 @@ export async function forecastSeries(
     transform: chosen.model.transform,
     seasons,
     notes,
-    ...(turn === undefined
+    ...(changePoint === undefined
       ? rangesAround(chosen.path, margins, floor, series.scale)
-      : rangesOfTurn(turn, margins, { scale: series.scale, level })),
+      : rangesAfterChangePoint(changePoint, margins, { scale: series.scale, level })),
     backtest: backtestOf(tried, series, horizon, level, seasons.at(-1) ?? 1, floor),
     from: instantAt(length - past.values.length),
     through: instantAt(length),
   };
 }
 
-function noteOf({ steps, factor }: Turn): string {
+function noteOf({ steps, factor }: ChangePoint): string {
   const last = steps === 1 ? 'the last step is' : `the last ${steps} steps are`;
   const times = factor >= 0.1 && factor < 100 ? factor.toFixed(1) : factor.toPrecision(2);
   return `${last} ${times} times what was expected: the interval holds both that it stays so and that it is over`;

@@ -1,4 +1,4 @@
-import type { Said } from './backtest.ts';
+import type { PredictedPaths } from './backtest.ts';
 import type { Tried } from './choice.ts';
 import { type Fold, type Margin, pointMargins, sumMargins } from './intervals.ts';
 import type { Past } from './models.ts';
@@ -35,10 +35,10 @@ function sharesOf({ factors, values }: Past, horizon: number): number[] {
 }
 
 /** A forecast that is made, or could have been made, `back` steps before the end of the series. */
-export interface Stand {
+export interface MarginInputs {
   readonly back: number;
   readonly past: Past;
-  readonly chosen: Said;
+  readonly chosen: PredictedPaths;
 }
 
 /**
@@ -46,7 +46,12 @@ export interface Stand {
  * third of what counts is what the chosen model erred, and the rest what the models erred that would have been chosen at
  * those origins, which knew less.
  */
-export function marginsFor({ back, past, chosen }: Stand, tried: Tried, horizon: number, level: number): Margins {
+export function marginsFor(
+  { back, past, chosen }: MarginInputs,
+  tried: Tried,
+  horizon: number,
+  level: number,
+): Margins {
   const [ofPoints, ofSums]: [Fold[], Fold[]] = [[], []];
   const stride = tried.origins[0]?.back ?? 1;
   for (const [index, origin] of tried.origins.entries()) {

@@ -16,7 +16,7 @@ export interface GivenSeries {
 
 const columns = ['id', 'timestamp', 'value'] as const;
 /** Mistakes that are told; of more only the number is. */
-const toldProblems = 20;
+const maxProblemsShown = 20;
 /** More rows than this do not fit into the memory that a command may take. */
 const mostRows = 20_000_000;
 const mostRecordBytes = 65_536;
@@ -54,7 +54,7 @@ class Problems {
   }
   add(line: number, words: string): void {
     this.#count += 1;
-    if (this.#told.length < toldProblems) this.#told.push(`${this.#path}:${line}: ${words}`);
+    if (this.#told.length < maxProblemsShown) this.#told.push(`${this.#path}:${line}: ${words}`);
   }
   /** Throws where there was one. */
   check(): void {

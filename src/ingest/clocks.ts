@@ -2,7 +2,7 @@ import { clockToleranceMs } from '../effects.ts';
 import { PlatformError } from '../errors.ts';
 import { type Client, type Clocks, operations } from '../platform/index.ts';
 import { describeSpan, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
-import type { CoveredPiece } from '../warehouse/index.ts';
+import type { CoveredWindow } from '../warehouse/index.ts';
 import type { IngestRequest, IngestTools } from './tools.ts';
 
 /**
@@ -25,7 +25,7 @@ export function claimedBefore(now: Instant, platformAt: Instant | undefined, lag
  */
 export async function correctFalseClaims(
   account: string,
-  covered: readonly CoveredPiece[],
+  covered: readonly CoveredWindow[],
   client: Client,
   { runNumber }: IngestRequest,
   { warehouse, effects, signal }: IngestTools,

@@ -11,7 +11,7 @@ import {
 import { coverWindows, planWindows, type Role } from '../fetch/index.ts';
 import { type Client, discoverAccounts, discoverHistoryStart, metricsLimits } from '../platform/index.ts';
 import { floorHour, floorMonth, formatInstant, formatWindow, hourMs, type Instant, type Window } from '../time.ts';
-import type { CoveredPiece, TotalDecimals, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
+import type { CoveredWindow, TotalDecimals, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
 import { correctFalseClaims, openRunClock, type RunClock, reportClock } from './clocks.ts';
 import { type ListingSummary, readInventory } from './inventory.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
@@ -168,7 +168,7 @@ async function ingestAccount(
 function note({ progress, tools }: AccountIngest, error: CostbookError): void {
   progress.errors.push(error.message);
   progress.codes.push(error.exitCode);
-  tools.effects.log.warn('account is not up to date', { account: progress.account, because: error.message });
+  tools.effects.log.warn('account is not up to date', { account: progress.account, reason: error.message });
 }
 
 /** What the books hold of an account before anything is fetched, and since when its books begin. */
@@ -188,7 +188,7 @@ async function startAccount(ingest: AccountIngest, now: Instant): Promise<Accoun
   const counted = countingClient(client, () => (progress.requests.new += 1));
   const before = await warehouse.accountLedger(account);
   // An account without any cost so far is asked again where its history begins: the answer may be another by now.
-  const knownStart = before?.hasAmounts ? before.historyStart : undefined;
+  const knownStart = before?.hasHourlyCosts ? before.historyStart : undefined;
   const historyStart = config.since ?? knownStart ?? (await findHistoryStart(counted, account, floorHour(now), tools));
   const { settleDays, lagHours, proofTolerance } = request.config;
   const facts = { account, name: config.name, historyStart, settleDays, lagHours };
@@ -211,9 +211,9 @@ async function fetchAccount(ingest: AccountIngest): Promise<void> {
   const { account } = progress;
   const now = effects.now();
   const start = await startAccount(ingest, now);
-  let covered = await warehouse.coveredPieces(account);
+  let covered = await warehouse.coveredWindows(account);
   if (await correctFalseClaims(account, covered, counted, request, tools)) {
-    covered = await warehouse.coveredPieces(account);
+    covered = await warehouse.coveredWindows(account);
   }
   // A run that is to look at a part of the hours only, or at everything again, has no question about the past.
   const isWhole = request.from === undefined && request.to === undefined && !request.refetch;
@@ -242,7 +242,7 @@ async function fetchAndVerify(
   ingest: AccountIngest,
   start: AccountStart & {
     readonly now: Instant;
-    readonly covered: readonly CoveredPiece[];
+    readonly covered: readonly CoveredWindow[];
     readonly past: PastVerification | undefined;
   },
 ): Promise<void> {
@@ -390,8 +390,8 @@ async function findHistoryStart(
 
 /** What failed first for an account, in a sentence; undefined where nothing did. */
 function whatFailed(summary: AccountSummary, tools: IngestTools): string | undefined {
-  const because = firstError([summary]);
-  return because && tools.redact(because);
+  const reason = firstError([summary]);
+  return reason && tools.redact(reason);
 }
 
 /** The message of the first error of any account, for the run's row. */
@@ -400,6 +400,6 @@ export function firstError(summaries: readonly AccountSummary[]): string | undef
   if (failed === undefined) return undefined;
   const [first] = failed.unproven;
   return (
-    failed.errors[0] ?? (first && `account ${failed.account}, window ${formatWindow(first.window)}: ${first.because}`)
+    failed.errors[0] ?? (first && `account ${failed.account}, window ${formatWindow(first.window)}: ${first.reason}`)
   );
 }

@@ -8,7 +8,7 @@ import { countingClient, type IngestRequest, type IngestTools } from './tools.ts
 /** What came of one listing. */
 export type ListingSummary = Pick<
   ListingFacts,
-  'tokenWorkspace' | 'resourceType' | 'outcome' | 'because' | 'resources' | 'opened' | 'ended' | 'requests'
+  'tokenWorkspace' | 'resourceType' | 'outcome' | 'reason' | 'resources' | 'opened' | 'ended' | 'requests'
 >;
 
 /** With which token listings are read, and for which workspaces they are believed. */
@@ -68,7 +68,7 @@ export async function readInventory(
         const found =
           gaveUp === undefined
             ? await readListing(key, listing, reader, reading, stage, request, tools)
-            : { ...nothing, outcome: 'failed' as const, because: gaveUp, isHopeless: true };
+            : { ...nothing, outcome: 'failed' as const, reason: gaveUp, isHopeless: true };
         if (found.isHopeless) gaveUp ??= 'not fetched, as an earlier listing failed';
         const { isHopeless: _, ...summary } = { ...key, ...found, requests: requests - before };
         const { runNumber } = request;
@@ -86,7 +86,7 @@ export async function readInventory(
 const nothing = { resources: 0, opened: 0, ended: 0 };
 
 /** What came of a listing; `isHopeless` where every other one would meet the same. */
-type Found = Pick<ListingFacts, 'outcome' | 'because' | 'resources' | 'opened' | 'ended'> & {
+type Found = Pick<ListingFacts, 'outcome' | 'reason' | 'resources' | 'opened' | 'ended'> & {
   readonly isHopeless: boolean;
 };
 
@@ -121,8 +121,8 @@ async function readListing(
   } catch (error) {
     const failure = failureOf(error);
     if (failure === undefined) throw error;
-    await tell(failure.outcome, failure.because, key, tools);
-    return { ...nothing, ...failure, because: tools.redact(failure.because) };
+    await tell(failure.outcome, failure.reason, key, tools);
+    return { ...nothing, ...failure, reason: tools.redact(failure.reason) };
   }
   const told = { about, resourceType: listing.resourceType };
   if (strange.size > 0) {
@@ -140,36 +140,36 @@ async function readListing(
     runNumber: request.runNumber,
     seenAt: await tools.warehouse.seenAt(tools.effects.now()),
     isWhole: doubt === undefined,
-    acceptShrunk: request.acceptSight,
+    acceptShrunk: request.acceptReducedAccess,
   });
   const { resources, opened, ended } = written;
   const outcome = doubt !== undefined ? 'partial' : written.isShrunk ? 'shrunk' : 'read';
-  const because = written.isShrunk
-    ? `it lists ${resources} where ${written.known} were known; what is missing is kept; if it is gone run "costbook ingest --accept-sight" once, else see what the token may read`
+  const reason = written.isShrunk
+    ? `it lists ${resources} where ${written.known} were known; what is missing is kept; if it is gone run "costbook ingest --accept-reduced-access" once, else see what the token may read`
     : doubt;
-  if (because !== undefined) await tell(outcome, because, key, tools);
-  return { outcome, because: because && tools.redact(because), resources, opened, ended, isHopeless: false };
+  if (reason !== undefined) await tell(outcome, reason, key, tools);
+  return { outcome, reason: reason && tools.redact(reason), resources, opened, ended, isHopeless: false };
 }
 
 /** What a failure means for a listing; undefined where it is none of the platform's. */
-function failureOf(error: unknown): { outcome: ListingOutcome; because: string; isHopeless: boolean } | undefined {
+function failureOf(error: unknown): { outcome: ListingOutcome; reason: string; isHopeless: boolean } | undefined {
   if (error instanceof PlatformError) {
     const { status } = error;
     const isRefused = status !== undefined && [401, 403, 404].includes(status);
     // What the client tried again until it gave up, or could not even send.
     const isHopeless = status === undefined || status === 429 || status >= 500;
-    return { outcome: isRefused ? 'refused' : 'failed', because: error.message, isHopeless };
+    return { outcome: isRefused ? 'refused' : 'failed', reason: error.message, isHopeless };
   }
-  if (error instanceof RefusedAnswerError) return { outcome: 'failed', because: error.message, isHopeless: false };
+  if (error instanceof RefusedAnswerError) return { outcome: 'failed', reason: error.message, isHopeless: false };
   // No token is to be had: nothing can be asked at all.
-  if (error instanceof UsageError) return { outcome: 'failed', because: error.message, isHopeless: true };
+  if (error instanceof UsageError) return { outcome: 'failed', reason: error.message, isHopeless: true };
   return undefined;
 }
 
 /** Warns of a listing that is not as it should be; what is refused night after night is a warning once. */
-async function tell(outcome: ListingOutcome, because: string, key: ListingKey, tools: IngestTools): Promise<void> {
+async function tell(outcome: ListingOutcome, reason: string, key: ListingKey, tools: IngestTools): Promise<void> {
   const { log } = tools.effects;
-  const fields = { account: key.account, resourceType: key.resourceType, because };
+  const fields = { account: key.account, resourceType: key.resourceType, reason };
   if (outcome !== 'refused') log.warn(`listing is ${outcome === 'failed' ? 'not read' : outcome}`, fields);
   else if ((await tools.warehouse.lastListingOutcome(key)) === 'refused') log.info('listing is refused', fields);
   else log.warn('listing is refused and left; costs of its resources have no labels', fields);

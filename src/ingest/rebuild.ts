@@ -7,12 +7,12 @@ import {
   DamagedPageError,
   damagedPages,
   describeLoad,
-  type LandedLoad,
   type LandedLoss,
   missingPages,
-  openLandedAnswers,
+  openLandingReader,
   parseWindow,
-  readLandedLoads,
+  readStoredLoads,
+  type StoredLoad,
 } from '../fetch/index.ts';
 import { shellWord } from '../shell-word.ts';
 import { formatInstant, formatWindow, unionWindows, type Window } from '../time.ts';
@@ -99,8 +99,8 @@ function isDamagedPage(error: unknown): boolean {
 type Loss = Omit<LandedLoss, 'place'>;
 
 interface Answers {
-  readonly loads: readonly LandedLoad[];
-  readonly withAnswers: ReadonlySet<LandedLoad>;
+  readonly loads: readonly StoredLoad[];
+  readonly withAnswers: ReadonlySet<StoredLoad>;
   /** Reads every page and returns the error that names all losses. */
   reportDamage(): Promise<UnprovenError>;
 }
@@ -117,13 +117,13 @@ async function findAnswers({
   throughLoad: number | undefined;
   loadsInBooks: () => Promise<readonly LoadInBooks[]>;
 }): Promise<Answers> {
-  const landed = await readLandedLoads(root);
+  const stored = await readStoredLoads(root);
   const inBooks = new Map((await loadsInBooks()).map((load) => [load.loadNumber, load]));
   const last =
-    throughLoad ?? [landed.loads.at(-1)?.record.loadNumber ?? 0, ...inBooks.keys()].reduce((a, b) => Math.max(a, b));
+    throughLoad ?? [stored.loads.at(-1)?.record.loadNumber ?? 0, ...inBooks.keys()].reduce((a, b) => Math.max(a, b));
   const isWanted = (number: number) => number > first && number <= last;
-  const loads = landed.loads.filter(({ record }) => isWanted(record.loadNumber));
-  const folders = landed.losses.filter(({ loadNumber }) => isWanted(loadNumber));
+  const loads = stored.loads.filter(({ record }) => isWanted(record.loadNumber));
+  const folders = stored.losses.filter(({ loadNumber }) => isWanted(loadNumber));
   const present = new Set([...loads.map(({ record }) => record.loadNumber), ...folders.map((loss) => loss.loadNumber)]);
   const losses: Loss[] = [...folders];
   for (let number = first + 1; number <= last; number += 1) {
@@ -131,11 +131,11 @@ async function findAnswers({
     const problem = 'its folder is missing';
     losses.push({ loadNumber: number, account: undefined, window: undefined, problem, remedy: undefined });
   }
-  const withAnswers = new Set<LandedLoad>();
+  const withAnswers = new Set<StoredLoad>();
   for (const load of loads) {
     const missing = await missingPages(root, load);
     if (missing.length === 0) withAnswers.add(load);
-    else if (load.record.proofs === null) {
+    else if (load.record.reconciliations === null) {
       losses.push(
         lossOf(load, `${missing.length} of ${load.pages.length} pages are missing, beginning with ${missing[0]}`),
       );
@@ -144,7 +144,7 @@ async function findAnswers({
   async function reportDamage(): Promise<UnprovenError> {
     const all = [...losses];
     for (const load of loads) {
-      const isNeeded = withAnswers.has(load) || load.record.proofs === null;
+      const isNeeded = withAnswers.has(load) || load.record.reconciliations === null;
       const [damaged, ...more] = isNeeded ? await damagedPages(root, load) : [];
       if (damaged === undefined) continue;
       const others = more.length === 0 ? '' : `, and ${more.length} more of its pages`;
@@ -176,7 +176,7 @@ export async function withLandingLosses(
   }
 }
 
-function lossOf({ record, account, window }: LandedLoad, problem: string): Loss {
+function lossOf({ record, account, window }: StoredLoad, problem: string): Loss {
   return { loadNumber: record.loadNumber, account, window, problem, remedy: undefined };
 }
 
@@ -248,7 +248,7 @@ async function refetchCommands(project: string, range: string): Promise<string[]
 
 /** Reads a load's answers into the stage, and compares them, as when they came from the platform. */
 async function readAgain(
-  load: LandedLoad,
+  load: StoredLoad,
   {
     landingRoot,
     stage,
@@ -258,7 +258,7 @@ async function readAgain(
   }: { landingRoot: string; stage: Stage; queries: LimitFunction; log: Log; signal: AbortSignal },
 ): Promise<void> {
   const { account, window, record } = load;
-  const answers = openLandedAnswers(landingRoot, load);
+  const answers = openLandingReader(landingRoot, load);
   const known = {
     decimals: record.known.decimals,
     agreedTolerance: record.known.agreedTolerance ?? undefined,
@@ -281,12 +281,12 @@ async function readAgain(
     const unasked = answers.unasked();
     if (unasked.length > 0)
       throw new UnprovenError(`it was asked for ${unasked.join(', ')}, which is not asked for now`);
-    if (read.because !== undefined) throw new UnprovenError(`it does not prove any more: ${read.because}`);
+    if (read.reason !== undefined) throw new UnprovenError(`it does not prove any more: ${read.reason}`);
   });
 }
 
 /** Runs work on a landed load; whatever is wrong with its answers, no platform is at fault now. */
-async function blaming(load: LandedLoad, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+async function blaming(load: StoredLoad, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
@@ -299,29 +299,32 @@ async function blaming(load: LandedLoad, signal: AbortSignal, work: () => Promis
 }
 
 /** Writes a load that changed nothing from what its `load.json` says: its answers need not be there. */
-async function repeatLoad(load: LandedLoad, stage: Stage): Promise<void> {
+async function repeatLoad(load: StoredLoad, stage: Stage): Promise<void> {
   const { account, window, record } = load;
   await stage.begin(account, window);
   stage.readAs(record.role);
   const written: LoadWritten = {
     outcome: record.outcome,
-    amounts: record.amounts,
+    rowCount: record.rowCount,
     restated: record.restated,
     cost: record.cost,
-    pieces: record.covered.map((piece) => ({ window: parseWindow(piece.window), role: piece.role })),
+    coveredWindows: record.covered.map((part) => ({ window: parseWindow(part.window), role: part.role })),
     // JSON leaves out what is undefined.
-    proofs: (record.proofs ?? []).map((proof) => ({ ...proof, billingDimension: proof.billingDimension })),
+    reconciliations: (record.reconciliations ?? []).map((reconciliation) => ({
+      ...reconciliation,
+      billingDimension: reconciliation.billingDimension,
+    })),
   };
   await stage.repeat(factsOf(load), written, load.place);
 }
 
-function factsOf({ record }: LandedLoad): LoadFacts {
-  const { loadNumber, runNumber, reading, reason, requests, pagesRead, queries, claimedEnd } = record;
+function factsOf({ record }: StoredLoad): LoadFacts {
+  const { loadNumber, runNumber, attempt, reason, requests, pagesRead, queries, claimedEnd } = record;
   const { seenAt, platformAt } = record;
   return {
     loadNumber,
     runNumber,
-    reading,
+    attempt,
     reason,
     requests,
     pages: pagesRead,

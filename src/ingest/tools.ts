@@ -1,6 +1,6 @@
 import type { AccountConfig, Config } from '../config/index.ts';
 import type { Effects } from '../effects.ts';
-import type { Landing } from '../fetch/index.ts';
+import type { LandingWriter } from '../fetch/index.ts';
 import type { Client } from '../platform/index.ts';
 import type { Instant } from '../time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
@@ -14,14 +14,14 @@ export interface IngestRequest {
   /** Fetch everything in the range again, also what is there and settled. */
   readonly refetch: boolean;
   /** A token that sees less than before is meant to. */
-  readonly acceptSight: boolean;
+  readonly acceptReducedAccess: boolean;
   readonly runNumber: number;
 }
 
 /** Where an ingest works and what it may touch. */
 export interface IngestTools {
   readonly warehouse: Warehouse;
-  readonly landing: Landing;
+  readonly landing: LandingWriter;
   openClient(account: AccountConfig): Client;
   readonly effects: Effects;
   readonly signal: AbortSignal;

@@ -4,12 +4,12 @@ import { PlatformError, UnprovenError } from '../errors.ts';
 import {
   askQuery,
   bucketsOf,
-  type CoveredPiece,
+  type CoveredWindow,
   daysQueries,
   daysQuery,
   everyDay,
   monthsQueries,
-  type PastStretch,
+  type PastWindow,
   type Purpose,
   type Query,
   type Role,
@@ -33,19 +33,19 @@ import {
   groupsByWorkspace,
   type PastComparison,
   type PastDifference,
-  type PastQuestion,
+  type PastQuery,
   seriesLives,
   seriesVerified,
   type TotalsKnown,
   type Verification,
 } from '../warehouse/index.ts';
 import type { IngestRequest, IngestTools } from './tools.ts';
-import { askAboutRole } from './windows.ts';
+import { checkRoleChange } from './windows.ts';
 
 /** Days on which the platform has to tell less than the books, and the share of their cost, to be a question of sight. */
-const sightDays = 3;
-const sightShareOfDays = 0.8;
-const sightShareOfCost = 0.7;
+const accessDays = 3;
+const accessShareOfDays = 0.8;
+const accessShareOfCost = 0.7;
 
 /** Compares the settled past with the platform's own totals; what it finds is read again in detail by its caller. */
 export interface PastVerification {
@@ -71,7 +71,7 @@ export interface PastVerification {
 
 /** A question with what its last comparison found. */
 interface Asked {
-  readonly question: PastQuestion;
+  readonly question: PastQuery;
   readonly query: Query;
   comparison: PastComparison;
 }
@@ -79,7 +79,7 @@ interface Asked {
 /** What opens the verification of an account's past. */
 export interface PastOptions {
   readonly account: string;
-  readonly covered: readonly CoveredPiece[];
+  readonly covered: readonly CoveredWindow[];
   /** Counts its requests. */
   readonly client: Client;
   readonly known: TotalsKnown;
@@ -138,10 +138,10 @@ async function verifyDays(past: Past): Promise<Window[]> {
     if (!(byWorkspace && error instanceof PlatformError && error.status === 403)) throw error;
     // Refused by workspace alone, or altogether? Only the first is another role.
     const asMember = await askAll(past, daysQueries(days, 'member', groups).queries);
-    askAboutRole(account, 'admin', 'member', request.acceptSight);
+    checkRoleChange(account, 'admin', 'member', request.acceptReducedAccess);
     return asMember;
   });
-  if (!request.acceptSight) refuseReducedTotals(account, await verification.totals(sightDays));
+  if (!request.acceptReducedAccess) refuseReducedTotals(account, await verification.totals(accessDays));
   past.asked.push(...found);
   return differingDays(past, found);
 }
@@ -195,10 +195,10 @@ async function confirm(past: Past): Promise<void> {
     const seenAt = await tools.warehouse.seenAt(tools.effects.now());
     const found = contradictionsOf(question, query, settledPart(past, question, after)).map((one) => ({
       ...one,
-      because: tools.redact(one.because),
+      reason: tools.redact(one.reason),
     }));
-    for (const { window, because } of found) {
-      tools.effects.log.warn('the past is unproven', { account, window: formatWindow(window), because });
+    for (const { window, reason } of found) {
+      tools.effects.log.warn('the past is unproven', { account, window: formatWindow(window), reason });
     }
     await verification.recordAsked(question, found, { runNumber: request.runNumber, seenAt });
   }
@@ -210,19 +210,19 @@ function settledDaysOf({ covered, lastHour, request }: Past, verifyDays: number)
 }
 
 /** Asks a query and compares its answer; an answer that contradicts itself is asked for once more. */
-async function ask(past: Past, query: Query, reading: number): Promise<Asked> {
+async function ask(past: Past, query: Query, attempt: number): Promise<Asked> {
   const { account, client, tools, verification } = past;
   past.questions += 1;
   const question = questionOf(query, past.questions);
   const sink = await verification.addQuestion(question);
   const { effects, signal } = tools;
-  await askQuery({ account, query, client, landing: notLanded, sink, log: effects.log, signal });
-  const comparison = await compare(past, question, reading);
-  if (comparison.answerFault === undefined || reading > 1) return { question, query, comparison };
-  return ask(past, query, reading + 1);
+  await askQuery({ account, query, client, landing: withoutLanding, sink, log: effects.log, signal });
+  const comparison = await compare(past, question, attempt);
+  if (comparison.answerFault === undefined || attempt > 1) return { question, query, comparison };
+  return ask(past, query, attempt + 1);
 }
 
-function questionOf(query: Query, number: number): PastQuestion {
+function questionOf(query: Query, number: number): PastQuery {
   const has = (dimension: GroupByDimension) => query.groupBy.includes(dimension);
   return {
     number,
@@ -241,11 +241,11 @@ function questionOf(query: Query, number: number): PastQuestion {
   };
 }
 
-function compare(past: Past, question: PastQuestion, reading: number): Promise<PastComparison> {
+function compare(past: Past, question: PastQuery, attempt: number): Promise<PastComparison> {
   const { request, tools, verification } = past;
   return past.oneAtATime(async () => {
     const seenAt = await tools.warehouse.seenAt(tools.effects.now());
-    return verification.compare(question, { runNumber: request.runNumber, reading, seenAt });
+    return verification.compare(question, { runNumber: request.runNumber, attempt, seenAt });
   });
 }
 
@@ -276,7 +276,7 @@ async function askRecorded(past: Past): Promise<Asked[]> {
 }
 
 /** Whether an answer to a question says all that a contradiction on record is about. */
-function includesQuestion(question: PastQuestion, recorded: ContradictedQuestion): boolean {
+function includesQuestion(question: PastQuery, recorded: ContradictedQuestion): boolean {
   return (
     question.purpose === recorded.purpose &&
     question.unit === recorded.unit &&
@@ -310,7 +310,7 @@ async function narrow(past: Past, { query, comparison }: Asked): Promise<Asked[]
 /** Throws UnprovenError where the platform shows only a part of what it showed before. */
 function refuseReducedTotals(account: string, totals: ComparedTotals): void {
   const { ours, theirs, days, lowerDays, workspacesGone } = totals;
-  const isLess = days >= sightDays && lowerDays >= days * sightShareOfDays && theirs < ours * sightShareOfCost;
+  const isLess = days >= accessDays && lowerDays >= days * accessShareOfDays && theirs < ours * accessShareOfCost;
   if (!isLess && workspacesGone.length === 0) return;
   const what = isLess
     ? `over ${days} settled days with cost the platform shows ${theirs.toFixed(2)} USD, and the books hold ` +
@@ -318,7 +318,7 @@ function refuseReducedTotals(account: string, totals: ComparedTotals): void {
     : `the platform shows no cost any more, on any settled day, of ${workspacesGone.join(', ')}`;
   throw new UnprovenError(
     `account ${account}: ${what}. Nothing was changed. Does the token see less than before? If so, give the account ` +
-      'one that sees all of it; if the platform did restate so much, run "costbook ingest --accept-sight" once',
+      'one that sees all of it; if the platform did restate so much, run "costbook ingest --accept-reduced-access" once',
   );
 }
 
@@ -329,7 +329,7 @@ function differingDays({ account, tools }: Past, found: readonly Asked[]): Windo
       tools.effects.log.warn('the past is not what it was; it is read again', {
         account,
         window: formatWindow(question.window),
-        because: describe(question, difference),
+        reason: describe(question, difference),
       });
     }
   }
@@ -337,14 +337,14 @@ function differingDays({ account, tools }: Past, found: readonly Asked[]): Windo
 }
 
 /** A comparison without months that are not settled: their last hours may have changed, so the next run asks again. */
-function settledPart({ account, tools, until }: Past, question: PastQuestion, found: PastComparison): PastComparison {
+function settledPart({ account, tools, until }: Past, question: PastQuery, found: PastComparison): PastComparison {
   if (question.purpose !== 'months') return found;
   const young = question.buckets.filter(({ end }) => end > until).map(({ start }) => start);
   const [first] = found.differences.filter(({ bucketStart }) => young.includes(bucketStart));
   if (first !== undefined) {
     tools.effects.log.info('a month that is not settled does not meet its total yet; the next run asks again', {
       account,
-      because: describe(question, first),
+      reason: describe(question, first),
     });
   }
   return { ...found, differences: found.differences.filter(({ bucketStart }) => !young.includes(bucketStart)) };
@@ -354,38 +354,38 @@ function settledPart({ account, tools, until }: Past, question: PastQuestion, fo
 export async function tonightsSeries(
   connection: Connection,
   account: string,
-  stretches: readonly Window[],
+  parts: readonly Window[],
   deepVerifyPages: number,
   role: Role | undefined,
 ): Promise<Query[]> {
-  const past: PastStretch[] = [];
-  for (const window of stretches) {
+  const past: PastWindow[] = [];
+  for (const window of parts) {
     past.push({ window, ...(await seriesLives(connection, account, window, role === 'admin')) });
   }
   return seriesQueries(past, await seriesVerified(connection, account), deepVerifyPages, role);
 }
 
 /** What an answer that was compared last contradicts: the books, by billing dimension, or itself. */
-function contradictionsOf(question: PastQuestion, query: Query, found: PastComparison): Contradiction[] {
+function contradictionsOf(question: PastQuery, query: Query, found: PastComparison): Contradiction[] {
   if (found.answerFault !== undefined) {
-    return [{ billingDimension: query.billingDimension, window: query.window, because: found.answerFault }];
+    return [{ billingDimension: query.billingDimension, window: query.window, reason: found.answerFault }];
   }
   const dimensions = [...new Set(found.differences.map(({ billingDimension }) => billingDimension))];
   return dimensions.flatMap((billingDimension) => {
     const own = found.differences.filter((difference) => difference.billingDimension === billingDimension);
     const [largest] = own;
     if (largest === undefined) return [];
-    const because =
+    const reason =
       `${describe(question, largest)}; the platform's hours and its ${question.unit}s contradict each other; the books keep ` +
       'the hours, and the next ingest asks again';
-    return bucketsIn(query, own).map((window) => ({ billingDimension, window, because }));
+    return bucketsIn(query, own).map((window) => ({ billingDimension, window, reason }));
   });
 }
 
 /** Answers that only verify are not loaded: what stays of them is their proof. */
-const notLanded = { page: async () => undefined, restart: async () => undefined };
+const withoutLanding = { page: async () => undefined, restart: async () => undefined };
 
-function isPastPurpose(purpose: Purpose): purpose is PastQuestion['purpose'] {
+function isPastPurpose(purpose: Purpose): purpose is PastQuery['purpose'] {
   return purpose === 'days' || purpose === 'names' || purpose === 'months';
 }
 
@@ -401,7 +401,7 @@ function only(values: readonly (string | undefined)[]): string | undefined {
   return distinct.size === 1 ? values[0] : undefined;
 }
 
-function describe(question: PastQuestion, difference: PastDifference): string {
+function describe(question: PastQuery, difference: PastDifference): string {
   const { billingDimension, workspace, resourceType, resourceName, resourceUuid, bucketStart } = difference;
   const group = [
     billingDimension ?? 'no billing dimension',

@@ -1,3 +1,4 @@
+import { checkWords } from '../check-codes.ts';
 import { plainDecimal } from '../decimals.ts';
 import type { Log } from '../effects.ts';
 import { PlatformError } from '../errors.ts';
@@ -14,7 +15,7 @@ import {
   typesQuery,
 } from '../fetch/index.ts';
 import { formatWindow, type Instant, type Window } from '../time.ts';
-import type { DifferingHours, LoadedQuery, Proof, Stage, TotalsKnown } from '../warehouse/index.ts';
+import type { DifferingHours, LoadedQuery, Reconciliation, Stage, TotalsKnown } from '../warehouse/index.ts';
 
 /** So many questions of one kind cost more calls than one about everything, which is one page or two. */
 const manyQuestions = 3;
@@ -53,7 +54,7 @@ export interface WindowRead {
   readonly role: Role;
   readonly queries: readonly LoadedQuery[];
   /** What did not prove; undefined where everything did. */
-  readonly because: string | undefined;
+  readonly reason: string | undefined;
   /** The first hour in which rows and control differ. */
   readonly firstUnprovenHour: Instant | undefined;
   /** Whether the platform was known to leave out what the pages lack. */
@@ -74,7 +75,7 @@ export async function readWindow(reading: WindowReading): Promise<WindowRead> {
   if (role === 'admin') await reader.readResiduals();
   else await reading.exclusively(() => reading.stage.takeDetail());
   const short = await reader.repairGaps(role);
-  return reader.prove(role, short);
+  return reader.reconcile(role, short);
 }
 
 /** One window on its way into the stage: what was asked of it so far. */
@@ -152,15 +153,15 @@ class WindowReader {
   }
 
   /** Compares what was read with the platform's totals. */
-  async prove(role: Role, short: readonly string[]): Promise<WindowRead> {
+  async reconcile(role: Role, short: readonly string[]): Promise<WindowRead> {
     const { stage, exclusively, known } = this.#reading;
     return exclusively(async () => {
       const leavesOut = this.#reading.leavesOut(short);
-      const { proofs, leftOut, differing } = await stage.prove(known, leavesOut);
+      const { reconciliations, leftOut, differing } = await stage.reconcile(known, leavesOut);
       return {
         role,
         queries: this.#answered,
-        because: describeFailures(proofs, differing),
+        reason: describeFailures(reconciliations, differing),
         firstUnprovenHour: differing.length === 0 ? undefined : Math.min(...differing.map(({ span }) => span.start)),
         leavesOut,
         leftOut: leftOut ? short : [],
@@ -262,14 +263,17 @@ class WindowReader {
 }
 
 /** The checks that did not hold: found in the rows, expected by the platform's totals. Undefined where all hold. */
-function describeFailures(proofs: readonly Proof[], differing: readonly DifferingHours[]): string | undefined {
-  const failed = proofs.filter((proof) => !proof.proven);
+function describeFailures(
+  reconciliations: readonly Reconciliation[],
+  differing: readonly DifferingHours[],
+): string | undefined {
+  const failed = reconciliations.filter((reconciliation) => !reconciliation.proven);
   if (failed.length === 0) return undefined;
-  const told = failed.slice(0, 3).map((proof) => {
-    const of = proof.billingDimension === undefined ? '' : ` in ${proof.billingDimension}`;
+  const told = failed.slice(0, 3).map((reconciliation) => {
+    const of = reconciliation.billingDimension === undefined ? '' : ` in ${reconciliation.billingDimension}`;
     return (
-      `check "${proof.compared}"${of} (${proof.measure}): found ${trim(proof.ours)}, expected ${trim(proof.theirs)}, ` +
-      `difference ${trim(proof.difference)}, rounding explains ${plainDecimal(Number(proof.tolerance.toPrecision(3)))}`
+      `check "${checkWords(reconciliation.checkCode)}"${of} (${reconciliation.measure}): found ${trim(reconciliation.ours)}, expected ${trim(reconciliation.theirs)}, ` +
+      `difference ${trim(reconciliation.difference)}, rounding explains ${plainDecimal(Number(reconciliation.tolerance.toPrecision(3)))}`
     );
   });
   const more = failed.length > told.length ? `; and ${failed.length - told.length} more` : '';

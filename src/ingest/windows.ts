@@ -7,8 +7,8 @@ import { dayMs, floorHour, formatWindow, type Instant } from '../time.ts';
 import type { LoadResult, Stage, TotalDecimals, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
 import { believedClock, claimedBefore, type RunClock } from './clocks.ts';
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
-import { openTurns } from './turns.ts';
 import { readWindow, type WindowRead } from './window.ts';
+import { openWindowLimiter } from './window-limiter.ts';
 
 /** Windows failing at the transport one after another before the platform is taken to be down. */
 const maxFailuresInARow = 3;
@@ -30,8 +30,8 @@ interface WindowsResult {
 }
 
 /** A window that was read and did not prove. */
-interface Unproved {
-  readonly because: string;
+interface NotReconciled {
+  readonly reason: string;
   /** Before this hour everything was met, as far as is known. */
   readonly provesBefore: Instant;
 }
@@ -97,7 +97,7 @@ class WindowsIngest {
   readonly #leftOut: Set<string>;
   readonly #claimedEnd: Instant;
   readonly #settledEnd: Instant;
-  readonly #turns: ReturnType<typeof openTurns>;
+  readonly #limiter: ReturnType<typeof openWindowLimiter>;
   readonly #abort = new AbortController();
   readonly #signal: AbortSignal;
   readonly #unknown: ReturnType<typeof unknownsReporter>;
@@ -122,7 +122,7 @@ class WindowsIngest {
     this.#leftOut = leftOut;
     this.#claimedEnd = claimedBefore(seenNow, undefined, lagHours);
     this.#settledEnd = floorHour(now) - settleDays * dayMs;
-    this.#turns = openTurns(concurrency + pagesAhead);
+    this.#limiter = openWindowLimiter(concurrency + pagesAhead);
     this.#signal = AbortSignal.any([tools.signal, this.#abort.signal]);
     this.#unknown = unknownsReporter(tools.effects, account);
     const warehouseQueue = pLimit(1); // DuckDB has one writer, and four busy queries would starve DNS and files
@@ -167,7 +167,7 @@ class WindowsIngest {
     this.#signal.throwIfAborted();
     const stage = this.#idleStages.pop() ?? (await warehouse.openStage());
     try {
-      const outcome = await this.#attemptAll(plan, rank, stage);
+      const outcome = await this.#tryWindowRepeatedly(plan, rank, stage);
       this.#failuresInARow = 0;
       await this.#exclusively(() => this.#record(plan, stage, outcome));
     } catch (error) {
@@ -186,56 +186,61 @@ class WindowsIngest {
    * Reads a window until it proves: once, once more, and where only young hours stand in the way, without them, since
    * their numbers may be changing while they are read. They are missing then, and the next run asks for them.
    */
-  async #attemptAll(plan: PlannedWindow, rank: number, stage: Stage): Promise<Outcome> {
+  async #tryWindowRepeatedly(plan: PlannedWindow, rank: number, stage: Stage): Promise<Outcome> {
     const { window } = plan;
-    const first = await this.#attempt(plan, rank, stage, 1);
-    if (!isUnproved(first)) return { load: first, unproven: undefined };
+    const first = await this.#tryWindow(plan, rank, stage, 1);
+    if (!isNotReconciled(first)) return { load: first, unproven: undefined };
     this.#options.tools.effects.log.warn('window does not prove; it is asked again', {
       account: this.#options.account,
       window: formatWindow(window),
-      because: first.because,
+      reason: first.reason,
     });
-    const second = await this.#attempt(plan, rank, stage, 2);
-    if (!isUnproved(second)) return { load: second, unproven: undefined };
+    const second = await this.#tryWindow(plan, rank, stage, 2);
+    if (!isNotReconciled(second)) return { load: second, unproven: undefined };
     const end = Math.min(window.end, Math.max(window.start, second.provesBefore));
     if (end >= window.end || end < this.#settledEnd) {
-      return { load: undefined, unproven: { window, because: second.because, isYoung: false } };
+      return { load: undefined, unproven: { window, reason: second.reason, isYoung: false } };
     }
-    const young = { window: { start: end, end: window.end }, because: second.because, isYoung: true };
+    const young = { window: { start: end, end: window.end }, reason: second.reason, isYoung: true };
     if (end === window.start) return { load: undefined, unproven: young };
-    const shortened = await this.#attempt({ ...plan, window: { start: window.start, end } }, rank, stage, 3);
-    return isUnproved(shortened)
-      ? { load: undefined, unproven: { window, because: shortened.because, isYoung: false } }
+    const shortened = await this.#tryWindow({ ...plan, window: { start: window.start, end } }, rank, stage, 3);
+    return isNotReconciled(shortened)
+      ? { load: undefined, unproven: { window, reason: shortened.reason, isYoung: false } }
       : { load: shortened, unproven: young };
   }
 
   /** One attempt at a window: its load, or why it did not prove. */
-  async #attempt(plan: PlannedWindow, rank: number, stage: Stage, number: number): Promise<LoadResult | Unproved> {
+  async #tryWindow(
+    plan: PlannedWindow,
+    rank: number,
+    stage: Stage,
+    number: number,
+  ): Promise<LoadResult | NotReconciled> {
     const { account, tools } = this.#options;
     const folder = await tools.landing.begin(account, plan.window, tools.effects.now());
-    const attempt: Attempt = { plan, rank, stage, number, folder, requests: 0, pages: 0, answeredAt: undefined };
+    const tryWindow: Attempt = { plan, rank, stage, number, folder, requests: 0, pages: 0, answeredAt: undefined };
     try {
-      const read = await this.#read(attempt);
+      const read = await this.#read(tryWindow);
       for (const dimension of read.leftOut) this.#leftOut.add(dimension);
-      return read.because === undefined
-        ? await this.#exclusively(() => this.#load(attempt, read))
-        : await this.#refuse(attempt, read.because, read.firstUnprovenHour);
+      return read.reason === undefined
+        ? await this.#exclusively(() => this.#load(tryWindow, read))
+        : await this.#refuse(tryWindow, read.reason, read.firstUnprovenHour);
     } catch (error) {
       await folder.discard();
       if (!(error instanceof RefusedAnswerError)) throw error;
-      return { because: error.message, provesBefore: this.#claimedEnd };
+      return { reason: error.message, provesBefore: this.#claimedEnd };
     }
   }
 
   /** Reads a window's pages into its stage and compares them with the platform's totals. */
-  #read(attempt: Attempt): Promise<WindowRead> {
+  #read(tryWindow: Attempt): Promise<WindowRead> {
     const { account, known, roleBefore, request, totals } = this.#options;
     const { log } = this.#options.tools.effects;
-    const { stage, folder, number } = attempt;
-    const client = this.#clientOf(attempt);
+    const { stage, folder, number } = tryWindow;
+    const client = this.#clientOf(tryWindow);
     return readWindow({
       account,
-      window: attempt.plan.window,
+      window: tryWindow.plan.window,
       stage,
       async ask(query, sink, abort) {
         try {
@@ -253,12 +258,12 @@ class WindowsIngest {
         number > 1 || (dimensions.length > 0 && dimensions.every((dimension) => this.#leftOut.has(dimension))),
       exclusively: this.#exclusively,
       onRole: (learnt) => {
-        askAboutRole(account, roleBefore, learnt, request.acceptSight);
+        checkRoleChange(account, roleBefore, learnt, request.acceptReducedAccess);
         this.#role = learnt;
         this.#roleLearnt.resolve();
       },
       onPage: (page) => {
-        attempt.pages += 1;
+        tryWindow.pages += 1;
         totals.pages += 1;
         this.#unknown.see(page);
         this.#progress();
@@ -269,19 +274,19 @@ class WindowsIngest {
   }
 
   /** The account's client for one attempt: counts its requests, waits for its turn, and notes the platform's clock. */
-  #clientOf(attempt: Attempt): Client {
+  #clientOf(tryWindow: Attempt): Client {
     const { client, requests } = this.#options;
     const counted = countingClient(client, () => {
-      attempt.requests += 1;
-      requests[attempt.number === 1 ? attempt.plan.reason : 'repair'] += 1;
+      tryWindow.requests += 1;
+      requests[tryWindow.number === 1 ? tryWindow.plan.reason : 'repair'] += 1;
     });
     return {
       ...counted,
       call: (operation, values, about, read, ...others) =>
-        this.#turns.run(attempt.rank, () => {
+        this.#limiter.run(tryWindow.rank, () => {
           const readAtTime = (body: RawBody) => {
-            const { answeredAt = Number.POSITIVE_INFINITY } = attempt;
-            attempt.answeredAt = Math.min(answeredAt, body.answeredAt ?? Number.POSITIVE_INFINITY);
+            const { answeredAt = Number.POSITIVE_INFINITY } = tryWindow;
+            tryWindow.answeredAt = Math.min(answeredAt, body.answeredAt ?? Number.POSITIVE_INFINITY);
             return read(body);
           };
           return counted.call(operation, values, about, readAtTime, ...others);
@@ -290,60 +295,62 @@ class WindowsIngest {
   }
 
   /** Loads what was read and proven, and files its answers. */
-  async #load(attempt: Attempt, read: WindowRead): Promise<LoadResult> {
+  async #load(tryWindow: Attempt, read: WindowRead): Promise<LoadResult> {
     const { known, request, tools } = this.#options;
-    const { stage, folder, pages, requests } = attempt;
+    const { stage, folder, pages, requests } = tryWindow;
     const { runNumber, config } = request;
     const loadNumber = (await tools.warehouse.lastLoadNumber()) + 1;
-    const platformAt = await this.#settleClock(attempt);
+    const platformAt = await this.#settleClock(tryWindow);
     const seenAt = await tools.warehouse.seenAt(tools.effects.now());
     this.#decimals = {
       cost: Math.max(this.#decimals.cost, stage.decimals().cost),
       usage: Math.max(this.#decimals.usage, stage.decimals().usage),
     };
     const claimedEnd = claimedBefore(this.#seenNow, platformAt, config.lagHours);
-    const { reason } = attempt.plan;
+    const { reason } = tryWindow.plan;
     const { queries } = read;
-    const numbers = { loadNumber, runNumber, reading: attempt.number, reason, requests, queries, seenAt, platformAt };
-    return stage.load({ ...numbers, pages, claimedEnd }, ({ outcome, amounts, restated, cost, pieces, proofs }) =>
-      folder.file(
-        {
-          ...numbers,
-          role: read.role,
-          claimedEnd,
-          pagesRead: pages,
-          known: { decimals: known.decimals, agreedTolerance: known.agreedTolerance ?? null },
-          leavesOut: read.leavesOut,
-          ...{ outcome, amounts, restated, cost },
-          covered: pieces.map((piece) => ({ window: formatWindow(piece.window), role: piece.role })),
-          proofs: outcome === 'unchanged' ? proofs : null,
-        },
-        outcome === 'loaded' || config.landing.keep === 'all',
-      ),
+    const numbers = { loadNumber, runNumber, attempt: tryWindow.number, reason, requests, queries, seenAt, platformAt };
+    return stage.load(
+      { ...numbers, pages, claimedEnd },
+      ({ outcome, rowCount, restated, cost, coveredWindows, reconciliations }) =>
+        folder.file(
+          {
+            ...numbers,
+            role: read.role,
+            claimedEnd,
+            pagesRead: pages,
+            known: { decimals: known.decimals, agreedTolerance: known.agreedTolerance ?? null },
+            leavesOut: read.leavesOut,
+            ...{ outcome, rowCount, restated, cost },
+            covered: coveredWindows.map((part) => ({ window: formatWindow(part.window), role: part.role })),
+            reconciliations: outcome === 'unchanged' ? reconciliations : null,
+          },
+          outcome === 'loaded' || config.landing.keep === 'all',
+        ),
     );
   }
 
   /** Records what did not prove, and forgets its answers. */
-  async #refuse(attempt: Attempt, because: string, firstUnprovenHour: Instant | undefined): Promise<Unproved> {
+  async #refuse(tryWindow: Attempt, reason: string, firstUnprovenHour: Instant | undefined): Promise<NotReconciled> {
     const { tools, request } = this.#options;
-    await attempt.folder.discard();
+    await tryWindow.folder.discard();
     await this.#exclusively(async () => {
-      await this.#settleClock(attempt);
+      await this.#settleClock(tryWindow);
       const seenAt = await tools.warehouse.seenAt(tools.effects.now());
-      await attempt.stage.recordFailedProofs(request.runNumber, attempt.number, seenAt);
+      await tryWindow.stage.recordFailedReconciliations(request.runNumber, tryWindow.number, seenAt);
     });
-    return { because, provesBefore: firstUnprovenHour ?? this.#claimedEnd };
+    return { reason, provesBefore: firstUnprovenHour ?? this.#claimedEnd };
   }
 
   /** What the platform's clock said at the first answer of an attempt; undefined where it said nothing, or cannot be right. */
   async #settleClock({ answeredAt, stage }: Attempt): Promise<Instant | undefined> {
     const { account, client, clock } = this.#options;
-    const toldAt = Number.isFinite(answeredAt) ? answeredAt : undefined;
-    const platformAt = believedClock(toldAt, await stage.lastHour());
-    if (platformAt !== toldAt) {
+    const answeredAtPlatform = Number.isFinite(answeredAt) ? answeredAt : undefined;
+    const platformAt = believedClock(answeredAtPlatform, await stage.lastHour());
+    if (platformAt !== answeredAtPlatform) {
       this.#isPlatformClockWrong = true;
       clock.distrust(account);
-    } else if (toldAt !== undefined) await clock.settle(account, client.clocks());
+    } else if (answeredAtPlatform !== undefined) await clock.settle(account, client.clocks());
     return platformAt;
   }
 
@@ -353,9 +360,9 @@ class WindowsIngest {
     const { runNumber } = request;
     if (outcome.load !== undefined) await stage.forgetUnproven(plan.window);
     if (outcome.unproven !== undefined) {
-      const { window, because, isYoung } = outcome.unproven;
+      const { window, reason, isYoung } = outcome.unproven;
       const seenAt = await tools.warehouse.seenAt(tools.effects.now());
-      await stage.recordUnproven(window, { because: tools.redact(because), isYoung, runNumber, seenAt });
+      await stage.recordUnproven(window, { reason: tools.redact(reason), isYoung, runNumber, seenAt });
     }
     this.#finishWindow(plan, outcome);
     await this.#publishNowAndThen();
@@ -367,13 +374,13 @@ class WindowsIngest {
     this.#windowsDone += 1;
     if (load !== undefined) {
       totals.windows += 1;
-      totals.rows += load.amounts;
+      totals.rows += load.rowCount;
       totals.restated += load.restated;
       log.info('window is in the books', {
         account,
         window: formatWindow(left === undefined ? window : { start: window.start, end: left.window.start }),
         reason,
-        rows: load.amounts,
+        rows: load.rowCount,
         outcome: load.outcome,
         restated: load.restated,
       });
@@ -384,7 +391,7 @@ class WindowsIngest {
         left.isYoung
           ? 'young hours do not prove yet; the next run asks for them'
           : 'the window is not loaded; what the books held of it stays, and the next ingest asks again',
-        { account, window: formatWindow(left.window), because: left.because },
+        { account, window: formatWindow(left.window), reason: left.reason },
       );
     }
     this.#progress();
@@ -407,19 +414,19 @@ class WindowsIngest {
   }
 }
 
-function isUnproved(result: LoadResult | Unproved): result is Unproved {
-  return 'because' in result;
+function isNotReconciled(result: LoadResult | NotReconciled): result is NotReconciled {
+  return 'reason' in result;
 }
 
 /**
  * An account that was read as admin until now and is a member's today would lose the workspaces of its rows: somebody
  * has to say that this is meant.
  */
-export function askAboutRole(account: string, before: Role | undefined, now: Role, accepted: boolean): void {
+export function checkRoleChange(account: string, before: Role | undefined, now: Role, accepted: boolean): void {
   if (before !== 'admin' || now === 'admin' || accepted) return;
   throw new UnprovenError(
     `account ${account} was read as admin until now, and this token is a member's: it cannot see workspaces. Nothing was ` +
-      'changed. Is that meant? If not, give the account an admin token; if it is, run "costbook ingest --accept-sight" once',
+      'changed. Is that meant? If not, give the account an admin token; if it is, run "costbook ingest --accept-reduced-access" once',
   );
 }
 

@@ -22,7 +22,7 @@ interface StepRule {
 }
 
 /** What a job can do, in the order in which it makes sense; each is the command of its name. */
-export const stepNames = ['ingest', 'check', 'close', 'report', 'digest', 'alert'] as const;
+export const stepNames = ['ingest', 'check', 'close', 'report', 'summarize', 'alert'] as const;
 export type StepName = (typeof stepNames)[number];
 
 /** What a report can be written as, by the names that `costbook report --format` has for it. */
@@ -74,7 +74,7 @@ export const stepRules: Readonly<Record<StepName, StepRule>> = {
       { key: 'timeout', kind: 'duration', about: 'end the report after so long, such as 10m; 1h by default' },
     ],
   },
-  digest: {
+  summarize: {
     needs: ['ingest', 'check'],
     options: [
       { key: 'period', kind: 'choice', choices: ['weekly', 'monthly'], about: 'weekly by default' },

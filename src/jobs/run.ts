@@ -55,13 +55,13 @@ export async function runSteps(asked: StepsAsked): Promise<readonly StepResult[]
   for (const [index, step] of steps.entries()) {
     const place = { runNumber, position: index + 1 };
     const commandLine = commandLineOf(step);
-    const because = leftOutBecause(step, results, asked);
+    const reason = leftOutReason(step, results, asked);
     await ledger.stepBegan({ ...place, step: step.name, commandLine, startedAt: now() });
     const begunAt = elapsed();
     let figures: StepResult['figures'];
-    let error: string | undefined = because;
+    let error: string | undefined = reason;
     let exitCode: number | undefined;
-    if (because === undefined) {
+    if (reason === undefined) {
       log.info('step begins', { step: commandLine });
       const limits = [signal, step.name === 'alert' ? tooLate : timeout];
       try {
@@ -82,7 +82,7 @@ export async function runSteps(asked: StepsAsked): Promise<readonly StepResult[]
       }
     }
     const failed = exitCode === exitCodes.done ? 'done' : 'failed';
-    const outcome = because === undefined ? failed : 'left_out';
+    const outcome = reason === undefined ? failed : 'left_out';
     const result: StepResult = {
       ...{ step: step.name, commandLine, outcome, exitCode, figures },
       seconds: (elapsed() - begunAt) / 1000,
@@ -92,14 +92,14 @@ export async function runSteps(asked: StepsAsked): Promise<readonly StepResult[]
     await ledger.stepEnded({ ...place, ...result, endedAt: now() });
     const fields = { step: commandLine, outcome, seconds: Number(result.seconds.toFixed(1)), ...figures };
     if (outcome === 'done') log.info('step ended', fields);
-    else log.warn('step ended', { ...fields, exitCode: exitCode ?? null, because: result.error });
+    else log.warn('step ended', { ...fields, exitCode: exitCode ?? null, reason: result.error });
   }
   if (bug !== undefined) throw bug;
   return results;
 }
 
 /** Why a step is not begun; undefined where it is. */
-function leftOutBecause(
+function leftOutReason(
   step: Step,
   results: readonly StepResult[],
   { signal, timeout }: StepsAsked,
@@ -131,6 +131,6 @@ export function outcomeOf(
   const failed = results.filter(({ outcome }) => outcome !== 'done');
   const codes = results.flatMap(({ exitCode }) => exitCode ?? []);
   if (ended.aborted) codes.push(exitCodeOf(ended.reason));
-  const error = failed.map(({ step, error: because }) => `${step}: ${because}`).join('\n');
+  const error = failed.map(({ step, error: reason }) => `${step}: ${reason}`).join('\n');
   return { exitCode: worstExitCode(codes), error: error === '' ? undefined : error };
 }

@@ -178,8 +178,8 @@ export async function readMetrics(connection: Connection, asked: MetricsAsked): 
   }
   for (const [status, count] of [...asked.answers].sort()) add(answersMetric, { status }, count);
   await addSpend(rows, asked.now, add);
-  const [amounts] = await rows('amounts');
-  add('costbook_rows', {}, amounts?.['amounts']);
+  const [amounts] = await rows('row_count');
+  add('costbook_rows', {}, amounts?.['row_count']);
   await addBudgets(connection, rows, asked, add);
   for (const { severity, alerts } of await rows('open_alerts')) {
     add('costbook_open_alerts', { severity: String(severity) }, alerts);

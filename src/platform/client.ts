@@ -148,7 +148,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
           counters.retries += 1;
           effects.log.info('request is tried again', {
             about,
-            because: error.message,
+            reason: error.message,
             attempt: attempts.made + 1,
             waitMs: Math.round(delay),
           });
@@ -330,7 +330,7 @@ async function refusal(response: HttpResponse): Promise<PlatformError> {
       await parseBody({ bytes: response.body, gzipped: isGzipped(response), maxBodyMib: answerLimits.otherBodyMib }),
     );
     code = body.error;
-    said = saidIn(body);
+    said = textIn(body);
   } catch {
     // A proxy's HTML page, or nothing at all: the status has to speak for itself.
   }
@@ -346,7 +346,7 @@ async function refusal(response: HttpResponse): Promise<PlatformError> {
 }
 
 /** The words of an error body in one line, each thing once: `access_denied: Access denied` says it twice. */
-function saidIn({ error, message = '' }: { error: string; message?: string | undefined }): string {
+function textIn({ error, message = '' }: { error: string; message?: string | undefined }): string {
   const plain = (text: string) =>
     text
       .slice(0, 500)

@@ -101,7 +101,7 @@ export function openListings(client: Client, log: Log): ListingReader {
           restarts += 1;
           log.warn('the platform refused a cursor; the listing begins anew', {
             about: aboutListing,
-            because: error.message,
+            reason: error.message,
           });
         }
       }

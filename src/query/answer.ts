@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts';
 import {
   type CompletenessState,
-  csvPieces,
+  csvChunks,
   describeCompleteness,
   type FormatOptions,
   factsOf,
@@ -15,7 +15,7 @@ import { asTyped, type Connection, fromSource, type SqlResult, toCellText } from
 import type { Answered, Question } from './question.ts';
 
 /** Takes a piece of the answer; resolves when there is room for the next one. */
-export type Write = (piece: string | Uint8Array) => Promise<void>;
+export type Write = (chunk: string | Uint8Array) => Promise<void>;
 
 /**
  * Asks the connection and tells the answer in the question's format. Throws UsageError where DuckDB does not take the
@@ -41,9 +41,9 @@ interface CountedResult extends SqlResult {
 }
 
 function countRows(result: SqlResult, maxRows: number | null): CountedResult {
-  const counted: CountedResult = { columns: result.columns, pieces: pieces(), rows: 0, isTruncated: false };
-  async function* pieces(): SqlResult['pieces'] {
-    for await (const rows of result.pieces) {
+  const counted: CountedResult = { columns: result.columns, chunks: chunks(), rows: 0, isTruncated: false };
+  async function* chunks(): SqlResult['chunks'] {
+    for await (const rows of result.chunks) {
       const kept = maxRows === null ? rows : rows.slice(0, maxRows - counted.rows);
       counted.rows += kept.length;
       counted.isTruncated = kept.length < rows.length;
@@ -73,7 +73,7 @@ const writers: Readonly<Record<Exclude<Question['format'], 'parquet'>, Writer>> 
       const parts = lead === undefined ? ['', lines] : [lead, lines].filter((part) => part !== '');
       await write(parts.join(isFirst ? '\n' : separator));
     }
-    for await (const rows of result.pieces) {
+    for await (const rows of result.chunks) {
       const cells = rows.map((row) => row.map(toCellText));
       // The first rows say how wide the columns are; the others are shown as they come, however many they are.
       if (table === undefined) sample.push(...cells);
@@ -87,7 +87,7 @@ const writers: Readonly<Record<Exclude<Question['format'], 'parquet'>, Writer>> 
     await write(`\n(${count})${layout.width === undefined ? ' ' : '\n'}${describeCompleteness(state)}\n`);
   },
   async csv(result, { raw }, state, write) {
-    for await (const piece of csvPieces(result, formatOptions(raw, state))) await write(piece);
+    for await (const chunk of csvChunks(result, formatOptions(raw, state))) await write(chunk);
   },
   async json(result, _, { asOf, completeThrough, settledThrough }, write) {
     const head = { asOf, completeThrough, settledThrough, columns: result.columns };
@@ -103,8 +103,8 @@ const writers: Readonly<Record<Exclude<Question['format'], 'parquet'>, Writer>> 
     for await (const lines of jsonLines(result)) await write(`${lines.join('\n')}\n`);
   },
   async arrow(result, { raw }, state, write) {
-    const arrowPieces = await loadArrow();
-    for await (const piece of arrowPieces(result, formatOptions(raw, state))) await write(piece);
+    const arrowChunks = await loadArrow();
+    for await (const chunk of arrowChunks(result, formatOptions(raw, state))) await write(chunk);
   },
 };
 
@@ -127,7 +127,7 @@ async function fillParquet(
     if (rows !== maxRows) return { rows, isTruncated: false };
     // Whether there is one more, only asking for it tells.
     const more = countRows(await connection.stream(fromSource(source)), maxRows);
-    for await (const _ of more.pieces); // counted
+    for await (const _ of more.chunks); // counted
     return { rows, isTruncated: more.isTruncated };
   } catch (error) {
     throw asTyped(error);

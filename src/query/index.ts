@@ -3,4 +3,4 @@ export { runChecks } from './checks.ts';
 export { type Answered, type AnswerFormat, answerFormats } from './question.ts';
 export { type ChildTask, runChild } from './run-child.ts';
 export { type Parent, serveParent } from './serve-parent.ts';
-export { askToFile, askToStream } from './tell.ts';
+export { askToFile, askToStream } from './write-answer.ts';

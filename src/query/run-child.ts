@@ -39,7 +39,7 @@ export interface ChildLimits {
   readonly timeoutMs: number;
   readonly isTimedByEvent?: boolean;
   /** Takes a piece of the answer; resolves when there is room for the next one. */
-  readonly write: (piece: Uint8Array) => Promise<void>;
+  readonly write: (chunk: Uint8Array) => Promise<void>;
   readonly signal: AbortSignal;
   /** What the child may need in all; by default somewhat more than DuckDB itself allows a query. */
   readonly memoryMb?: number;
@@ -90,10 +90,10 @@ export async function runChild<T>(task: ChildTask, limits: ChildLimits): Promise
       readWords<T>(child.words, onEvent),
       beginningOf(child.stderr),
       (async () => {
-        for await (const piece of child.data) {
+        for await (const chunk of child.data) {
           if (stop.signal.aborted) continue; // what it still has to say is not wanted
           clock.pause();
-          await write(piece);
+          await write(chunk);
           clock.resume();
         }
       })(),
@@ -166,7 +166,7 @@ function startChild({ program: file, folder = '/' }: ChildTask, memoryMb: number
 /** The first words of a stream, which is read to its end. */
 async function beginningOf(stream: Readable): Promise<string> {
   let said = '';
-  for await (const piece of stream.setEncoding('utf8')) if (said.length < maxWords) said += piece;
+  for await (const chunk of stream.setEncoding('utf8')) if (said.length < maxWords) said += chunk;
   return said.slice(0, maxWords);
 }
 

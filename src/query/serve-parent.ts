@@ -18,7 +18,7 @@ export interface Parent {
   /** Names this process as a reader of the books: the parent removes what it spilled where it was killed. */
   readonly reader: string;
   /** Data of the answer; resolves when the parent has room for more. */
-  write(piece: string | Uint8Array): Promise<void>;
+  write(chunk: string | Uint8Array): Promise<void>;
   /** What the parent takes note of meanwhile. */
   report(event: unknown): void;
 }
@@ -46,9 +46,9 @@ export async function serveParent<Request, T>(work: (request: Request, parent: P
   const parent: Parent = {
     signal: abort.signal,
     reader,
-    write: (piece) =>
+    write: (chunk) =>
       new Promise((done, fail) => {
-        data.write(piece, (error) => (error ? fail(error) : done()));
+        data.write(chunk, (error) => (error ? fail(error) : done()));
       }),
     report(event) {
       words.write(`${JSON.stringify({ event })}\n`);

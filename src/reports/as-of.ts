@@ -13,7 +13,7 @@ export function instantOf(asked: AsOf | undefined): Instant | undefined {
  * As of when a report about these periods answers; undefined for the present. What was asked for decides; else a report
  * about closed months alone answers as of the close of the last of them, and every other one as of now.
  */
-export function momentAmong(
+export function resolveAsOfAmong(
   closed: readonly ClosedMonth[],
   asked: AsOf | undefined,
   periods: readonly Window[],
@@ -28,10 +28,10 @@ export function momentAmong(
 }
 
 /** `momentAmong` the months that are closed in the present books. */
-export async function momentOf(
+export async function resolveAsOf(
   connection: Connection,
   asked: AsOf | undefined,
   periods: readonly Window[],
 ): Promise<Instant | undefined> {
-  return asked === undefined ? momentAmong(await closedMonths(connection), asked, periods) : instantOf(asked);
+  return asked === undefined ? resolveAsOfAmong(await closedMonths(connection), asked, periods) : instantOf(asked);
 }

@@ -12,7 +12,7 @@ import {
   sqlProblem,
 } from '../warehouse/index.ts';
 import { columnsOf } from './columns.ts';
-import { type KeptKind, keptKinds } from './evaluated.ts';
+import { type EvaluatedKind, evaluatedKinds } from './evaluated.ts';
 import { exportFormats } from './export.ts';
 import { costColumnOf } from './figures.ts';
 import { parseParameters, type ReportParameter } from './parameters.ts';
@@ -29,7 +29,7 @@ export interface Report {
   /** What its SQL is bound to, in the header's order. */
   readonly parameters: readonly ReportParameter[];
   /** What it tells of that only `costbook alert` finds out; undefined of a report of anything else. */
-  readonly kept: KeptKind | undefined;
+  readonly evaluated: EvaluatedKind | undefined;
   /** How its table is shown to a person; files have the order of the grain, and every column. */
   readonly screen: Screen;
   /** Rows that become columns. */
@@ -66,10 +66,10 @@ export async function readReports(overlay: string): Promise<Report[]> {
         problems.push(`${file.path}:1:1: "--! formats:" names "${format}", expected ${exportFormats.join(', ')}`);
       }
     }
-    const said = file.header['kept'];
-    const kept = keptKinds.find((kind) => kind === said);
-    if (said !== undefined && kept === undefined) {
-      problems.push(`${file.path}:1:1: found "--! kept: ${said}", expected one of ${keptKinds.join(', ')}`);
+    const said = file.header['evaluated'];
+    const evaluated = evaluatedKinds.find((kind) => kind === said);
+    if (said !== undefined && evaluated === undefined) {
+      problems.push(`${file.path}:1:1: found "--! evaluated: ${said}", expected one of ${evaluatedKinds.join(', ')}`);
     }
     const parameters = parseParameters(file, problems);
     const spread = parseSpread(file, problems);
@@ -81,7 +81,7 @@ export async function readReports(overlay: string): Promise<Report[]> {
       grain,
       formats,
       parameters,
-      kept,
+      evaluated,
       screen,
       spread,
       totals: list(file.header['totals']),

@@ -6,7 +6,7 @@ export async function columnsOf(
   query: string,
   parameters: SqlParameters,
 ): Promise<readonly SqlColumn[]> {
-  const { columns, pieces } = await connection.stream(noRowsOf(query), parameters);
-  for await (const _ of pieces);
+  const { columns, chunks } = await connection.stream(noRowsOf(query), parameters);
+  for await (const _ of chunks);
   return columns;
 }

@@ -56,8 +56,8 @@ export function incompleteness(
   periods: readonly (Window & { readonly label: string })[],
 ): string[] {
   if (accounts.length === 0) return ['nothing is complete: the books have no such account'];
-  function sentence(label: string, lacking: readonly string[]): string[] {
-    return lacking.length === 0 ? [] : [`${label} is not complete: ${lacking.join('; ')}`];
+  function sentence(label: string, gaps: readonly string[]): string[] {
+    return gaps.length === 0 ? [] : [`${label} is not complete: ${gaps.join('; ')}`];
   }
   function through({ account, completeThrough }: Completeness): string {
     return `${account} is complete through ${completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough)}`;
@@ -67,13 +67,13 @@ export function incompleteness(
     return sentence('the answer', empty.map(through));
   }
   return periods.flatMap((period) => {
-    const lacking = accounts.flatMap((account) => {
+    const gaps = accounts.flatMap((account) => {
       const { historyStart, completeThrough } = account;
       if (completeThrough === undefined || completeThrough < period.end) return [through(account)];
       if (historyStart === undefined || historyStart <= period.start) return [];
       return [`the books of ${account.account} begin ${formatInstant(historyStart)}`];
     });
     const window = formatWindow(period);
-    return sentence(period.label === window ? window : `${period.label} (${window})`, lacking);
+    return sentence(period.label === window ? window : `${period.label} (${window})`, gaps);
   });
 }

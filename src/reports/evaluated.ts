@@ -2,23 +2,23 @@ import { firstTimeDays } from '../anomalies/index.ts';
 import { dayMs, formatInstant, type Instant, type Window } from '../time.ts';
 import { type Completeness, type Connection, readSql } from '../warehouse/index.ts';
 
-/** What only `costbook alert` finds out and keeps. A report says in its header that it tells of it: `--! kept: anomalies`. */
-export const keptKinds = ['anomalies', 'forecasts', 'outcomes'] as const;
-export type KeptKind = (typeof keptKinds)[number];
+/** What only `costbook alert` finds out and keeps. A report says in its header that it tells of it: `--! evaluated: anomalies`. */
+export const evaluatedKinds = ['anomalies', 'forecasts', 'outcomes'] as const;
+export type EvaluatedKind = (typeof evaluatedKinds)[number];
 
 /** How far `costbook alert` has come with what a report tells of: no rows can mean that nobody looked. */
-export interface Kept {
+export interface Evaluated {
   /** Up to which instant, in all accounts; null where nobody looked yet in one of them. */
   readonly through: string | null;
   readonly sentence: string;
   /** What the answer does not hold because nobody looked, and what to run, a sentence each. */
-  readonly lacking: readonly string[];
+  readonly gaps: readonly string[];
   /** What it does not hold and never will. */
   readonly gone: readonly string[];
 }
 
 /** What is asked: of which accounts, and about which stretches; none is all of the time. */
-export interface KeptAsked {
+export interface EvaluatedOptions {
   readonly accounts: readonly Completeness[];
   readonly periods: readonly Window[];
 }
@@ -28,8 +28,12 @@ function instantOrNull(instant: Instant | undefined): string | null {
 }
 
 /** How far what a report tells of was looked at, as these books know it. */
-export async function readKept(connection: Connection, kind: KeptKind, asked: KeptAsked): Promise<Kept> {
-  return kind === 'anomalies' ? keptAnomalies(connection, asked) : keptForecasts(connection, kind, asked);
+export async function readEvaluated(
+  connection: Connection,
+  kind: EvaluatedKind,
+  asked: EvaluatedOptions,
+): Promise<Evaluated> {
+  return kind === 'anomalies' ? evaluatedAnomalies(connection, asked) : evaluatedForecasts(connection, kind, asked);
 }
 
 /** Whether there is a day to look at: the one in which the books begin, once it is over, or a later one. */
@@ -38,7 +42,7 @@ function hasDay({ historyStart, completeThrough }: Completeness): boolean {
   return Math.floor(completeThrough / dayMs) > Math.floor(historyStart / dayMs);
 }
 
-async function keptAnomalies(connection: Connection, { accounts, periods }: KeptAsked): Promise<Kept> {
+async function evaluatedAnomalies(connection: Connection, { accounts, periods }: EvaluatedOptions): Promise<Evaluated> {
   const rows = await connection.rows(await readSql('anomalies', 'evaluated'));
   const looked = accounts.filter(hasDay).map((account) => {
     const row = rows.find((found) => found['account'] === account.account);
@@ -47,7 +51,7 @@ async function keptAnomalies(connection: Connection, { accounts, periods }: Kept
       : { ...account, first: Number(row['first_through']), through: Number(row['evaluated_through']) };
   });
   const never = looked.filter(({ through }) => through === undefined).map(({ account }) => account);
-  const lacking =
+  const gaps =
     never.length === 0
       ? []
       : [
@@ -60,7 +64,7 @@ async function keptAnomalies(connection: Connection, { accounts, periods }: Kept
     const complete = Math.floor(completeThrough / dayMs) * dayMs;
     const due = Math.min(complete, Math.max(...periods.map(({ end }) => end), periods.length === 0 ? complete : 0));
     if (through < due) {
-      lacking.push(
+      gaps.push(
         `anomalies of ${account} were looked for through ${formatInstant(through)} only: "costbook alert" looks at the days since`,
       );
     }
@@ -69,7 +73,7 @@ async function keptAnomalies(connection: Connection, { accounts, periods }: Kept
     if (historyStart !== undefined && historyStart < from && periods.some(({ start }) => start < from)) {
       gone.push(
         `anomalies of ${account} that were over before ${formatInstant(from)} are not told, as nobody had looked yet: ` +
-          '"costbook budgets test --anomalies --over 400d" says what would have been',
+          '"costbook budgets backtest --anomalies --lookback 400d" says what would have been',
       );
     }
   }
@@ -81,17 +85,17 @@ async function keptAnomalies(connection: Connection, { accounts, periods }: Kept
       through === undefined
         ? 'not looked at by "costbook alert" yet'
         : `looked at by "costbook alert" through ${formatInstant(through)}`,
-    lacking,
+    gaps,
     gone,
   };
 }
 
-async function keptForecasts(
+async function evaluatedForecasts(
   connection: Connection,
-  kind: Exclude<KeptKind, 'anomalies'>,
-  { accounts, periods }: KeptAsked,
-): Promise<Kept> {
-  const [row] = await connection.rows(await readSql('forecasts', 'kept'));
+  kind: Exclude<EvaluatedKind, 'anomalies'>,
+  { accounts, periods }: EvaluatedOptions,
+): Promise<Evaluated> {
+  const [row] = await connection.rows(await readSql('forecasts', 'last_made'));
   const [through, firstEnd] = ['complete_through', 'first_end'].map((name) =>
     row?.[name] === null || row?.[name] === undefined ? undefined : Number(row[name]),
   );
@@ -99,7 +103,7 @@ async function keptForecasts(
     return {
       through: null,
       sentence: 'no forecast is kept yet',
-      lacking: ['no forecast is kept yet: "costbook alert" makes and keeps them, "costbook forecast" only shows them'],
+      gaps: ['no forecast is kept yet: "costbook alert" makes and keeps them, "costbook forecast" only shows them'],
       gone: [],
     };
   }
@@ -110,7 +114,7 @@ async function keptForecasts(
     return {
       through: instantOrNull(through),
       sentence: isOver ? sentence : `${sentence}; no period that was forecast is over yet`,
-      lacking: [],
+      gaps: [],
       gone: [],
     };
   }
@@ -118,7 +122,7 @@ async function keptForecasts(
   return {
     through: instantOrNull(through),
     sentence,
-    lacking: isOld
+    gaps: isOld
       ? [`the forecasts are of what was complete through ${formatInstant(through)}: "costbook alert" makes newer ones`]
       : [],
     gone: [],

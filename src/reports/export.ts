@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { SqlResult } from '../warehouse/index.ts';
 import type { CompletenessState } from './completeness.ts';
-import { csvPieces } from './formats/csv.ts';
-import type { AnswerPieces, FormatOptions, Question } from './formats/format.ts';
-import { jsonPieces } from './formats/json.ts';
+import { csvChunks } from './formats/csv.ts';
+import type { AnswerChunks, FormatOptions, Question } from './formats/format.ts';
+import { jsonChunks } from './formats/json.ts';
 import { writeParquet } from './formats/parquet.ts';
 
 /** Writes the answer to a question to a path where nothing lies yet; returns how many rows it has. */
@@ -13,33 +13,33 @@ type Writer = (path: string, question: Question, options: FormatOptions) => Prom
 
 /** How each format is written: adding one means one file in formats/ and one line here. */
 const writers: Readonly<Record<string, Writer>> = {
-  csv: streamed(async () => csvPieces),
+  csv: streamed(async () => csvChunks),
   parquet: writeParquet,
   arrow: streamed(loadArrow),
-  json: streamed(async () => jsonPieces),
+  json: streamed(async () => jsonChunks),
 };
 
 /** The formats that can be written. */
 export const exportFormats: readonly string[] = Object.keys(writers);
 
 /** Arrow's writer, loaded where it is asked for: the library takes longer to load than most commands to answer. */
-export async function loadArrow(): Promise<AnswerPieces> {
-  return (await import('./formats/arrow.ts')).arrowPieces;
+export async function loadArrow(): Promise<AnswerChunks> {
+  return (await import('./formats/arrow.ts')).arrowChunks;
 }
 
 /** A format that is written piece by piece from the rows as they come. */
-function streamed(load: () => Promise<AnswerPieces>): Writer {
+function streamed(load: () => Promise<AnswerChunks>): Writer {
   return async (path, { connection, query, parameters }, options) => {
-    const toPieces = await load();
-    const { columns, pieces } = await connection.stream(query, parameters);
+    const toChunks = await load();
+    const { columns, chunks } = await connection.stream(query, parameters);
     let count = 0;
-    async function* counted(): SqlResult['pieces'] {
-      for await (const rows of pieces) {
+    async function* counted(): SqlResult['chunks'] {
+      for await (const rows of chunks) {
         count += rows.length;
         yield rows;
       }
     }
-    await pipeline(Readable.from(toPieces({ columns, pieces: counted() }, options)), createWriteStream(path));
+    await pipeline(Readable.from(toChunks({ columns, chunks: counted() }, options)), createWriteStream(path));
     return count;
   };
 }

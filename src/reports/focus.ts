@@ -137,21 +137,21 @@ export interface FocusAsked {
  * (undefined). Throws UsageError for a version that there is not, for deprecated columns of one that has none, and for
  * no provider.
  */
-export function focusAsked(values: readonly Pick<ParameterValue, 'name' | 'bound'>[]): FocusAsked | undefined {
+export function focusAsked(values: readonly Pick<ParameterValue, 'name' | 'sqlValue'>[]): FocusAsked | undefined {
   const asked = values.find(({ name }) => name === 'focus_version');
   if (asked === undefined) return undefined;
-  const version = focusVersions.find((candidate) => candidate === asked.bound);
+  const version = focusVersions.find((candidate) => candidate === asked.sqlValue);
   if (version === undefined) {
-    throw new UsageError(`focus_version is ${asked.bound ?? 'none'}, expected ${focusVersions.join(', ')}`);
+    throw new UsageError(`focus_version is ${asked.sqlValue ?? 'none'}, expected ${focusVersions.join(', ')}`);
   }
   const grain = values.find(({ name }) => name === 'grain');
-  if (grain !== undefined && !focusGrains.some((known) => known === grain.bound)) {
-    throw new UsageError(`grain is ${grain.bound ?? 'none'}, expected ${focusGrains.join(' or ')}`);
+  if (grain !== undefined && !focusGrains.some((known) => known === grain.sqlValue)) {
+    throw new UsageError(`grain is ${grain.sqlValue ?? 'none'}, expected ${focusGrains.join(' or ')}`);
   }
-  if (values.some(({ name, bound }) => name === 'provider' && bound === null)) {
+  if (values.some(({ name, sqlValue }) => name === 'provider' && sqlValue === null)) {
     throw new UsageError('provider is *, expected a name: FOCUS wants one in every row');
   }
-  const withDeprecated = values.some(({ name, bound }) => name === 'deprecated_columns' && bound === true);
+  const withDeprecated = values.some(({ name, sqlValue }) => name === 'deprecated_columns' && sqlValue === true);
   if (withDeprecated && versionColumns[version].deprecated.length === 0) {
     throw new UsageError(
       `FOCUS ${version} has no deprecated columns: leave --with-deprecated-columns out; only ${withDeprecatedColumns} has any`,

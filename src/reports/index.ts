@@ -1,4 +1,4 @@
-export { type AsOf, instantOf, momentOf } from './as-of.ts';
+export { type AsOf, instantOf, resolveAsOf } from './as-of.ts';
 export {
   blamingReport,
   checkReport,
@@ -9,7 +9,7 @@ export {
   topOf,
 } from './catalogue.ts';
 export { type CompletenessState, completenessOf, describeCompleteness, incompleteness } from './completeness.ts';
-export { type Kept, readKept } from './evaluated.ts';
+export { type Evaluated, readEvaluated } from './evaluated.ts';
 export { exportFormats, factsOf, loadArrow } from './export.ts';
 export { costColumnOf } from './figures.ts';
 export {
@@ -21,7 +21,7 @@ export {
   namesOfFocus,
   newestLoad,
 } from './focus.ts';
-export { csvPieces } from './formats/csv.ts';
+export { csvChunks } from './formats/csv.ts';
 export type { FormatOptions, Question } from './formats/format.ts';
 export { jsonLines } from './formats/json.ts';
 export { writeParquet } from './formats/parquet.ts';
@@ -31,7 +31,7 @@ export { partitionsFolder } from './lake.ts';
 export { realFolder } from './layout.ts';
 export { manifestName } from './manifest.ts';
 export {
-  boundParameters,
+  displayParameters,
   type GivenParameter,
   monthsOfRange,
   type ParameterValue,
@@ -39,14 +39,14 @@ export {
   periodsOf,
   type ReadParameters,
   readParameters,
-  saidParameters,
   settleParameters,
+  sqlParameters,
   withDaysOfMonths,
   withDefaults,
 } from './parameters.ts';
 export { filesOf, type Published } from './publish.ts';
 export { filesNamed, isPartitioned, placeOf, publishReport, totalsOf } from './publish-report.ts';
-export { openWitness } from './requery.ts';
+export { openExportVerifier } from './requery.ts';
 export { shape } from './shape.ts';
 export { isOfOwners, refusalWords, unanswerable } from './unanswerable.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify.ts';

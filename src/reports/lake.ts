@@ -13,7 +13,7 @@ import {
   rowsOfPartition,
   type SqlColumn,
   sumOfCosts,
-  viewsDigest,
+  viewsSha256,
 } from '../warehouse/index.ts';
 import { type Report, selectOf } from './catalogue.ts';
 import { isPart, namesIn, partOf, replaceFile, statOf, syncPath } from './durable.ts';
@@ -70,7 +70,7 @@ export async function publishLake(
     const { current, isTrusted } = await recover(folder, await ownManifest(folder));
     const basis = {
       lastLoad: await lastLoadOf(connection),
-      digest: sha256OfText(`${partitionForm}${facts.sqlSha256}${await viewsDigest(connection)}`),
+      sha256: sha256OfText(`${partitionForm}${facts.sqlSha256}${await viewsSha256(connection)}`),
     };
     const kept = new Map<string, ManifestFile>();
     let toWrite: CostPartition[];
@@ -193,11 +193,11 @@ async function stage(
 /** Whether the partitions that lie there are of these books: then only what was loaded since is written. */
 async function isContinued(
   current: StoredManifest | undefined,
-  basis: { lastLoad: number; digest: string },
+  basis: { lastLoad: number; sha256: string },
   connection: Connection,
 ): Promise<boolean> {
   const before = current?.manifest.basis;
-  if (current === undefined || before === undefined || before.digest !== basis.digest) return false;
+  if (current === undefined || before === undefined || before.sha256 !== basis.sha256) return false;
   return (
     before.lastLoad <= basis.lastLoad &&
     (await lastLoadOf(connection, Date.parse(current.manifest.asOf))) === before.lastLoad

@@ -8,7 +8,7 @@ import { sha256OfText } from './manifest.ts';
 export interface AskedParameter {
   readonly name: string;
   /** The value as it leaves the house: months as `2026-10`. */
-  readonly said: JsonValue;
+  readonly display: JsonValue;
   readonly isDefault: boolean;
   /** Whether the report can do without being told. */
   readonly hasDefault: boolean;
@@ -39,19 +39,19 @@ export function exportPlace(
   const others = parameters.filter((parameter) => parameter !== month && !parameter.isDefault);
   const front = [
     ...(asOf === undefined ? [] : [segment('as-of', asOf === 'now' ? asOf : formatInstant(asOf).replaceAll(':', ''))]),
-    ...others.filter(({ hasDefault }) => hasDefault).map(({ name, said }) => segment(name, textOf(said))),
+    ...others.filter(({ hasDefault }) => hasDefault).map(({ name, display }) => segment(name, textOf(display))),
   ];
   const behind = [
-    ...others.filter(({ hasDefault }) => !hasDefault).map(({ name, said }) => segment(name, textOf(said))),
-    ...(month === undefined || month.said === null ? [] : [segment('BILLING_PERIOD', textOf(month.said))]),
+    ...others.filter(({ hasDefault }) => !hasDefault).map(({ name, display }) => segment(name, textOf(display))),
+    ...(month === undefined || month.display === null ? [] : [segment('BILLING_PERIOD', textOf(month.display))]),
   ];
   const reportFolder = join(root, ...front, report);
   return { reportFolder, folder: join(reportFolder, ...behind) };
 }
 
-function textOf(said: JsonValue): string {
-  if (said === null) return '*';
-  return typeof said === 'string' ? said : JSON.stringify(said);
+function textOf(display: JsonValue): string {
+  if (display === null) return '*';
+  return typeof display === 'string' ? display : JSON.stringify(display);
 }
 
 /** What a folder's name may hold on every file system that we know. */

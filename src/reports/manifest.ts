@@ -31,7 +31,7 @@ export interface ManifestFile {
 export interface PartitionBasis {
   readonly lastLoad: number;
   /** Of the report's SQL, the views that it reads, and the units known. */
-  readonly digest: string;
+  readonly sha256: string;
 }
 
 /** What one export is: the question, the books that answered, and the files. It has no clock: same books, same bytes. */

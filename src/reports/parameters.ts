@@ -50,15 +50,15 @@ export interface ParameterValue {
   readonly name: string;
   readonly type: ParameterType;
   /** What `$name` is bound to: months and dates as `2026-10-01`, all and none as NULL, a file as its absolute path. */
-  readonly bound: SqlValue;
+  readonly sqlValue: SqlValue;
   /** The value as it leaves the house: months as `2026-10`, a file as it was given. */
-  readonly said: string | number | boolean | null;
+  readonly display: string | number | boolean | null;
   readonly isDefault: boolean;
 }
 
 interface Value {
-  readonly bound: SqlValue;
-  readonly said: string | number | boolean | null;
+  readonly sqlValue: SqlValue;
+  readonly display: string | number | boolean | null;
 }
 
 interface TypeRules {
@@ -70,7 +70,7 @@ interface TypeRules {
 }
 
 function plain(value: string | number | boolean): Value {
-  return { bound: value, said: value };
+  return { sqlValue: value, display: value };
 }
 
 const types = {
@@ -119,7 +119,7 @@ function rulesOf(type: ParameterType): TypeRules {
 }
 
 function ofMonth(start: Instant): Value {
-  return { bound: formatInstant(start).slice(0, 10), said: formatMonth(start) };
+  return { sqlValue: formatInstant(start).slice(0, 10), display: formatMonth(start) };
 }
 
 function ofDate(instant: Instant): Value {
@@ -196,7 +196,7 @@ export function parseParameters(file: SqlFile, problems: string[]): ReportParame
 
 /** The comma-separated pieces of the `--! params:` lines, each with its file, line and column. */
 function declarations(file: SqlFile): { text: string; at: string }[] {
-  const pieces: { text: string; at: string }[] = [];
+  const chunks: { text: string; at: string }[] = [];
   for (const [index, line] of file.text.split('\n').entries()) {
     if (!line.startsWith('--!')) break;
     const lead = /^--! *params: */.exec(line)?.[0];
@@ -207,11 +207,11 @@ function declarations(file: SqlFile): { text: string; at: string }[] {
     let column = lead.length + 1;
     for (const part of parts) {
       const indent = part.length - part.trimStart().length;
-      pieces.push({ text: part.trim(), at: `${file.path}:${index + 1}:${column + indent}` });
+      chunks.push({ text: part.trim(), at: `${file.path}:${index + 1}:${column + indent}` });
       column += part.length + 1;
     }
   }
-  return pieces;
+  return chunks;
 }
 
 const sqlTokens =
@@ -241,7 +241,7 @@ function expectedOf(type: ParameterType): string {
 function readValue(type: ParameterType, text: string, now: Instant): Value | string | undefined {
   const { words, read } = rulesOf(type);
   if (words.includes(text)) return text;
-  if (text === (type === 'text' ? '*' : 'none') && type !== 'file') return { bound: null, said: null };
+  if (text === (type === 'text' ? '*' : 'none') && type !== 'file') return { sqlValue: null, display: null };
   if (type !== 'text' && text === '') return undefined;
   try {
     return read(text, now);
@@ -308,7 +308,7 @@ export async function readParameters(
       const path = resolve(dir, text);
       const words = await fileProblem(path, [dir, ...folders]);
       if (words === undefined)
-        read.push({ parameter, value: { bound: await realpath(path), said: text }, isDefault: !first });
+        read.push({ parameter, value: { sqlValue: await realpath(path), display: text }, isDefault: !first });
       else problem(`${what}: ${path} ${words}; expected ${expectedOf(type)} (${dir})`);
     } else read.push({ parameter, value, isDefault: first === undefined });
   }
@@ -362,8 +362,8 @@ export function settleParameters(read: ReadParameters, state: CompletenessState)
     if (word === 'month-before') {
       const month = read.find(({ parameter }) => parameter.name === 'month');
       const value = typeof month?.value === 'string' ? wordValue(month.value, month.parameter) : month?.value;
-      if (typeof value?.said !== 'string') return { bound: null, said: null };
-      return ofMonth(addCalendarMonths(parseMonth(value.said, '--month').start, -1));
+      if (typeof value?.display !== 'string') return { sqlValue: null, display: null };
+      return ofMonth(addCalendarMonths(parseMonth(value.display, '--month').start, -1));
     }
     if (state.completeThrough === null) {
       throw new UsageError(
@@ -377,7 +377,7 @@ export function settleParameters(read: ReadParameters, state: CompletenessState)
   function asOfBooks(value: Value, { type, default: written = '' }: ReportParameter): Value {
     if ((type !== 'date' && type !== 'instant') || !isRelative(written) || state.completeThrough === null) return value;
     const inBooks = readValue(type, written, Date.parse(state.completeThrough));
-    return typeof inBooks === 'object' && String(inBooks.said) < String(value.said) ? inBooks : value;
+    return typeof inBooks === 'object' && String(inBooks.display) < String(value.display) ? inBooks : value;
   }
   const values = read.map(({ parameter, value, isDefault }) => ({
     name: parameter.name,
@@ -385,7 +385,7 @@ export function settleParameters(read: ReadParameters, state: CompletenessState)
     isDefault,
     ...(typeof value === 'string' ? wordValue(value, parameter) : isDefault ? asOfBooks(value, parameter) : value),
   }));
-  const [from, to] = ['from', 'to'].map((name) => values.find((value) => value.name === name)?.said);
+  const [from, to] = ['from', 'to'].map((name) => values.find((value) => value.name === name)?.display);
   if (typeof from === 'string' && typeof to === 'string' && Date.parse(from) >= Date.parse(to)) {
     throw new UsageError(`--from must be before --to, which is exclusive: found ${from} and ${to}`);
   }
@@ -393,13 +393,13 @@ export function settleParameters(read: ReadParameters, state: CompletenessState)
 }
 
 /** What is bound to a report's SQL. */
-export function boundParameters(values: readonly ParameterValue[]): SqlParameters {
-  return Object.fromEntries(values.map(({ name, bound }) => [name, bound]));
+export function sqlParameters(values: readonly ParameterValue[]): SqlParameters {
+  return Object.fromEntries(values.map(({ name, sqlValue }) => [name, sqlValue]));
 }
 
 /** The parameters as they leave the house, in a manifest or an answer in JSON. */
-export function saidParameters(values: readonly ParameterValue[]): Record<string, string | number | boolean | null> {
-  return Object.fromEntries(values.map(({ name, said }) => [name, said]));
+export function displayParameters(values: readonly ParameterValue[]): Record<string, string | number | boolean | null> {
+  return Object.fromEntries(values.map(({ name, display }) => [name, display]));
 }
 
 /** Ten years of months: more in one call is a mistake. */
@@ -452,9 +452,9 @@ export interface Period extends Window {
 /** The stretches that a report is about: each of its months, and what lies from `from` to `to`; none where it has neither. */
 export function periodsOf(values: readonly ParameterValue[]): Period[] {
   const periods: Period[] = values
-    .filter(({ type, said }) => type === 'month' && said !== null)
-    .map(({ said }) => ({ ...parseMonth(String(said), 'month'), label: String(said) }));
-  const [from, to] = ['from', 'to'].map((name) => values.find((value) => value.name === name)?.said);
+    .filter(({ type, display }) => type === 'month' && display !== null)
+    .map(({ display }) => ({ ...parseMonth(String(display), 'month'), label: String(display) }));
+  const [from, to] = ['from', 'to'].map((name) => values.find((value) => value.name === name)?.display);
   if (typeof from === 'string' && typeof to === 'string') {
     const window = { start: Date.parse(from), end: Date.parse(to) };
     periods.push({ ...window, label: formatWindow(window) });

@@ -4,7 +4,7 @@ import { formatInstant, type Instant } from '../time.ts';
 import { lastSeen, type SqlColumn } from '../warehouse/index.ts';
 import type { Report } from './catalogue.ts';
 import type { CompletenessState } from './completeness.ts';
-import type { Kept } from './evaluated.ts';
+import type { Evaluated } from './evaluated.ts';
 import { exportFormats, factsOf, writeAnswer } from './export.ts';
 import { type CostColumn, costColumnOf, figuresOfQuery } from './figures.ts';
 import { writeExcel } from './formats/excel.ts';
@@ -12,7 +12,7 @@ import type { FormatOptions, Question } from './formats/format.ts';
 import { publishLake } from './lake.ts';
 import { type ExportPlace, exportPlace } from './layout.ts';
 import { type Manifest, sha256OfFile, sha256OfText } from './manifest.ts';
-import { type ParameterValue, saidParameters } from './parameters.ts';
+import { displayParameters, type ParameterValue } from './parameters.ts';
 import { excelKind, type FileToWrite, type Published, publishFiles } from './publish.ts';
 
 /** An answer of a report that is to be published. */
@@ -24,7 +24,7 @@ export interface Publication {
   readonly values: readonly ParameterValue[];
   readonly state: CompletenessState;
   /** How far it was looked at, of a report of what only `costbook alert` finds out. */
-  readonly kept: Kept | undefined;
+  readonly evaluated: Evaluated | undefined;
   /** The instant as of which the books answer; undefined where they answer as they are. */
   readonly asOf: Instant | undefined;
   /** Those asked for; others that lie there from before are written with them. */
@@ -86,14 +86,14 @@ export async function publishReport(publication: Publication): Promise<Published
   const column = costColumnOf(columns, report.file.header['cost']);
   const facts = {
     report: report.name,
-    parameters: saidParameters(values),
+    parameters: displayParameters(values),
     ...(await inputsOf(values)),
     asOf: formatInstant(asOf ?? (await lastSeen(connection)) ?? 0),
     closedAt: state.closedAt,
     completeFrom: state.completeFrom,
     completeThrough: state.completeThrough,
     settledThrough: state.settledThrough,
-    ...(publication.kept === undefined ? {} : { evaluatedThrough: publication.kept.through }),
+    ...(publication.evaluated === undefined ? {} : { evaluatedThrough: publication.evaluated.through }),
     sqlSha256: sha256OfText(report.file.text),
     focusVersion: focus?.version ?? null,
     costColumn: column?.name ?? null,
@@ -156,7 +156,7 @@ export async function publishReport(publication: Publication): Promise<Published
 
 /** The files that parameters name: the only ones that the SQL reads. */
 export function filesNamed(values: readonly ParameterValue[]): string[] {
-  return values.flatMap(({ type, bound }) => (type === 'file' && typeof bound === 'string' ? [bound] : []));
+  return values.flatMap(({ type, sqlValue }) => (type === 'file' && typeof sqlValue === 'string' ? [sqlValue] : []));
 }
 
 /** The columns of a report that may be added up: those that its header names, its cost, and those made of rows. */
@@ -174,8 +174,8 @@ export function totalsOf(
 /** The hashes of the files that the SQL reads: with another file the same question has another answer. */
 export async function inputsOf(values: readonly ParameterValue[]): Promise<Pick<Manifest, 'inputs'>> {
   const inputs: Record<string, string> = {};
-  for (const { name, type, bound } of values) {
-    if (type === 'file' && typeof bound === 'string') inputs[name] = await sha256OfFile(bound);
+  for (const { name, type, sqlValue } of values) {
+    if (type === 'file' && typeof sqlValue === 'string') inputs[name] = await sha256OfFile(sqlValue);
   }
   return Object.keys(inputs).length === 0 ? {} : { inputs };
 }

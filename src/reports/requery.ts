@@ -12,14 +12,14 @@ import { admitReport, blamingReport, orderedQuery, type Report, selectOf } from 
 import { completenessOf } from './completeness.ts';
 import { figuresOfQuery } from './figures.ts';
 import { type Manifest, sha256OfText } from './manifest.ts';
-import { boundParameters, type GivenParameter, readParameters, settleParameters } from './parameters.ts';
+import { type GivenParameter, readParameters, settleParameters, sqlParameters } from './parameters.ts';
 import { inputsOf } from './publish-report.ts';
 import { shape } from './shape.ts';
 import { type BooksAnswer, columnOf } from './verify.ts';
 
 /** The books, to be asked again what manifests say that they answered, each as of its own instant. */
-export interface Witness {
-  askAgain(manifest: Manifest): Promise<BooksAnswer>;
+export interface ExportVerifier {
+  requery(manifest: Manifest): Promise<BooksAnswer>;
   close(): void;
 }
 
@@ -27,13 +27,13 @@ export interface Witness {
  * Opens the snapshot below the project folder to ask again what was exported. Where nothing was published there it has
  * nothing to say. The signal ends what is asked.
  */
-export async function openWitness(
+export async function openExportVerifier(
   dir: string,
   reports: readonly Report[],
   { reader, signal }: { reader: string; signal: AbortSignal },
-): Promise<Witness> {
+): Promise<ExportVerifier> {
   let end: Instant | undefined;
-  let because: string | undefined;
+  let reason: string | undefined;
   try {
     const present = await openBooks(dir, { lockedDown: true, reader, signal });
     try {
@@ -43,7 +43,7 @@ export async function openWitness(
     }
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    because = error.message;
+    reason = error.message;
   }
   // Most exports of a night are of one instant.
   let open: { readonly asOf: string; readonly books: Books; readonly files: readonly string[] } | undefined;
@@ -60,8 +60,8 @@ export async function openWitness(
   }
 
   return {
-    async askAgain(manifest) {
-      if (because !== undefined) return notCompared(because);
+    async requery(manifest) {
+      if (reason !== undefined) return notCompared(reason);
       if (end === undefined || end < Date.parse(manifest.asOf)) {
         const found = end === undefined ? 'nothing was ever seen' : formatInstant(end);
         return { notCompared: undefined, facts: [{ what: 'books end', found, expected: manifest.asOf }] };
@@ -72,16 +72,16 @@ export async function openWitness(
       if (sha256OfText(report.file.text) !== manifest.sqlSha256) {
         return notCompared(`the SQL of ${manifest.report} is another since`);
       }
-      const bound = await bindAgain(report, manifest, dir);
-      if (typeof bound === 'string') return notCompared(bound);
-      const connection = await booksAsOf(manifest.asOf, filesOfParameters(report, bound));
+      const values = await bindAgain(report, manifest, dir);
+      if (typeof values === 'string') return notCompared(values);
+      const connection = await booksAsOf(manifest.asOf, filesOfParameters(report, values));
       return {
         notCompared: undefined,
         facts: [
           ...(await completenessFacts(connection, manifest)),
           ...(await blamingReport(report, () =>
             manifest.basis === undefined
-              ? answerFacts(connection, report, manifest, bound)
+              ? answerFacts(connection, report, manifest, values)
               : partitionFacts(connection, report, manifest),
           )),
         ],
@@ -92,23 +92,23 @@ export async function openWitness(
 }
 
 /** The files that the SQL is bound to. */
-function filesOfParameters(report: Report, bound: SqlParameters): string[] {
+function filesOfParameters(report: Report, values: SqlParameters): string[] {
   const names = report.parameters.filter(({ type }) => type === 'file').map(({ name }) => name);
-  return names.flatMap((name) => (typeof bound[name] === 'string' ? [String(bound[name])] : []));
+  return names.flatMap((name) => (typeof values[name] === 'string' ? [String(values[name])] : []));
 }
 
-function notCompared(because: string): BooksAnswer {
-  return { notCompared: because, facts: [] };
+function notCompared(reason: string): BooksAnswer {
+  return { notCompared: reason, facts: [] };
 }
 
-type Facts = BooksAnswer['facts'];
+type ExportDifferences = BooksAnswer['facts'];
 
-function differing(what: string, found: string | number | null, expected: string | number | null): Facts {
+function differing(what: string, found: string | number | null, expected: string | number | null): ExportDifferences {
   if (found === expected) return [];
   return [{ what, found: String(found ?? 'none'), expected: `${expected ?? 'none'}, by the books` }];
 }
 
-async function completenessFacts(connection: Connection, manifest: Manifest): Promise<Facts> {
+async function completenessFacts(connection: Connection, manifest: Manifest): Promise<ExportDifferences> {
   const state = await completenessOf(connection);
   return [
     ...differing('complete through', manifest.completeThrough, state.completeThrough),
@@ -120,14 +120,14 @@ async function answerFacts(
   connection: Connection,
   report: Report,
   manifest: Manifest,
-  bound: SqlParameters,
-): Promise<Facts> {
-  const { report: shaped, parameters } = await shape(connection, report, bound);
+  values: SqlParameters,
+): Promise<ExportDifferences> {
+  const { report: shaped, parameters } = await shape(connection, report, values);
   const { rows, cost } = await figuresOfQuery(connection, orderedQuery(shaped), parameters, columnOf(manifest));
   return [...differing('rows', manifest.rows, rows), ...differing('cost', manifest.cost, cost)];
 }
 
-async function partitionFacts(connection: Connection, report: Report, manifest: Manifest): Promise<Facts> {
+async function partitionFacts(connection: Connection, report: Report, manifest: Manifest): Promise<ExportDifferences> {
   await admitReport(connection, report);
   const { name = 'cost', decimals = 0 } = columnOf(manifest) ?? {};
   const rows = await connection.rows(figuresByPartition(selectOf(report), { name, decimals }));
@@ -166,7 +166,7 @@ async function bindAgain(report: Report, manifest: Manifest, dir: string): Promi
   const { inputs = {} } = await inputsOf(values);
   const changed = Object.keys(inputs).filter((name) => inputs[name] !== manifest.inputs?.[name]);
   if (changed.length > 0) return `the file of the parameter ${changed.join(', ')} is another since`;
-  return boundParameters(values);
+  return sqlParameters(values);
 }
 
 const nothingKnown = { asOf: null, completeFrom: null, completeThrough: null, settledThrough: null, closedAt: null };

@@ -40,9 +40,9 @@ export async function unanswerable(
   { accounts, now, isOfFuture, budgets }: Known,
 ): Promise<Refusal[]> {
   const unknown: Refusal[] = [];
-  for (const { name, type, bound, isDefault } of values) {
-    if (isDefault || type !== 'text' || typeof bound !== 'string') continue;
-    const words = await unknownName(connection, report, name, bound, budgets);
+  for (const { name, type, sqlValue, isDefault } of values) {
+    if (isDefault || type !== 'text' || typeof sqlValue !== 'string') continue;
+    const words = await unknownName(connection, report, name, sqlValue, budgets);
     if (words !== undefined) unknown.push({ words });
   }
   // An account that is not known has no period either.

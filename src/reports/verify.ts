@@ -267,6 +267,6 @@ async function strangersIn(folder: string, below: string): Promise<string[]> {
 }
 
 /** The instant as of which a manifest's books are asked. */
-export function momentOf({ asOf }: Manifest): Instant {
+export function asOfInstant({ asOf }: Manifest): Instant {
   return Date.parse(asOf);
 }

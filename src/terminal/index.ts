@@ -1,1 +1,1 @@
-export { cutToWidth, piecesOfWidth, textWidth } from './text-width.ts';
+export { cutToWidth, linesOfWidth, textWidth } from './text-width.ts';

@@ -5,7 +5,7 @@ const quietMs = 2000;
 /** How often the live line is drawn, where it says something new. */
 const drawMs = 200;
 /** How often a log says so where nothing else was said. */
-const saidMs = 10_000;
+const lineEveryMs = 10_000;
 
 /** Where a command shows that it is at work. */
 export interface ProgressPlace {
@@ -16,7 +16,7 @@ export interface ProgressPlace {
   /** The request that is waited for, where it has taken a while. */
   waitingFor(): string | undefined;
   /** When anything was last said, by the same clock as `elapsed`. */
-  saidAt(): number;
+  lastWroteAt(): number;
   /** Milliseconds of real time; it goes on where the books' own now is fixed. */
   elapsed(): number;
 }
@@ -30,7 +30,7 @@ export interface Progress {
 }
 
 /** Shows from two seconds on that a command is at work: with a live line, or with a line of the log every ten seconds. */
-export function openProgress({ command, draw, log, waitingFor, saidAt, elapsed }: ProgressPlace): Progress {
+export function openProgress({ command, draw, log, waitingFor, lastWroteAt, elapsed }: ProgressPlace): Progress {
   const begun = elapsed();
   let words = '';
   let isQuiet = false;
@@ -39,7 +39,7 @@ export function openProgress({ command, draw, log, waitingFor, saidAt, elapsed }
     const at = elapsed();
     if (isQuiet) return;
     if (draw === undefined) {
-      if (at - Math.max(begun, saidAt()) >= saidMs) {
+      if (at - Math.max(begun, lastWroteAt()) >= lineEveryMs) {
         const waiting = waitingFor();
         log.info('still at work', {
           ...(words === '' ? {} : { on: words }),

@@ -10,12 +10,12 @@ export function textWidth(text: string): number {
 /** The beginning of a text that fits into so many cells, with … where it was cut; no character is cut in two. */
 export function cutToWidth(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
-  const [head = ''] = piecesOfWidth(text, Math.max(0, width - 1));
+  const [head = ''] = linesOfWidth(text, Math.max(0, width - 1));
   return `${head}…`;
 }
 
 /** A text in pieces of at most so many cells each; a single character that is wider is a piece all the same. */
-export function piecesOfWidth(text: string, width: number): string[] {
+export function linesOfWidth(text: string, width: number): string[] {
   const pieces: string[] = [];
   let piece = '';
   let used = 0;

@@ -1,7 +1,7 @@
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import type { Connection, SqlRow } from './connection.ts';
 import type { Recorder } from './journal.ts';
-import { allRowsMeet, type TotalDecimals } from './proofs.ts';
+import { allRowsMatch, type TotalDecimals } from './reconciliation.ts';
 import { readSql } from './sql-files.ts';
 import type { WriteClock } from './write-clock.ts';
 import type { LoadedQuery } from './write-load.ts';
@@ -13,11 +13,11 @@ export interface AccountLedger {
   readonly role: 'admin' | 'member' | undefined;
   readonly decimals: TotalDecimals;
   /** Whether any load held a row. */
-  readonly hasAmounts: boolean;
+  readonly hasHourlyCosts: boolean;
 }
 
 /** A stretch of hours in the books. */
-export interface CoveredPiece extends Window {
+export interface CoveredWindow extends Window {
   /** Hours from here on were too young to be claimed when they were read. */
   readonly claimedEnd: Instant;
   /** When they were read. */
@@ -48,7 +48,7 @@ export interface Completeness {
 /** A window that did not prove when it was last asked for. */
 export interface UnprovenWindow {
   readonly window: Window;
-  readonly because: string;
+  readonly reason: string;
   /** Whether only hours are concerned whose numbers may still be changing: the next run asks for them. */
   readonly isYoung: boolean;
 }
@@ -77,7 +77,7 @@ export interface AccountRecords {
   recordAccountRun(run: AccountRun): Promise<void>;
   /** Billing dimensions of which the account's platform was last seen to leave rows out of the detail. */
   dimensionsLeftOut(account: string): Promise<string[]>;
-  coveredPieces(account: string): Promise<CoveredPiece[]>;
+  coveredWindows(account: string): Promise<CoveredWindow[]>;
   /** Undefined where the account is not in the books yet. */
   completeness(account: string): Promise<Completeness | undefined>;
   unproven(account: string): Promise<UnprovenWindow[]>;
@@ -92,7 +92,7 @@ export function accountRecords(connection: Connection, recorder: Recorder, clock
     forgetAccountsNeverLoaded: (except) => forgetAccountsNeverLoaded(connection, recorder, except),
     recordAccountRun: (run) => recordAccountRun(recorder, run),
     dimensionsLeftOut: (account) => dimensionsLeftOut(connection, account),
-    coveredPieces: (account) => coveredPieces(connection, account),
+    coveredWindows: (account) => coveredWindows(connection, account),
     completeness: async (account) => (await completeness(connection)).find((row) => row.account === account),
     unproven: (account) => unprovenWindows(connection, account),
     contradictions: (account) => contradictions(connection, account),
@@ -109,7 +109,7 @@ async function recordAccountRun(recorder: Recorder, run: AccountRun): Promise<vo
       error: run.error ?? null,
       windows: run.windows,
       pages: run.pages,
-      amounts: run.rows,
+      row_count: run.rows,
       restated: run.restated,
       requests: run.requests,
       retries: run.retries,
@@ -126,7 +126,7 @@ export async function accountLedger(connection: Connection, account: string): Pr
     historyStart: row['history_start'] === null ? undefined : Number(row['history_start']),
     role: role === 'admin' || role === 'member' ? role : undefined,
     decimals: { cost: Number(row['cost_decimals']), usage: Number(row['usage_decimals']) },
-    hasAmounts: row['has_amounts'] === true,
+    hasHourlyCosts: row['has_hourly_costs'] === true,
   };
 }
 
@@ -148,7 +148,7 @@ async function saveAccount(
   };
   const same = await connection.rows(await readSql('ledger', 'same_account'), values);
   if (same.length > 0) return;
-  await recorder.record({ event: 'account_is', values: { ...values, recorded_at: formatInstant(recordedAt) } });
+  await recorder.record({ event: 'account_changed', values: { ...values, recorded_at: formatInstant(recordedAt) } });
 }
 
 async function forgetAccountsNeverLoaded(
@@ -164,7 +164,10 @@ async function forgetAccountsNeverLoaded(
 }
 
 async function dimensionsLeftOut(connection: Connection, account: string): Promise<string[]> {
-  const rows = await connection.rows(await readSql('ledger', 'queries_left_out'), { account, compared: allRowsMeet });
+  const rows = await connection.rows(await readSql('ledger', 'queries_left_out'), {
+    account,
+    check_code: allRowsMatch,
+  });
   const queries = rows.flatMap((row) => JSON.parse(String(row['queries'])) as LoadedQuery[]);
   const dimensions = queries.flatMap(({ purpose, billingDimension }) =>
     purpose !== 'detail' && billingDimension !== null ? [billingDimension] : [],
@@ -173,7 +176,7 @@ async function dimensionsLeftOut(connection: Connection, account: string): Promi
 }
 
 /** The hours of an account that are in the books, in order. */
-export async function coveredPieces(connection: Connection, account: string): Promise<CoveredPiece[]> {
+export async function coveredWindows(connection: Connection, account: string): Promise<CoveredWindow[]> {
   const rows = await connection.rows(await readSql('ledger', 'covered_windows'), { account });
   return rows.map((row) => ({
     start: Number(row['window_start']),
@@ -209,7 +212,7 @@ export async function contradictions(connection: Connection, account: string): P
 function toUnproven(row: SqlRow): UnprovenWindow {
   return {
     window: { start: Number(row['window_start']), end: Number(row['window_end']) },
-    because: String(row['because']),
+    reason: String(row['reason']),
     isYoung: row['is_young'] === true,
   };
 }

@@ -85,7 +85,7 @@ async function pivoted(
 ): Promise<AdmittedQuery> {
   await unsealed(async () => {
     for (let index = 0; index < statements.count; index += 1) {
-      await runPiece(fail, statements, index);
+      await runStatement(fail, statements, index);
     }
     await connection.run(makePivoted(text)).catch(fail);
   });
@@ -93,19 +93,19 @@ async function pivoted(
 }
 
 /** Runs one piece of a PIVOT; the last, its SELECT, is only looked at. */
-async function runPiece(fail: Fail, statements: DuckDBExtractedStatements, index: number): Promise<void> {
+async function runStatement(fail: Fail, statements: DuckDBExtractedStatements, index: number): Promise<void> {
   const isLast = index === statements.count - 1;
-  let piece: DuckDBPreparedStatement | undefined;
+  let chunk: DuckDBPreparedStatement | undefined;
   try {
-    piece = await statements.prepare(index);
-    if (piece.statementType !== (isLast ? StatementType.SELECT : StatementType.CREATE)) throw refused('PIVOT');
-    if (piece.parameterCount > 0) throw new UsageError('the query has parameters; write the values into it');
-    if (!isLast) await piece.run();
+    chunk = await statements.prepare(index);
+    if (chunk.statementType !== (isLast ? StatementType.SELECT : StatementType.CREATE)) throw refused('PIVOT');
+    if (chunk.parameterCount > 0) throw new UsageError('the query has parameters; write the values into it');
+    if (!isLast) await chunk.run();
   } catch (error) {
     // The line that DuckDB shows is its own, not the user's.
     fail(isLast || error instanceof CostbookError ? error : new Error(messageOf(error).split('\n\nLINE ')[0]));
   } finally {
-    piece?.destroySync();
+    chunk?.destroySync();
   }
 }
 

@@ -12,7 +12,7 @@ export interface KnownAlert {
   readonly isOpen: boolean;
   readonly raisedAt: Instant;
   /** False where it was raised while its key was acknowledged, and nobody was told yet. */
-  readonly isTold: boolean;
+  readonly isNotified: boolean;
   readonly fact: string;
   /** Names of the sinks that were notified. */
   readonly sinks: readonly string[];
@@ -29,7 +29,7 @@ export interface RaisedAlert {
   readonly severity: string;
   readonly fact: string;
   readonly sinks: readonly string[];
-  readonly isTold: boolean;
+  readonly isNotified: boolean;
 }
 
 /** An open alert that is over. */
@@ -45,9 +45,9 @@ export interface EndedAlert {
 export interface NewMessage {
   readonly id: string;
   readonly sink: string;
-  readonly kind: 'alerts' | 'digest';
-  /** Of a digest its name; undefined of alerts. */
-  readonly digest: string | undefined;
+  readonly kind: 'alerts' | 'summary';
+  /** Of a summary its name; undefined of alerts. */
+  readonly summary: string | undefined;
   /** What is told, as JSON. */
   readonly message: string;
 }
@@ -59,7 +59,11 @@ export interface Evaluation {
   readonly raised: readonly RaisedAlert[];
   readonly ended: readonly EndedAlert[];
   /** Raised before, and a sink is notified only now: with all sinks that were notified. */
-  readonly told: readonly { readonly key: string; readonly occurrence: number; readonly sinks: readonly string[] }[];
+  readonly notified: readonly {
+    readonly key: string;
+    readonly occurrence: number;
+    readonly sinks: readonly string[];
+  }[];
   /** Keys whose acknowledgement is over. */
   readonly acknowledged: readonly string[];
   readonly messages: readonly NewMessage[];
@@ -79,7 +83,7 @@ export interface DeliveryEnd {
   readonly runNumber: number;
   readonly tries: number;
   readonly outcome: 'delivered' | 'refused' | 'unknown';
-  readonly because: string | undefined;
+  readonly reason: string | undefined;
   /** Whether nobody will try again. */
   readonly isDead: boolean;
 }
@@ -92,7 +96,7 @@ export async function knownAlerts(connection: Connection): Promise<KnownAlert[]>
     occurrence: Number(row['occurrence']),
     isOpen: row['is_open'] === true,
     raisedAt: Number(row['raised_at']),
-    isTold: row['is_told'] === true,
+    isNotified: row['is_notified'] === true,
     fact: String(row['fact']),
     sinks: JSON.parse(String(row['sinks'])) as string[],
     acknowledgedUntil: row['acknowledged_until'] === null ? undefined : Number(row['acknowledged_until']),
@@ -106,30 +110,30 @@ export async function pendingMessages(connection: Connection): Promise<PendingMe
     number: Number(row['message_number']),
     id: String(row['message_id']),
     sink: String(row['sink']),
-    kind: row['kind'] === 'digest' ? 'digest' : 'alerts',
-    digest: textOrUndefined(row['digest']),
+    kind: row['kind'] === 'summary' ? 'summary' : 'alerts',
+    summary: textOrUndefined(row['summary']),
     message: String(row['message']),
     queuedAt: Number(row['queued_at']),
     mayBeRepeat: row['may_be_repeat'] === true,
   }));
 }
 
-/** Who was told a digest, or is to be told. */
-export async function sinksOfDigest(connection: Connection, digest: string): Promise<string[]> {
-  const rows = await connection.rows(await readSql('alerts', 'sinks_of_digest'), {
-    digest,
+/** Who was told a summary, or is to be told. */
+export async function sinksOfSummary(connection: Connection, summary: string): Promise<string[]> {
+  const rows = await connection.rows(await readSql('alerts', 'sinks_of_summary'), {
+    summary,
   });
   return rows.map((row) => String(row['sink']));
 }
 
 /** A message as the ledger keeps it. */
-export interface KeptMessage {
+export interface StoredMessage {
   readonly sink: string;
   readonly message: string;
 }
 
 /** The last message to each sink that told of a key, oldest first. */
-export async function lastMessagesAbout(connection: Connection, key: string): Promise<KeptMessage[]> {
+export async function lastMessagesAbout(connection: Connection, key: string): Promise<StoredMessage[]> {
   const rows = await connection.rows(await readSql('alerts', 'last_messages'), { key });
   return rows.map((row) => ({ sink: String(row['sink']), message: String(row['message']) }));
 }
@@ -140,8 +144,8 @@ export async function recordEvaluation(
   recorder: Recorder,
   evaluation: Evaluation,
 ): Promise<void> {
-  const { raised, ended, told, acknowledged, messages } = evaluation;
-  if ([raised, ended, told, acknowledged, messages].every((list) => list.length === 0)) return;
+  const { raised, ended, notified, acknowledged, messages } = evaluation;
+  if ([raised, ended, notified, acknowledged, messages].every((list) => list.length === 0)) return;
   const [row] = await connection.rows(await readSql('alerts', 'last_message'));
   const last = Number(row?.['last']);
   await recorder.record({
@@ -149,19 +153,23 @@ export async function recordEvaluation(
     values: {
       run_number: evaluation.runNumber,
       at: formatInstant(evaluation.at),
-      raised: raised.map(({ key, sinks, isTold, ...alert }) => ({
+      raised: raised.map(({ key, sinks, isNotified, ...alert }) => ({
         alert_key: key,
         ...alert,
         sinks: JSON.stringify(sinks),
-        is_told: isTold,
+        is_notified: isNotified,
       })),
       ended: ended.map(({ key, ...alert }) => ({ alert_key: key, ...alert })),
-      told: told.map(({ key, occurrence, sinks }) => ({ alert_key: key, occurrence, sinks: JSON.stringify(sinks) })),
+      notified: notified.map(({ key, occurrence, sinks }) => ({
+        alert_key: key,
+        occurrence,
+        sinks: JSON.stringify(sinks),
+      })),
       acknowledged,
-      messages: messages.map(({ id, digest, ...message }, index) => ({
+      messages: messages.map(({ id, summary, ...message }, index) => ({
         message_number: last + 1 + index,
         message_id: id,
-        digest: digest ?? null,
+        summary: summary ?? null,
         ...message,
       })),
     },
@@ -201,7 +209,7 @@ export function recordDeliveryEnd(recorder: Recorder, delivery: DeliveryEnd, at:
       run_number: delivery.runNumber,
       tries: delivery.tries,
       outcome: delivery.outcome,
-      because: delivery.because ?? null,
+      reason: delivery.reason ?? null,
       is_dead: delivery.isDead,
       ended_at: formatInstant(at),
     },

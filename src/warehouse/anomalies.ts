@@ -13,7 +13,7 @@ export interface AnomalyRow {
   readonly first_day: string;
   readonly seen_day: string;
   readonly last_day: string;
-  readonly told_day: string | null;
+  readonly notified_day: string | null;
   readonly state: 'open' | 'over' | 'usual' | 'grown' | 'restated';
   readonly ended_day: string | null;
   readonly cost: string;
@@ -23,7 +23,7 @@ export interface AnomalyRow {
   readonly impact: string;
   readonly price_ratio: number | null;
   readonly severity: string;
-  readonly is_told: boolean;
+  readonly is_notified: boolean;
   /** JSON. */
   readonly detail: string;
 }

@@ -22,8 +22,8 @@ export async function createPast(connection: Connection, draft?: string): Promis
  * Says as of when a connection asks: what was seen at that instant is included. From here on it only reads: the views
  * lie in memory, where nothing else would keep typed SQL from putting others in their place.
  */
-export async function setMoment(connection: Connection, asOf: Instant): Promise<void> {
-  await connection.run(await readSql('as_of', 'moment'), { as_of: formatInstant(asOf) });
+export async function setAsOf(connection: Connection, asOf: Instant): Promise<void> {
+  await connection.run(await readSql('as_of', 'instant'), { as_of: formatInstant(asOf) });
   await connection.seal();
 }
 

@@ -2,7 +2,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ChangedFileError, DamagedFileError, LockedError } from '../errors.ts';
 import type { Instant } from '../time.ts';
-import { createPast, presentCatalog, setMoment } from './as-of.ts';
+import { createPast, presentCatalog, setAsOf } from './as-of.ts';
 import type { Connection, Database, OpenOptions, Reachable } from './connection.ts';
 import { expectFile, openDatabase } from './database.ts';
 import { findTraces, readAllTables } from './intactness.ts';
@@ -67,7 +67,7 @@ export async function openBooks(
   });
   try {
     const connection = await database.connect(signal);
-    if (moment !== undefined) await setMoment(connection, moment);
+    if (moment !== undefined) await setAsOf(connection, moment);
     return {
       connection,
       published,

@@ -63,9 +63,9 @@ export async function runCheck(connection: Connection, check: Check): Promise<Ch
   try {
     const result = await connection.query(check.file.text);
     columns = result.columns;
-    for await (const piece of result.pieces) {
-      offenders += piece.length;
-      for (const row of piece.slice(0, maxOffendersShown - rows.length)) {
+    for await (const chunk of result.chunks) {
+      offenders += chunk.length;
+      for (const row of chunk.slice(0, maxOffendersShown - rows.length)) {
         cells.push(row.map(toCellText));
         rows.push(Object.fromEntries(columns.map(({ name }, index) => [name, toJsonValue(row[index] ?? null)])));
       }

@@ -8,13 +8,13 @@ import { readSql } from './sql-files.ts';
 export interface AccountClose {
   readonly account: string;
   /** Rows and cost of the month's own hours. */
-  readonly amounts: number;
+  readonly rowCount: number;
   readonly cost: string;
   /** Rows and cost of the corrections of earlier months that are delivered in it. */
   readonly corrections: number;
   readonly correctionCost: string;
   /** SHA-256 of those rows, hexadecimal. */
-  readonly digest: string;
+  readonly sha256: string;
   /** The platform's invoice; undefined where it was not told. */
   readonly invoiced: string | undefined;
 }
@@ -55,11 +55,11 @@ export async function closedMonths(connection: Connection): Promise<ClosedMonth[
     if (months.at(-1)?.month !== month) months.push({ month, closedAt: Number(row['closed_at']), accounts: [] });
     months.at(-1)?.accounts.push({
       account: String(row['account']),
-      amounts: Number(row['amounts']),
+      rowCount: Number(row['row_count']),
       cost: String(row['cost']),
       corrections: Number(row['corrections']),
       correctionCost: String(row['correction_cost']),
-      digest: String(row['digest']),
+      sha256: String(row['sha256']),
       invoiced: textOrUndefined(row['invoiced']),
     });
   }
@@ -92,11 +92,11 @@ export async function closeMonth(
       closed_at: formatInstant(closedAt),
       accounts: accounts.map((account) => ({
         account: account.account,
-        amounts: account.amounts,
+        row_count: account.rowCount,
         cost: account.cost,
         corrections: account.corrections,
         correction_cost: account.correctionCost,
-        digest: account.digest,
+        sha256: account.sha256,
         invoiced: account.invoiced ?? null,
       })),
       units: units.map(({ billingDimension, unit }) => ({ billing_dimension: billingDimension, unit: unit ?? null })),
@@ -108,12 +108,12 @@ export async function closeMonth(
 export async function reopenMonth(
   recorder: Recorder,
   month: Instant,
-  because: string,
+  reason: string,
   reopenedAt: Instant,
 ): Promise<void> {
   await recorder.record({
     event: 'month_reopened',
-    values: { billing_month: monthText(month), reopened_at: formatInstant(reopenedAt), because },
+    values: { billing_month: monthText(month), reopened_at: formatInstant(reopenedAt), reason },
   });
 }
 

@@ -32,7 +32,7 @@ export interface SqlColumn {
 /** An answer that is handed out in pieces. */
 export interface SqlResult {
   readonly columns: readonly SqlColumn[];
-  readonly pieces: AsyncIterable<readonly (readonly DuckDBValue[])[]>;
+  readonly chunks: AsyncIterable<readonly (readonly DuckDBValue[])[]>;
 }
 
 /**

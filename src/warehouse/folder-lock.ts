@@ -8,7 +8,7 @@ import { openDatabase } from './database.ts';
 /** The file whose lock says that somebody is writing into its folder. */
 export const lockName = '.lock';
 
-const askAgainMs = 100;
+const retryMs = 100;
 
 /**
  * Keeps a folder for this process alone until `release` is called, or the process is dead: the operating system's own
@@ -31,7 +31,7 @@ export async function holdFolder(
     } catch (error) {
       if (!(error instanceof LockedError) || Date.now() >= until) throw error;
     }
-    await sleepFor(askAgainMs);
+    await sleepFor(retryMs);
   }
 }
 

@@ -4,10 +4,10 @@ export {
   type AccountRun,
   accountLedger,
   type Completeness,
-  type CoveredPiece,
+  type CoveredWindow,
   completeness,
   contradictions,
-  coveredPieces,
+  coveredWindows,
   lastQueries,
   type UnprovenWindow,
   unprovenWindows,
@@ -80,11 +80,11 @@ export {
   costPartitions,
   lastLoadOf,
   partitionsChangedSince,
-  viewsDigest,
+  viewsSha256,
 } from './partitions.ts';
-export type { DifferingHours, Proof, TotalDecimals, TotalsKnown } from './proofs.ts';
 export { snapshotFile } from './published.ts';
 export { openRebuildingWarehouse, type RebuildingBase, type RebuildingWarehouse } from './rebuilding.ts';
+export type { DifferingHours, Reconciliation, TotalDecimals, TotalsKnown } from './reconciliation.ts';
 export { allocationInForce } from './records.ts';
 export type { Run } from './runs.ts';
 export { readSeal, type Seal, type SealState, type SnapshotFacts } from './seal.ts';
@@ -137,7 +137,7 @@ export {
   groupsByWorkspace,
   type PastComparison,
   type PastDifference,
-  type PastQuestion,
+  type PastQuery,
   seriesLives,
   seriesVerified,
   type Verification,

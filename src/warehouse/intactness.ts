@@ -17,19 +17,19 @@ export interface Traces {
   readonly seal: Seal | undefined;
   readonly isSnapshotIntact: boolean;
   /** The largest number of a load in the landing folder; 0 where there is none. */
-  readonly newestLanded: number;
+  readonly newestStored: number;
   readonly hasJournal: boolean;
 }
 
 /** Looks for what could give the warehouse back. */
-export async function findTraces(dir: string, newestLanded: number): Promise<Traces> {
+export async function findTraces(dir: string, newestStored: number): Promise<Traces> {
   const found = await readSeal(snapshotFile(dir)).catch(() => undefined);
   const journal = await readdir(journalFolder(dir)).catch(() => []);
   return {
     dir,
     seal: found === undefined || found.state === 'damaged' ? undefined : found.seal,
     isSnapshotIntact: found?.state === 'intact',
-    newestLanded,
+    newestStored,
     hasJournal: journal.some((name) => name.endsWith('.ndjson')),
   };
 }
@@ -40,7 +40,7 @@ export const repairs = 'Run "costbook repair"';
 /** Throws ChangedFileError where the warehouse's file is missing and something shows that there were books. */
 export async function refuseMissing(warehouse: string, traces: Traces): Promise<void> {
   if (await isThere(warehouse)) return;
-  if (traces.seal === undefined && traces.newestLanded === 0 && !traces.hasJournal) return;
+  if (traces.seal === undefined && traces.newestStored === 0 && !traces.hasJournal) return;
   throw new ChangedFileError(
     `${warehouse} is missing, and there were books: ${describeTraces(traces)}. Nothing was changed. ${repairs}, which ` +
       `makes the warehouse anew from these; to begin without them, move ${join(traces.dir, 'data')} away`,
@@ -56,7 +56,7 @@ export async function refuseOlder(connection: Connection, warehouse: string, tra
   const [loads, last] = [Number(row?.['loads']), Number(row?.['last'])];
   const isHollow = loads !== last;
   // One load more is one that was landed and did not commit.
-  if (!isHollow && traces.newestLanded <= last + 1 && (traces.seal?.loadNumber ?? 0) <= last) return;
+  if (!isHollow && traces.newestStored <= last + 1 && (traces.seal?.loadNumber ?? 0) <= last) return;
   const knows = isHollow ? `${loads} of the loads up to ${last}` : `loads up to ${last}`;
   throw new ChangedFileError(
     `${warehouse} has ${knows}, and there were more: ${describeTraces(traces)}. It is an older copy. Nothing was ` +
@@ -70,14 +70,14 @@ export function damagedWarehouse({ file, found, cause }: DamagedFileError, trace
   return new DamagedFileError(file, found, `${whole === '' ? '' : `whole are ${whole}. `}${repairs}`, { cause });
 }
 
-function describeTraces({ dir, seal, isSnapshotIntact, newestLanded, hasJournal }: Traces): string {
+function describeTraces({ dir, seal, isSnapshotIntact, newestStored, hasJournal }: Traces): string {
   const snapshot = basename(snapshotFile(dir));
   return [
     ...(seal !== undefined && isSnapshotIntact ? [`the snapshot data/${snapshot} (${describeFacts(seal)})`] : []),
     ...(seal !== undefined && !isSnapshotIntact
       ? [`the snapshot data/${snapshot} (changed since it was published)`]
       : []),
-    ...(newestLanded > 0 ? [`data/landing with loads up to ${newestLanded}`] : []),
+    ...(newestStored > 0 ? [`data/landing with loads up to ${newestStored}`] : []),
     ...(hasJournal ? ['data/journal'] : []),
   ].join(', ');
 }

@@ -40,7 +40,7 @@ export type ListingOutcome = 'read' | 'partial' | 'shrunk' | 'refused' | 'failed
 export interface ListingFacts extends ListingKey {
   readonly runNumber: number;
   readonly outcome: ListingOutcome;
-  readonly because: string | undefined;
+  readonly reason: string | undefined;
   readonly resources: number;
   readonly opened: number;
   readonly ended: number;
@@ -181,7 +181,7 @@ export async function recordListing(recorder: Recorder, facts: ListingFacts): Pr
       token_workspace: facts.tokenWorkspace ?? null,
       resource_type: facts.resourceType,
       outcome: facts.outcome,
-      because: facts.because ?? null,
+      reason: facts.reason ?? null,
       resources: facts.resources,
       opened: facts.opened,
       ended: facts.ended,

@@ -89,7 +89,7 @@ export async function recordMissed(
   missed: {
     readonly job: string;
     readonly slots: readonly Instant[];
-    readonly because: string;
+    readonly reason: string;
     readonly foundAt: Instant;
   },
 ): Promise<void> {
@@ -102,7 +102,7 @@ export async function recordMissed(
         job: missed.job,
         slot: formatInstant(slot),
         found_at: formatInstant(missed.foundAt),
-        because: missed.because,
+        reason: missed.reason,
       },
     });
   }

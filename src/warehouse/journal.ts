@@ -2,6 +2,7 @@ import { mkdir, open, readdir, readFile, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { UnprovenError, UsageError } from '../errors.ts';
 import type { Connection, SqlParameters } from './connection.ts';
+import { type EarlierEvent, withPresentNames } from './earlier-names.ts';
 import { readSql, readSqlFolder } from './sql-files.ts';
 import { lastEventOf } from './statements.ts';
 
@@ -13,18 +14,18 @@ export type EventName =
   | 'slot_missed'
   | 'step_began'
   | 'step_ended'
-  | 'account_is'
+  | 'account_changed'
   | 'accounts_forgotten'
   | 'account_run'
   | 'claims_corrected'
   | 'clock_read'
   | 'instants_corrected'
   | 'window_read'
-  | 'past_asked'
+  | 'past_verified'
   | 'month_closed'
   | 'month_reopened'
-  | 'allocation_is'
-  | 'proofs'
+  | 'allocation_changed'
+  | 'window_reconciled'
   | 'resources_changed'
   | 'listing_read'
   | 'alerts_evaluated'
@@ -255,8 +256,8 @@ function missing(folder: string, wanted: number, found: number): JournalLossErro
   );
 }
 
-function damaged(file: string, line: number, because: string): JournalLossError {
-  return new JournalLossError(`${file}:${line}: the journal is damaged (${because}): restore this file from a backup`);
+function damaged(file: string, line: number, reason: string): JournalLossError {
+  return new JournalLossError(`${file}:${line}: the journal is damaged (${reason}): restore this file from a backup`);
 }
 
 function parseEvent(line: string): NumberedEvent | undefined {
@@ -268,7 +269,9 @@ function parseEvent(line: string): NumberedEvent | undefined {
   }
   const { number, event, values } = (value ?? {}) as Partial<Record<keyof NumberedEvent, unknown>>;
   if (!Number.isSafeInteger(number) || typeof event !== 'string') return undefined;
-  return typeof values === 'object' && values !== null ? (value as NumberedEvent) : undefined;
+  return typeof values === 'object' && values !== null
+    ? (withPresentNames(value as EarlierEvent) as NumberedEvent)
+    : undefined;
 }
 
 function fileName(first: number): string {

@@ -11,7 +11,7 @@ import {
 } from './inventory.ts';
 import type { Recorder } from './journal.ts';
 import { openStage, type Stage } from './load.ts';
-import type { TotalsKnown } from './proofs.ts';
+import type { TotalsKnown } from './reconciliation.ts';
 import { readSql } from './sql-files.ts';
 import { openVerification, type Verification } from './verify.ts';
 
@@ -19,7 +19,7 @@ import { openVerification, type Verification } from './verify.ts';
 export interface LoadRecords {
   lastLoadNumber(): Promise<number>;
   /** Where in the landing folder the loads are whose numbers were seen before an instant. */
-  landingsSeenBefore(instant: Instant): Promise<string[]>;
+  landingFoldersBefore(instant: Instant): Promise<string[]>;
   openStage(): Promise<Stage>;
   openInventory(): Promise<InventoryStage>;
   /** The outcome of a listing when it was read last; undefined where it never was. */
@@ -39,7 +39,7 @@ export function loadRecords(
       const [row] = await connection.rows(await readSql('ledger', 'last_load'));
       return Number(row?.['load_number']);
     },
-    async landingsSeenBefore(instant) {
+    async landingFoldersBefore(instant) {
       const rows = await connection.rows(await readSql('ledger', 'landings_seen_before'), {
         instant: formatInstant(instant),
       });

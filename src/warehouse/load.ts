@@ -2,15 +2,15 @@ import { formatInstant, type Instant, type Window } from '../time.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
 import {
-  allRowsMeet,
+  allRowsMatch,
   type DifferingHours,
-  type Proof,
-  proofsEvent,
-  readProofs,
+  type Reconciliation,
+  readReconciliations,
+  reconciliationEvent,
   type TotalDecimals,
   type TotalsKnown,
   toleranceParameters,
-} from './proofs.ts';
+} from './reconciliation.ts';
 import { names, type QueryFilter, takeDetail, takeRepair, takeResidual, typesAsked } from './stage-rows.ts';
 import {
   beginWindow,
@@ -27,7 +27,7 @@ import { type LoadFacts, type LoadResult, type LoadWritten, repeatLoad, writeLoa
 
 /** What is recorded of a window that did not prove. */
 export interface UnprovenFacts {
-  readonly because: string;
+  readonly reason: string;
   /** Whether only hours are concerned whose numbers may still be changing. */
   readonly isYoung: boolean;
   readonly runNumber: number;
@@ -68,10 +68,10 @@ export interface Stage {
    * all rows together may meet the detail's total in its pages' place; `leftOut` tells whether they had to. `differing`
    * are the hours whose rows and control differ, by billing dimension.
    */
-  prove(
+  reconcile(
     known: TotalsKnown,
     leavesOut: boolean,
-  ): Promise<{ proofs: Proof[]; leftOut: boolean; differing: readonly DifferingHours[] }>;
+  ): Promise<{ reconciliations: Reconciliation[]; leftOut: boolean; differing: readonly DifferingHours[] }>;
   /** The most decimals that this window's totals carry. */
   decimals(): TotalDecimals;
   /** The start of the last hour of the window with any cost or usage; undefined where there is none. */
@@ -84,7 +84,7 @@ export interface Stage {
   /** Writes a load that changed nothing into the ledger once more, from what was kept of it. */
   repeat(facts: LoadFacts, written: LoadWritten, place: string | undefined): Promise<void>;
   /** Records the comparisons that were made last, of a reading that did not prove. */
-  recordFailedProofs(runNumber: number, reading: number, seenAt: Instant): Promise<void>;
+  recordFailedReconciliations(runNumber: number, attempt: number, seenAt: Instant): Promise<void>;
   /** Records a window that did not prove. */
   recordUnproven(unproven: Window, facts: UnprovenFacts): Promise<void>;
   /** Takes a window that was proven off the record of those that were not. */
@@ -113,14 +113,14 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     typesAsked: (query) => typesAsked(state, query),
     ambiguousDimensions: () => names(state, 'ambiguous_dimensions', 'billing_dimension'),
     takeRepair: (query, billingDimension) => takeRepair(state, query, billingDimension),
-    prove: (known, leavesOut) => prove(state, known, leavesOut),
+    reconcile: (known, leavesOut) => reconcile(state, known, leavesOut),
     decimals: () => decimalsSeen(state),
     lastHour: () => lastHourWithAmounts(state),
     load: (facts, file) => writeLoad(state, facts, file),
     repeat: (facts, written, place) => repeatLoad(state, facts, written, place),
-    recordFailedProofs: (runNumber, reading, seenAt) => {
-      const { account, window, proofs } = state;
-      return recorder.record(proofsEvent({ account, window, runNumber, reading, seenAt }, proofs));
+    recordFailedReconciliations: (runNumber, attempt, seenAt) => {
+      const { account, window, reconciliations } = state;
+      return recorder.record(reconciliationEvent({ account, window, runNumber, attempt, seenAt }, reconciliations));
     },
     recordUnproven: (unproven, facts) => recordUnproven(state, recorder, unproven, facts),
     forgetUnproven: (proven) => forgetUnproven(state, recorder, proven),
@@ -129,17 +129,21 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
 }
 
 /** Compares everything with the platform's own totals. */
-async function prove(
+async function reconcile(
   state: StageState,
   known: TotalsKnown,
   leavesOut: boolean,
-): Promise<{ proofs: Proof[]; leftOut: boolean; differing: readonly DifferingHours[] }> {
+): Promise<{ reconciliations: Reconciliation[]; leftOut: boolean; differing: readonly DifferingHours[] }> {
   const differing = await compareHours(state, known);
   const tolerance = toleranceParameters(known, decimalsSeen(state));
-  await state.connection.run(state.sql('prove'), { ...tolerance, leaves_out: leavesOut });
-  const proofs = await readProofs(state.connection);
-  state.proofs = proofs;
-  return { proofs: [...proofs], leftOut: proofs.some(({ compared }) => compared === allRowsMeet), differing };
+  await state.connection.run(state.sql('reconcile'), { ...tolerance, leaves_out: leavesOut });
+  const reconciliations = await readReconciliations(state.connection);
+  state.reconciliations = reconciliations;
+  return {
+    reconciliations: [...reconciliations],
+    leftOut: reconciliations.some(({ checkCode }) => checkCode === allRowsMatch),
+    differing,
+  };
 }
 
 /** Records a window that did not prove. */
@@ -148,7 +152,7 @@ function recordUnproven(state: StageState, recorder: Recorder, window: Window, f
     event: 'window_read',
     values: {
       ...windowParameters(state, window),
-      because: facts.because,
+      reason: facts.reason,
       is_young: facts.isYoung,
       run_number: facts.runNumber,
       seen_at: formatInstant(facts.seenAt),
@@ -163,6 +167,6 @@ async function forgetUnproven(state: StageState, recorder: Recorder, window: Win
   if (onRecord.length === 0) return;
   await recorder.record({
     event: 'window_read',
-    values: { ...parameters, because: null, is_young: null, run_number: null, seen_at: null },
+    values: { ...parameters, reason: null, is_young: null, run_number: null, seen_at: null },
   });
 }

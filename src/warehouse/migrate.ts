@@ -119,10 +119,10 @@ export async function checkSchema(connection: Connection, catalog: string, file:
       `${file} was published by a newer Costbook (migration ${newer.join(', ')} is not known here): update this one`,
     );
   }
-  const lacking = here.filter((name) => !there.includes(name));
-  if (lacking.length > 0) {
+  const missing = here.filter((name) => !there.includes(name));
+  if (missing.length > 0) {
     throw new UsageError(
-      `${file} was published by an older Costbook (before migration ${lacking.join(', ')}): run "costbook ingest" once, ` +
+      `${file} was published by an older Costbook (before migration ${missing.join(', ')}): run "costbook ingest" once, ` +
         'which brings the books to this version and publishes them anew',
     );
   }

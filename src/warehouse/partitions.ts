@@ -33,7 +33,7 @@ function toPartitions(rows: readonly SqlRow[]): CostPartition[] {
 }
 
 /** A digest of what else than amounts decides what the public views say of them: their SQL, and the units known. */
-export async function viewsDigest(connection: Connection): Promise<string> {
+export async function viewsSha256(connection: Connection): Promise<string> {
   const hash = createHash('sha256');
   for (const { name, text } of await readSqlFolder('views')) hash.update(JSON.stringify([name, text]));
   const units = await connection.rows(await readSql('partitions', 'units'));

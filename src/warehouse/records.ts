@@ -3,7 +3,6 @@ import { formatInstant, type Instant } from '../time.ts';
 import {
   type DeliveryEnd,
   type Evaluation,
-  type KeptMessage,
   type KnownAlert,
   knownAlerts,
   lastMessagesAbout,
@@ -13,7 +12,8 @@ import {
   recordDeliveryBegan,
   recordDeliveryEnd,
   recordEvaluation,
-  sinksOfDigest,
+  type StoredMessage,
+  sinksOfSummary,
 } from './alerts.ts';
 import { type AnomalyEvaluation, recordAnomalies } from './anomalies.ts';
 import {
@@ -41,7 +41,7 @@ export interface MonthRecords {
   /** Freezes what is billed in a month as of now; returns the instant of the close. */
   closeMonth(close: MonthClose, now: Instant): Promise<Instant>;
   /** Opens a closed month again. */
-  reopenMonth(month: Instant, because: string, now: Instant): Promise<Instant>;
+  reopenMonth(month: Instant, reason: string, now: Instant): Promise<Instant>;
   /** Puts allocation rules in force (their definition as JSON), or removes them; false where they are as before. */
   saveAllocation(definition: string | undefined, runNumber: number, now: Instant): Promise<boolean>;
 }
@@ -55,15 +55,15 @@ export function monthRecords(connection: Connection, recorder: Recorder, clock: 
       await closeMonth(connection, recorder, close, closedAt);
       return closedAt;
     },
-    async reopenMonth(month, because, now) {
+    async reopenMonth(month, reason, now) {
       const reopenedAt = clock.seenAt(now);
-      await reopenMonth(recorder, month, because, reopenedAt);
+      await reopenMonth(recorder, month, reason, reopenedAt);
       return reopenedAt;
     },
     async saveAllocation(definition, runNumber, now) {
       if ((await allocationInForce(connection)) === definition) return false;
       await recorder.record({
-        event: 'allocation_is',
+        event: 'allocation_changed',
         values: {
           definition: definition ?? null,
           run_number: runNumber,
@@ -92,9 +92,9 @@ export interface AlertRecords {
   /** Writes what an evaluation of anomalies found, all of it or nothing. */
   recordAnomalies(evaluation: AnomalyEvaluation): Promise<void>;
   /** The sinks that received a digest of this name, or are to receive it. */
-  sinksOfDigest(digest: string): Promise<string[]>;
+  sinksOfSummary(digest: string): Promise<string[]>;
   /** The last message to each sink about a key. */
-  lastMessagesAbout(key: string): Promise<KeptMessage[]>;
+  lastMessagesAbout(key: string): Promise<StoredMessage[]>;
   /** Mutes an alert's key from now to an instant. */
   acknowledge(key: string, until: Instant, runNumber: number, now: Instant): Promise<void>;
   /** The messages that no sink took yet, in their order. */
@@ -112,7 +112,7 @@ export function alertRecords(connection: Connection, recorder: Recorder, clock: 
     recordEvaluation: (evaluation) => recordEvaluation(connection, recorder, evaluation),
     recordForecasts: (made) => recordForecasts(connection, recorder, made),
     recordAnomalies: (evaluation) => recordAnomalies(recorder, evaluation),
-    sinksOfDigest: (digest) => sinksOfDigest(connection, digest),
+    sinksOfSummary: (digest) => sinksOfSummary(connection, digest),
     lastMessagesAbout: (key) => lastMessagesAbout(connection, key),
     acknowledge: async (key, until, runNumber, now) =>
       recordAcknowledgement(recorder, { key, until, runNumber, at: clock.seenAt(now) }),

@@ -25,7 +25,7 @@ export interface RunRecords {
   beginJob(job: string, slot: Instant | undefined, startedAt: Instant): Promise<Run>;
   jobHistories(): Promise<ReadonlyMap<string, JobHistory>>;
   /** Records slots that nobody ran. */
-  missed(job: string, slots: readonly Instant[], because: string, foundAt: Instant): Promise<void>;
+  missed(job: string, slots: readonly Instant[], reason: string, foundAt: Instant): Promise<void>;
   stepBegan(begun: StepBegun): Promise<void>;
   stepEnded(end: StepEnd): Promise<void>;
 }
@@ -36,7 +36,7 @@ export function runRecords(connection: Connection, recorder: Recorder): RunRecor
     beginRun: (command, startedAt) => beginRun(connection, recorder, { event: 'run_began', command }, startedAt),
     beginJob: (job, slot, startedAt) => beginRun(connection, recorder, { event: 'job_began', job, slot }, startedAt),
     jobHistories: () => jobHistories(connection),
-    missed: (job, slots, because, foundAt) => recordMissed(connection, recorder, { job, slots, because, foundAt }),
+    missed: (job, slots, reason, foundAt) => recordMissed(connection, recorder, { job, slots, reason, foundAt }),
     stepBegan: (begun) => recordStepBegan(recorder, begun),
     stepEnded: (end) => recordStepEnd(recorder, end),
   };

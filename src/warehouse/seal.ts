@@ -9,7 +9,7 @@ export interface SnapshotFacts {
   /** The number of the last journal event. */
   readonly lastEvent: number;
   /** Rows of `ledger.amounts`. */
-  readonly amounts: number;
+  readonly rowCount: number;
   /** The sum of their costs: USD, decimal text. */
   readonly cost: string;
 }
@@ -157,7 +157,9 @@ function parseSeal(block: Buffer): Seal | undefined {
   const text = block.toString('utf8');
   if (!text.startsWith(sealMark)) return undefined;
   try {
-    return JSON.parse(text.slice(sealMark.length).replace(/\0+$/, '')) as Seal;
+    // Seals of Costbook before the migration 0006_plain_names say `amounts`.
+    const { amounts, ...seal } = JSON.parse(text.slice(sealMark.length).replace(/\0+$/, ''));
+    return { rowCount: amounts, ...seal } as Seal;
   } catch {
     return undefined;
   }

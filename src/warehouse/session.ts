@@ -24,7 +24,7 @@ import {
 /** How often DuckDB is told again to stop: it forgets an interruption that comes just before a statement has begun. */
 const interruptAgainMs = 20;
 
-type Pieces = AsyncGenerator<readonly (readonly DuckDBValue[])[]>;
+type Chunks = AsyncGenerator<readonly (readonly DuckDBValue[])[]>;
 
 /** How a session ends, and what it tells. */
 export interface SessionOptions {
@@ -88,15 +88,15 @@ export class Session implements Connection {
       const result = await this.#interruptibly(() => this.#connection.stream(sql, values).catch(fail));
       const columns = result.columnNames().map((name, index) => ({ name, type: String(result.columnType(index)) }));
       this.#isStreaming = true;
-      return { columns, pieces: this.#pieces(result.yieldRows()) };
+      return { columns, chunks: this.#chunks(result.yieldRows()) };
     });
   }
 
   async query(typed: string): Promise<SqlResult> {
     const { sql } = await this.admit(typed);
     try {
-      const { columns, pieces } = await this.stream(sql);
-      return { columns, pieces: typedPieces(pieces) };
+      const { columns, chunks } = await this.stream(sql);
+      return { columns, chunks: typedChunks(chunks) };
     } catch (error) {
       throw asTyped(error);
     }
@@ -227,7 +227,7 @@ export class Session implements Connection {
   }
 
   /** The rows of a stream; until they are read to the end nothing else can be asked. */
-  async *#pieces(chunks: AsyncIterator<readonly (readonly DuckDBValue[])[]>): Pieces {
+  async *#chunks(chunks: AsyncIterator<readonly (readonly DuckDBValue[])[]>): Chunks {
     try {
       for (;;) {
         const chunk = await this.#interruptibly(() => chunks.next().catch(this.#options.fail));
@@ -253,9 +253,9 @@ export class Session implements Connection {
 }
 
 /** Pieces of an answer to a typed query: what goes wrong meanwhile is told as whoever typed it needs it. */
-async function* typedPieces(pieces: SqlResult['pieces']): Pieces {
+async function* typedChunks(chunks: SqlResult['chunks']): Chunks {
   try {
-    yield* pieces;
+    yield* chunks;
   } catch (error) {
     throw asTyped(error);
   }

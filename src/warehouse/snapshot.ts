@@ -98,14 +98,14 @@ export async function factsOf(connection: Connection, catalog: string): Promise<
   return {
     loadNumber: Number(row?.['load_number']),
     lastEvent: await lastApplied(connection, catalog),
-    amounts: Number(row?.['amounts']),
+    rowCount: Number(row?.['row_count']),
     cost: String(row?.['cost']),
   };
 }
 
 /** Facts in words: `load 12, journal event 96, 657775 rows, 56072.10 USD`. */
-export function describeFacts({ loadNumber, lastEvent, amounts, cost }: SnapshotFacts): string {
-  return `load ${loadNumber}, journal event ${lastEvent}, ${amounts} rows, ${cost} USD`;
+export function describeFacts({ loadNumber, lastEvent, rowCount, cost }: SnapshotFacts): string {
+  return `load ${loadNumber}, journal event ${lastEvent}, ${rowCount} rows, ${cost} USD`;
 }
 
 /**
@@ -183,14 +183,14 @@ export async function copyBeforeMigrating(
 }
 
 /** How many copies from before a migration are kept. */
-const copiesKept = 2;
+const maxOldCopies = 2;
 
 /** Removes all copies from before a migration but the newest. */
 export async function removeOldCopies(warehouse: string): Promise<void> {
   const folder = dirname(warehouse);
   const prefix = copyPrefix(warehouse);
   const copies = (await readdir(folder)).filter((name) => name.startsWith(prefix) && name.endsWith('.duckdb')).sort();
-  for (const name of copies.slice(0, -copiesKept)) await rm(join(folder, name), { force: true });
+  for (const name of copies.slice(0, -maxOldCopies)) await rm(join(folder, name), { force: true });
 }
 
 function copyPrefix(warehouse: string): string {
@@ -213,7 +213,7 @@ async function copyWarehouse(
     stdio: ['pipe', 'ignore', 'pipe'],
   });
   const said: Buffer[] = [];
-  child.stderr.on('data', (piece: Buffer) => said.push(piece));
+  child.stderr.on('data', (chunk: Buffer) => said.push(chunk));
   child.stdin.on('error', () => undefined); // it may be over before it is told to give up
   function giveUp(): void {
     child.stdin.end();
@@ -233,9 +233,9 @@ async function copyWarehouse(
     clearTimeout(limit);
     signal?.removeEventListener('abort', giveUp);
   }
-  const because = isLate ? `it took longer than ${copyLimitMs / 60_000} minutes` : Buffer.concat(said).toString();
-  if (because === '') signal?.throwIfAborted();
-  throw new MachineError(`${failure}: ${because || 'the copy was killed'}`);
+  const reason = isLate ? `it took longer than ${copyLimitMs / 60_000} minutes` : Buffer.concat(said).toString();
+  if (reason === '') signal?.throwIfAborted();
+  throw new MachineError(`${failure}: ${reason || 'the copy was killed'}`);
 }
 
 /** Removes what copies that were killed left: one writer holds the warehouse, so none of them is under way. */

@@ -45,7 +45,7 @@ export interface SqlFile {
 }
 
 const headerKeys = new Set([
-  ...['about', 'grain', 'params', 'formats', 'severity', 'cost', 'partition', 'kept', 'spread', 'totals'],
+  ...['about', 'grain', 'params', 'formats', 'severity', 'cost', 'partition', 'evaluated', 'spread', 'totals'],
   ...['top', 'important', 'sparkline'],
 ]);
 

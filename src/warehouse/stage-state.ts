@@ -3,11 +3,11 @@ import { formatInstant, hourMs, type Instant, type Window } from '../time.ts';
 import type { Connection } from './connection.ts';
 import {
   type DifferingHours,
-  type Proof,
+  type Reconciliation,
   type TotalDecimals,
   type TotalsKnown,
   toleranceParameters,
-} from './proofs.ts';
+} from './reconciliation.ts';
 import { readSqlFolder } from './sql-files.ts';
 
 /** As whom a window was read. */
@@ -26,7 +26,7 @@ export interface StageState {
   /** The most decimals of each query's totals, by the number of the query. */
   decimals: Map<number, TotalDecimals>;
   /** What the last comparison found. */
-  proofs: readonly Proof[];
+  reconciliations: readonly Reconciliation[];
   /** What differed when the hours were compared; undefined where rows or pages changed since. */
   differing: readonly DifferingHours[] | undefined;
 }
@@ -46,14 +46,21 @@ export async function newStageState(connection: Connection): Promise<StageState>
     role: 'member',
     entryCount: 0,
     decimals: new Map(),
-    proofs: [],
+    reconciliations: [],
     differing: undefined,
   };
 }
 
 /** Empties a stage for a window; the role stays until somebody sets another. */
 export async function beginWindow(state: StageState, account: string, window: Window): Promise<void> {
-  Object.assign(state, { account, window, entryCount: 0, decimals: new Map(), proofs: [], differing: undefined });
+  Object.assign(state, {
+    account,
+    window,
+    entryCount: 0,
+    decimals: new Map(),
+    reconciliations: [],
+    differing: undefined,
+  });
   await state.connection.run(state.sql('stage'));
 }
 

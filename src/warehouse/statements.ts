@@ -65,9 +65,9 @@ export function migrationsOf(catalog: string): string {
 export function contentsOf(catalog: string): string {
   return `select
     (select coalesce(max(load_number), 0) from ${catalog}.ledger.loads) as load_number,
-    count(*) as amounts,
+    count(*) as row_count,
     cast(coalesce(sum(cost), 0) as varchar) as cost
-  from ${catalog}.ledger.amounts`;
+  from ${catalog}.ledger.hourly_costs`;
 }
 
 /** A hash of every row of a table: a count or a maximum may be answered from statistics, without reading the rows. */
@@ -278,11 +278,11 @@ function isValue(column: string, parameter: string): string {
 /** Around a query: its other columns, the amounts of the values, and the total. */
 export function aroundSpread(
   others: readonly string[],
-  amounts: readonly string[],
+  rowCount: readonly string[],
   amount: string,
   total: string,
 ): { readonly before: string; readonly after: string } {
-  const cells = [...others.map(quoted), ...amounts, `sum(${quoted(amount)}) as ${quoted(total)}`];
+  const cells = [...others.map(quoted), ...rowCount, `sum(${quoted(amount)}) as ${quoted(total)}`];
   return { before: `select ${cells.join(', ')} from (`, after: ') group by all' };
 }
 

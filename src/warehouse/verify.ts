@@ -1,15 +1,22 @@
+import { checkWords } from '../check-codes.ts';
 import { plainDecimal } from '../decimals.ts';
 import { textOrUndefined } from '../optional-text.ts';
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import type { Connection, SqlRow, SqlValue } from './connection.ts';
 import type { Recorder } from './journal.ts';
 import { openStage, type Stage } from './load.ts';
-import { type Proof, proofsEvent, readProofs, type TotalsKnown, toleranceParameters } from './proofs.ts';
+import {
+  type Reconciliation,
+  readReconciliations,
+  reconciliationEvent,
+  type TotalsKnown,
+  toleranceParameters,
+} from './reconciliation.ts';
 import { readSql, readSqlFolder } from './sql-files.ts';
 import type { PageSink } from './staged-pages.ts';
 
 /** A question about the past whose answer is put beside the books. */
-export interface PastQuestion {
+export interface PastQuery {
   /** Numbers the question within the verification. */
   readonly number: number;
   readonly purpose: 'days' | 'series' | 'names' | 'months';
@@ -54,7 +61,7 @@ export interface PastComparison {
 export interface Contradiction {
   readonly billingDimension: string | undefined;
   readonly window: Window;
-  readonly because: string;
+  readonly reason: string;
 }
 
 /** Sums over everything compared so far: USD as numbers, for judging sizes only. */
@@ -70,16 +77,16 @@ export interface ComparedTotals {
 /** Puts the platform's totals of the past beside the books; it owns its connection. */
 export interface Verification {
   /** A sink for the pages of a question's answer. */
-  addQuestion(question: PastQuestion): Promise<PageSink>;
+  addQuestion(question: PastQuery): Promise<PageSink>;
   /** Compares and records what was compared, as the numbered reading. */
-  compare(question: PastQuestion, facts: ComparisonFacts): Promise<PastComparison>;
+  compare(question: PastQuery, facts: ComparisonFacts): Promise<PastComparison>;
   /** Sums over everything compared so far. `sightDays` is how many days make a workspace worth missing. */
-  totals(sightDays: number): Promise<ComparedTotals>;
+  totals(accessDays: number): Promise<ComparedTotals>;
   /** The connection that it owns, for reading. */
   readonly connection: Connection;
   /** Keeps what a question found to contradict the hours, in the place of what it found before. */
   recordAsked(
-    question: PastQuestion,
+    question: PastQuery,
     found: readonly Contradiction[],
     facts: { runNumber: number; seenAt: Instant },
   ): Promise<void>;
@@ -87,11 +94,11 @@ export interface Verification {
 }
 
 /** What is compared, as it stands in proofs. */
-const compared = {
-  days: "days = the platform's daily totals",
-  series: "series = the platform's totals of them",
-  names: "names = the platform's totals of them",
-  months: "month of a billing dimension = the platform's total",
+const checkCodes = {
+  days: 'days_match_platform',
+  series: 'series_match_platform',
+  names: 'names_match_platform',
+  months: 'month_dimension_matches_platform',
 } as const;
 
 /** What every part of a verification works with. */
@@ -108,7 +115,7 @@ interface VerificationState {
 /** Which run and which attempt compared, and as of when. */
 interface ComparisonFacts {
   readonly runNumber: number;
-  readonly reading: number;
+  readonly attempt: number;
   readonly seenAt: Instant;
 }
 
@@ -138,7 +145,7 @@ export async function openVerification(
       return stage.addQuery(question.number, question.purpose, question.purpose, question.window);
     },
     compare: (question, facts) => compareQuestion(state, question, facts),
-    totals: (sightDays) => totalsCompared(state, sightDays),
+    totals: (accessDays) => totalsCompared(state, accessDays),
     connection,
     recordAsked: (question, found, facts) => recordContradictions(state, question, found, facts),
     close: () => stage.close(),
@@ -148,7 +155,7 @@ export async function openVerification(
 /** Compares a question's answer with the books and with its own total, and records the comparisons. */
 async function compareQuestion(
   state: VerificationState,
-  question: PastQuestion,
+  question: PastQuery,
   facts: ComparisonFacts,
 ): Promise<PastComparison> {
   const { connection, sql, account, known, stage } = state;
@@ -167,20 +174,24 @@ async function compareQuestion(
     by_name: by.name,
     by_uuid: by.uuid,
   });
-  await connection.run(sql('proofs'), {
+  await connection.run(sql('reconcile'), {
     ...tolerance,
     billing_dimension,
     account,
     query,
     purpose,
-    compared: compared[purpose],
+    check_code: checkCodes[purpose],
     bucket_hours: question.unit === 'day' ? 24 : 31 * 24,
   });
-  const proofs = await readProofs(connection);
-  const [fault] = await connection.rows(sql('fault'), { compared: compared[purpose] });
+  const reconciliations = await readReconciliations(connection);
+  const [fault] = await connection.rows(sql('fault'), { check_code: checkCodes[purpose] });
   if (purpose === 'months') {
-    await recordMonths(state, question, facts, { proofs, isFaulty: fault !== undefined, agreed: tolerance['agreed'] });
-  } else await recordProofs(state, window, facts, proofs);
+    await recordMonths(state, question, facts, {
+      reconciliations,
+      isFaulty: fault !== undefined,
+      agreed: tolerance['agreed'],
+    });
+  } else await recordReconciliations(state, window, facts, reconciliations);
   const rows = await connection.rows(sql('differing'), { query });
   return { answerFault: fault && faultWords(fault), differences: rows.map(toDifference) };
 }
@@ -188,36 +199,40 @@ async function compareQuestion(
 /** Records what an answer by month proves: of the answer as a whole, and of each of its months. */
 async function recordMonths(
   state: VerificationState,
-  { number: query, window, buckets }: PastQuestion,
+  { number: query, window, buckets }: PastQuery,
   facts: ComparisonFacts,
-  answer: { readonly proofs: readonly Proof[]; readonly isFaulty: boolean; readonly agreed: SqlValue | undefined },
+  answer: {
+    readonly reconciliations: readonly Reconciliation[];
+    readonly isFaulty: boolean;
+    readonly agreed: SqlValue | undefined;
+  },
 ): Promise<void> {
   const { connection, sql } = state;
-  const ofAnswer = answer.proofs.filter((proof) => proof.compared !== compared.months);
-  await recordProofs(state, window, facts, ofAnswer);
+  const ofAnswer = answer.reconciliations.filter((reconciliation) => reconciliation.checkCode !== checkCodes.months);
+  await recordReconciliations(state, window, facts, ofAnswer);
   // An answer that contradicts itself proves no month.
   if (answer.isFaulty) return;
   for (const month of buckets) {
     const month_start = formatInstant(month.start);
-    await connection.run(sql('month_proofs'), { query, month_start, agreed: answer.agreed ?? null });
-    await recordProofs(state, month, facts, await readProofs(connection));
+    await connection.run(sql('month_reconciliation'), { query, month_start, agreed: answer.agreed ?? null });
+    await recordReconciliations(state, month, facts, await readReconciliations(connection));
   }
 }
 
-async function recordProofs(
+async function recordReconciliations(
   { recorder, account }: VerificationState,
   window: Window,
-  { runNumber, reading, seenAt }: ComparisonFacts,
-  proofs: readonly Proof[],
+  { runNumber, attempt, seenAt }: ComparisonFacts,
+  reconciliations: readonly Reconciliation[],
 ): Promise<void> {
-  await recorder.record(proofsEvent({ account, window, runNumber, reading, seenAt }, proofs));
+  await recorder.record(reconciliationEvent({ account, window, runNumber, attempt, seenAt }, reconciliations));
 }
 
 /** Why an answer proves nothing: the comparison with its own total that failed. */
 function faultWords(fault: SqlRow): string {
   const tolerance = plainDecimal(Number(Number(fault['tolerance']).toPrecision(3)));
   return (
-    `check "${fault['compared']}" (${fault['measure']}): found ${fault['ours']}, expected ${fault['theirs']}, ` +
+    `check "${checkWords(String(fault['check_code']))}" (${fault['measure']}): found ${fault['ours']}, expected ${fault['theirs']}, ` +
     `difference ${fault['difference']}, rounding explains ${tolerance}; ` +
     'the answer contradicts itself, so it proves nothing'
   );
@@ -245,9 +260,9 @@ function toDifference(row: SqlRow): PastDifference {
 /** Sums over everything compared so far. */
 async function totalsCompared(
   { connection, sql, account }: VerificationState,
-  sightDays: number,
+  accessDays: number,
 ): Promise<ComparedTotals> {
-  const [row] = await connection.rows(sql('totals'), { account, sight_days: sightDays });
+  const [row] = await connection.rows(sql('totals'), { account, access_days: accessDays });
   const gone = row?.['workspaces_gone'];
   return {
     ours: Number(row?.['ours']),
@@ -261,15 +276,15 @@ async function totalsCompared(
 /** Replaces what a question found to contradict the hours; records nothing where there was and is nothing. */
 async function recordContradictions(
   { connection, recorder, account, sql }: VerificationState,
-  { purpose, unit, window, billingDimension }: PastQuestion,
+  { purpose, unit, window, billingDimension }: PastQuery,
   found: readonly Contradiction[],
   { runNumber, seenAt }: { readonly runNumber: number; readonly seenAt: Instant },
 ): Promise<void> {
-  const question = { ...parametersOf(account, window), question: `${purpose} by ${unit}` };
+  const question = { ...parametersOf(account, window), question: `${purpose}_by_${unit}` };
   const onRecord = await connection.rows(sql('contradicted'), question);
   if (onRecord.length === 0 && found.length === 0) return;
   await recorder.record({
-    event: 'past_asked',
+    event: 'past_verified',
     values: {
       ...question,
       billing_dimension: billingDimension ?? null,
@@ -277,7 +292,7 @@ async function recordContradictions(
         billing_dimension: one.billingDimension ?? null,
         window_start: formatInstant(one.window.start),
         window_end: formatInstant(one.window.end),
-        because: one.because,
+        reason: one.reason,
       })),
       run_number: runNumber,
       seen_at: formatInstant(seenAt),
@@ -361,8 +376,8 @@ export async function seriesVerified(
 
 /** A question whose answer is on record as a contradiction. */
 export interface ContradictedQuestion {
-  readonly purpose: PastQuestion['purpose'];
-  readonly unit: PastQuestion['unit'];
+  readonly purpose: PastQuery['purpose'];
+  readonly unit: PastQuery['unit'];
   /** Undefined where it is about all of them. */
   readonly billingDimension: string | undefined;
   readonly window: Window;
@@ -372,7 +387,7 @@ export interface ContradictedQuestion {
 export async function contradictedQuestions(connection: Connection, account: string): Promise<ContradictedQuestion[]> {
   const rows = await connection.rows(await readSql('verify', 'contradicted_questions'), { account });
   return rows.map((row) => ({
-    purpose: String(row['purpose']) as PastQuestion['purpose'],
+    purpose: String(row['purpose']) as PastQuery['purpose'],
     unit: row['unit'] === 'month' ? 'month' : 'day',
     billingDimension: textOrUndefined(row['billing_dimension']),
     window: { start: Number(row['window_start']), end: Number(row['window_end']) },

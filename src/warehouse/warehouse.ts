@@ -42,13 +42,13 @@ export async function openWarehouse(
   dir: string,
   signal?: AbortSignal,
   log?: Log,
-  newestLanded: () => Promise<number> = async () => 0,
+  newestStored: () => Promise<number> = async () => 0,
 ): Promise<Warehouse> {
   const file = warehouseFile(dir);
-  const database = await openWarehouseFile(dir, newestLanded);
+  const database = await openWarehouseFile(dir, newestStored);
   try {
     const connection = await database.connect();
-    await refuseOlder(connection, file, await findTraces(dir, await newestLanded()));
+    await refuseOlder(connection, file, await findTraces(dir, await newestStored()));
     const { schema, isPublished } = await migrate(connection, async (migrations) => {
       log?.info('the warehouse is of an older Costbook and is copied before it is changed', { migrations });
       const copy = await copyBeforeMigrating(connection, file, migrations[0] ?? '', signal);
@@ -81,13 +81,13 @@ export async function openWarehouse(
 }
 
 /** Opens the writer's file unless it is missing or damaged. */
-async function openWarehouseFile(dir: string, newestLanded: () => Promise<number>): Promise<Database> {
+async function openWarehouseFile(dir: string, newestStored: () => Promise<number>): Promise<Database> {
   const file = warehouseFile(dir);
-  const traces = await findTraces(dir, await newestLanded());
+  const traces = await findTraces(dir, await newestStored());
   await refuseMissing(file, traces);
   if (traces.isSnapshotIntact) await refuseDamaged(file, traces);
   return openDatabase(file, { readOnly: false, whenDamaged: repairs }).catch(async (error: unknown) => {
     if (!(error instanceof DamagedFileError)) throw error;
-    throw damagedWarehouse(error, await findTraces(dir, await newestLanded()));
+    throw damagedWarehouse(error, await findTraces(dir, await newestStored()));
   });
 }

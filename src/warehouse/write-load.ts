@@ -1,6 +1,6 @@
 import { formatInstant, hourMs, type Instant, intersectWindows, subtractWindows, type Window } from '../time.ts';
 import type { SqlParameters } from './connection.ts';
-import { type Proof, proofValues, toleranceParameters } from './proofs.ts';
+import { type Reconciliation, reconciliationValues, toleranceParameters } from './reconciliation.ts';
 import { readSql } from './sql-files.ts';
 import { decimalsSeen, type LoadRole, type StageState, windowParameters } from './stage-state.ts';
 
@@ -17,7 +17,7 @@ export interface LoadFacts {
   readonly loadNumber: number;
   readonly runNumber: number;
   /** Which reading of the window within the run. */
-  readonly reading: number;
+  readonly attempt: number;
   readonly reason: string;
   readonly requests: number;
   readonly pages: number;
@@ -32,7 +32,7 @@ export interface LoadFacts {
 export interface LoadResult {
   readonly outcome: 'loaded' | 'unchanged';
   /** Rows of the window now, and how many hours of series differ from before. */
-  readonly amounts: number;
+  readonly rowCount: number;
   readonly restated: number;
 }
 
@@ -41,12 +41,12 @@ export interface LoadWritten extends LoadResult {
   /** USD of the window's rows, decimal text. */
   readonly cost: string;
   /** The window in pieces, each with the role as which its rows were read. */
-  readonly pieces: readonly { readonly window: Window; readonly role: LoadRole }[];
-  readonly proofs: readonly Proof[];
+  readonly coveredWindows: readonly { readonly window: Window; readonly role: LoadRole }[];
+  readonly reconciliations: readonly Reconciliation[];
 }
 
 /** A part of a loaded window, with the role as which its rows were read. */
-type RolePiece = LoadWritten['pieces'][number];
+type LoadedPart = LoadWritten['coveredWindows'][number];
 
 /** Replaces the window and writes the ledger, in one transaction; `file` is called last before the commit. */
 export async function writeLoad(
@@ -58,7 +58,7 @@ export async function writeLoad(
   const parameters = windowParameters(state, state.window);
   const [before] = await connection.rows(sql('before_loading'), parameters);
   const coveredHours = Number(before?.['covered_hours']);
-  const written = await prepareRows(state, coveredHours, before?.['stand_once'] === true);
+  const written = await prepareRows(state, coveredHours, before?.['has_unique_hours'] === true);
   const numbers = {
     load_number: facts.loadNumber,
     run_number: facts.runNumber,
@@ -67,12 +67,12 @@ export async function writeLoad(
   await connection.transaction(async () => {
     if (written.outcome === 'loaded') {
       await connection.run(sql('new_series'));
-      await connection.run(sql(coveredHours === 0 ? 'fill' : 'replace'), { ...parameters, ...numbers });
+      await connection.run(sql(coveredHours === 0 ? 'insert_new_window' : 'replace'), { ...parameters, ...numbers });
     }
-    await connection.run(sql('record_proofs'), { ...parameters, ...numbers, reading: facts.reading });
+    await connection.run(sql('record_reconciliation'), { ...parameters, ...numbers, attempt: facts.attempt });
     await recordLoad(state, facts, written, await file(written), coveredHours > 0);
   });
-  return { outcome: written.outcome, amounts: written.amounts, restated: written.restated };
+  return { outcome: written.outcome, rowCount: written.rowCount, restated: written.restated };
 }
 
 /** Makes the rows to load and finds what they change. Throws where two different series share an id. */
@@ -80,9 +80,9 @@ async function prepareRows(state: StageState, coveredHours: number, hasUniqueHou
   const { connection, sql, window, role } = state;
   const isCovered = coveredHours > 0;
   // A member's rows may have to give way to those that an admin read.
-  const mayBeKept = role === 'member' && isCovered;
-  await connection.run(sql(hasUniqueHours && !mayBeKept ? 'rows_to_load' : 'rows_to_load_added_up'));
-  const pieces = isCovered ? await keepWhatAdminKnew(state) : [{ window, role }];
+  const mayBePreserved = role === 'member' && isCovered;
+  await connection.run(sql(hasUniqueHours && !mayBePreserved ? 'rows_to_load' : 'rows_to_load_added_up'));
+  const coveredWindows = isCovered ? await preserveAdminWindows(state) : [{ window, role }];
   if (isCovered) await connection.run(sql('changes'), windowParameters(state, window));
   const [counts] = await connection.rows(sql('to_load'));
   const shared = counts?.['shared_series_id'] ?? null;
@@ -91,11 +91,11 @@ async function prepareRows(state: StageState, coveredHours: number, hasUniqueHou
   const isWhollyCovered = coveredHours * hourMs === window.end - window.start;
   return {
     outcome: isWhollyCovered && Number(changed?.['changed']) === 0 ? 'unchanged' : 'loaded',
-    amounts: Number(counts?.['amounts']),
+    rowCount: Number(counts?.['row_count']),
     restated: Number(changed?.['restated']),
     cost: String(counts?.['cost']),
-    pieces,
-    proofs: state.proofs,
+    coveredWindows,
+    reconciliations: state.reconciliations,
   };
 }
 
@@ -106,15 +106,15 @@ export async function repeatLoad(
   written: LoadWritten,
   place: string | undefined,
 ): Promise<void> {
-  const proofsSql = await readSql('journal', 'proofs');
+  const proofsSql = await readSql('journal', 'window_reconciled');
   await state.connection.transaction(async () => {
     await state.connection.run(proofsSql, {
       ...windowParameters(state, state.window),
       load_number: facts.loadNumber,
       run_number: facts.runNumber,
-      reading: facts.reading,
+      attempt: facts.attempt,
       seen_at: formatInstant(facts.seenAt),
-      proofs: JSON.stringify(written.proofs.map(proofValues)),
+      reconciliations: JSON.stringify(written.reconciliations.map(reconciliationValues)),
     });
     await recordLoad(state, facts, written, place, true);
   });
@@ -139,7 +139,7 @@ async function recordLoad(
     requests: facts.requests,
     pages: facts.pages,
     queries: JSON.stringify(facts.queries),
-    amounts: written.amounts,
+    row_count: written.rowCount,
     restated: written.restated,
     cost: written.cost,
     claimed_end: formatInstant(facts.claimedEnd),
@@ -147,14 +147,14 @@ async function recordLoad(
     landing: place ?? null,
     platform_at: facts.platformAt === undefined ? null : formatInstant(facts.platformAt),
   });
-  if (wasCovered) await connection.run(sql('give_way'), parameters);
-  for (const piece of written.pieces) {
+  if (wasCovered) await connection.run(sql('supersede_coverage'), parameters);
+  for (const part of written.coveredWindows) {
     await connection.run(sql('record_covered'), {
       account,
-      piece_start: formatInstant(piece.window.start),
-      piece_end: formatInstant(piece.window.end),
+      part_start: formatInstant(part.window.start),
+      part_end: formatInstant(part.window.end),
       claimed_end: formatInstant(facts.claimedEnd),
-      role: piece.role,
+      role: part.role,
       load_number: facts.loadNumber,
     });
   }
@@ -164,33 +164,33 @@ async function recordLoad(
  * A window that an admin read is not replaced by one that a member read unless its totals differ: the rows that know
  * their workspace stay. Returns the window in pieces, each with the role as which its rows were read.
  */
-async function keepWhatAdminKnew(state: StageState): Promise<RolePiece[]> {
+async function preserveAdminWindows(state: StageState): Promise<LoadedPart[]> {
   const { connection, sql, window, role } = state;
   if (role === 'admin') return [{ window, role }];
   const rows = await connection.rows(sql('covered_as_admin'), windowParameters(state, window));
-  const kept: Window[] = [];
+  const preserved: Window[] = [];
   for (const row of rows) {
-    const piece = intersectWindows(window, { start: Number(row['window_start']), end: Number(row['window_end']) });
-    if (piece === undefined) continue;
-    const differing = await connection.rows(sql('kept_as_admin_differs'), {
-      ...pieceParameters(state, piece),
+    const part = intersectWindows(window, { start: Number(row['window_start']), end: Number(row['window_end']) });
+    if (part === undefined) continue;
+    const differing = await connection.rows(sql('admin_rows_differ'), {
+      ...partParameters(state, part),
       ...toleranceParameters({ decimals: { cost: 12, usage: 6 }, agreedTolerance: undefined }, decimalsSeen(state)),
     });
     if (differing.length > 0) return [{ window, role }];
-    kept.push(piece);
+    preserved.push(part);
   }
-  for (const piece of kept) await connection.run(sql('keep_as_admin'), pieceParameters(state, piece));
+  for (const part of preserved) await connection.run(sql('preserve_admin_rows'), partParameters(state, part));
   return [
-    ...kept.map((piece) => ({ window: piece, role: 'admin' as const })),
-    ...subtractWindows([window], kept).map((piece) => ({ window: piece, role })),
+    ...preserved.map((part) => ({ window: part, role: 'admin' as const })),
+    ...subtractWindows([window], preserved).map((part) => ({ window: part, role })),
   ];
 }
 
-function pieceParameters({ account, window }: StageState, piece: Window): SqlParameters {
+function partParameters({ account, window }: StageState, part: Window): SqlParameters {
   return {
     account,
     window_start: formatInstant(window.start),
-    piece_start: formatInstant(piece.start),
-    piece_end: formatInstant(piece.end),
+    part_start: formatInstant(part.start),
+    part_end: formatInstant(part.end),
   };
 }

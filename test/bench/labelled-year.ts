@@ -218,7 +218,7 @@ interface Series {
 
 interface Found {
   readonly key: string;
-  readonly isTold: boolean;
+  readonly isNotified: boolean;
   readonly kind: string;
   readonly isUp: boolean;
   readonly firstDay: number;
@@ -278,7 +278,7 @@ export function measureYear(
   for (const [index, scope] of year.entries()) {
     const series = scopes[index];
     if (series === undefined) continue;
-    const told: (Found & { readonly toldDay: number; readonly id: string; readonly reason: string })[] = [];
+    const told: (Found & { readonly notifiedDay: number; readonly id: string; readonly reason: string })[] = [];
     let known: readonly Found[] = [];
     for (let day = 0; day < days; day += 1) {
       const next = evaluateScope({
@@ -288,14 +288,14 @@ export function measureYear(
         newKey: (episode) => `${episode.firstDay} ${episode.kind === 'price'}`,
       });
       for (const found of next) {
-        if (!found.isTold) continue;
+        if (!found.isNotified) continue;
         for (const notice of noticesOf(found, usualRules)) {
           const isFirst = notice.reason === 'first';
           const id = isFirst ? found.key : `${found.key} ${notice.day}`;
           if (told.some((one) => one.id === id)) continue;
           // What is reported again is of the day on which it was more.
           const first = (isFirst ? found.firstDay : notice.day) - firstDay;
-          told.push({ ...found, id, reason: notice.reason, firstDay: first, toldDay: day });
+          told.push({ ...found, id, reason: notice.reason, firstDay: first, notifiedDay: day });
         }
       }
       known = next;
@@ -303,19 +303,19 @@ export function measureYear(
     const explained = new Set<string>();
     for (const event of scope.planted) {
       const hit = told.find(
-        ({ id, reason, firstDay: first, toldDay }) =>
+        ({ id, reason, firstDay: first, notifiedDay }) =>
           !explained.has(id) &&
           (reason === 'first' || reason === 'worse') &&
-          toldDay >= event.day &&
+          notifiedDay >= event.day &&
           first >= event.day - 6 &&
           first <= event.day + 14,
       );
       // All that follows about the same anomaly is about the same event.
-      for (const { id, key, toldDay } of told) {
-        if (hit !== undefined && key === hit.key && toldDay >= hit.toldDay) explained.add(id);
+      for (const { id, key, notifiedDay } of told) {
+        if (hit !== undefined && key === hit.key && notifiedDay >= hit.notifiedDay) explained.add(id);
       }
       if (event.amount < usualRules.minAmount || event.share < usualRules.minShare) continue;
-      const isInTime = hit !== undefined && hit.toldDay <= event.dueTo;
+      const isInTime = hit !== undefined && hit.notifiedDay <= event.dueTo;
       const isClear = event.deviations >= clearDeviations;
       const one: Recall = {
         clear: Number(isClear),

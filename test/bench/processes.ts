@@ -55,8 +55,8 @@ export async function run(args: readonly string[], env: Readonly<Record<string, 
   children.push(child);
   const out: Buffer[] = [];
   const err: Buffer[] = [];
-  child.stdout.on('data', (piece: Buffer) => out.push(piece));
-  child.stderr.on('data', (piece: Buffer) => err.push(piece));
+  child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
   let peakMib = 0;
   let cpuSeconds = 0;
   const look = setInterval(() => {

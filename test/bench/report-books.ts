@@ -25,7 +25,7 @@ await connection.run(
     type || '-0000-' || (number // 2),
     case number % 2 when 0 then type || '_compute_runtime_gbs' else type || '_image_storage_gbs' end
   from numbered;
-  insert into ledger.amounts
+  insert into ledger.hourly_costs
   select
     series_id,
     timestamp '2026-06-01' + to_hours(cast(week * 168 + hour as integer)),
@@ -50,6 +50,6 @@ database.close();
 const { sealFile } = await import(join(dist, 'warehouse', 'seal.js'));
 await sealFile(
   join(dir, 'data', 'costbook.duckdb'),
-  { loadNumber: 0, lastEvent: 0, amounts: 0, cost: '0' },
+  { loadNumber: 0, lastEvent: 0, row_count: 0, cost: '0' },
   new Date(),
 );

@@ -37,9 +37,9 @@ const answers = [];
 for (const { report: name, given, byHand } of asked) {
   const report = known.find((candidate: { name: string }) => candidate.name === name);
   const texts = Object.entries(given).map(([parameter, text]) => ({ name: parameter, text, what: parameter }));
-  const reading = { now: Date.UTC(2026, 10, 1), dir, problem: (words: string) => process.stderr.write(`${words}\n`) };
-  const values = reports.settleParameters(await reports.readParameters(report, texts, reading), state);
-  const question = { connection, query: reports.orderedQuery(report), parameters: reports.boundParameters(values) };
+  const attempt = { now: Date.UTC(2026, 10, 1), dir, problem: (words: string) => process.stderr.write(`${words}\n`) };
+  const values = reports.settleParameters(await reports.readParameters(report, texts, attempt), state);
+  const question = { connection, query: reports.orderedQuery(report), parameters: reports.sqlParameters(values) };
   const options = { format: 'parquet', raw: false, parquetDecimals: 'exact', facts };
   const ours: number[] = [];
   const theirs: number[] = [];

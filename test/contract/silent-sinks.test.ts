@@ -30,7 +30,7 @@ describe.concurrent('a message to a sink that falls silent', () => {
     const sink = await startSink(hangs);
     expect(await send(settings(sink.url))).toEqual({
       outcome: 'unknown',
-      because: 'no whole answer from 127.0.0.1 within 10 s',
+      reason: 'no whole answer from 127.0.0.1 within 10 s',
       isPassing: true,
     });
   });
@@ -51,7 +51,7 @@ describe.concurrent('a message to a sink that falls silent', () => {
     };
     expect(await send(settings)).toEqual({
       outcome: 'unknown',
-      because: 'no answer from 127.0.0.1 within 20 s',
+      reason: 'no answer from 127.0.0.1 within 20 s',
       isPassing: true,
     });
   });

@@ -63,7 +63,7 @@ describe.each([
     const sink = await startSink(says(status, {}, 'MARKED-answer'));
     expect(await tell(settings(sink.url))).toEqual({
       outcome,
-      because: `127.0.0.1 answered ${status}`,
+      reason: `127.0.0.1 answered ${status}`,
       isPassing,
       retryAfterMs: undefined,
     });
@@ -79,7 +79,7 @@ describe.each([
     const sink = await startSink(says(307, { location: `${elsewhere.url}/MARKED` }));
     expect(await tell(settings(sink.url))).toEqual({
       outcome: 'refused',
-      because: '127.0.0.1 answered 307, a redirect, which is not followed',
+      reason: '127.0.0.1 answered 307, a redirect, which is not followed',
       isPassing: false,
     });
     expect(elsewhere.told).toEqual([]);
@@ -96,7 +96,7 @@ describe.each([
     await sink.close();
     expect(await tell(settings(sink.url))).toEqual({
       outcome: 'refused',
-      because: 'no whole answer from 127.0.0.1 (ECONNREFUSED)',
+      reason: 'no whole answer from 127.0.0.1 (ECONNREFUSED)',
       isPassing: true,
     });
   });
@@ -163,8 +163,8 @@ describe.each([
 
 test('what Slack says of a refusal is passed on only where it is a word of its own', async () => {
   const sink = await startSink(says(404, {}, 'no_service'), says(400, {}, 'MARKED-else'));
-  expect(await tell(slack(sink.url))).toMatchObject({ because: '127.0.0.1 answered 404: no_service' });
-  expect(await tell(slack(sink.url))).toMatchObject({ because: '127.0.0.1 answered 400' });
+  expect(await tell(slack(sink.url))).toMatchObject({ reason: '127.0.0.1 answered 404: no_service' });
+  expect(await tell(slack(sink.url))).toMatchObject({ reason: '127.0.0.1 answered 400' });
 });
 
 test('what a webhook is sent is what the published schema says', async () => {
@@ -210,7 +210,7 @@ describe('email', () => {
   }
 
   test('hands over one mail for all, with the id of the message', async () => {
-    expect(await tell(email())).toEqual({ outcome: 'delivered', because: undefined });
+    expect(await tell(email())).toEqual({ outcome: 'delivered', reason: undefined });
     const [mail] = smtp.mails;
     expect(mail).toMatchObject({
       from: 'costbook@example.com',
@@ -238,7 +238,7 @@ describe('email', () => {
     smtp.offers = [];
     expect(await tell(email({ tls: 'starttls' }))).toEqual({
       outcome: 'refused',
-      because: '127.0.0.1 offers no STARTTLS: it is told nothing in the clear',
+      reason: '127.0.0.1 offers no STARTTLS: it is told nothing in the clear',
       isPassing: false,
     });
     expect(smtp.lines.join()).not.toContain('AUTH');
@@ -267,7 +267,7 @@ describe('email', () => {
     smtp.trouble = [{ at: 'RCPT:finops@example.com', does: '550 gone', times: 1 }];
     expect(await tell(email())).toEqual({
       outcome: 'delivered',
-      because: '127.0.0.1 did not take the address finops@example.com',
+      reason: '127.0.0.1 did not take the address finops@example.com',
     });
     expect(smtp.mails[0]?.to).toEqual(['oncall@example.com']);
     smtp.trouble = [

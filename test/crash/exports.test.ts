@@ -3,7 +3,7 @@ import { cp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { readReports } from '../../src/reports/catalogue.ts';
-import { openWitness } from '../../src/reports/requery.ts';
+import { openExportVerifier } from '../../src/reports/requery.ts';
 import { findExports, type VerifiedExport, verifyExport } from '../../src/reports/verify.ts';
 import { openScratch } from '../../src/warehouse/database.ts';
 import { newProject, runCli, startCli } from '../support/project.ts';
@@ -32,15 +32,15 @@ beforeAll(async () => {
 async function verified(dir: string): Promise<VerifiedExport> {
   const root = join(dir, 'exports');
   const scratch = await openScratch(root);
-  const witness = await openWitness(dir, await readReports(join(dir, 'sql')), {
+  const verifier = await openExportVerifier(dir, await readReports(join(dir, 'sql')), {
     reader: 'test',
     signal: new AbortController().signal,
   });
   try {
     const [folder = root] = await findExports(root);
-    return await verifyExport(root, folder, await scratch.connect(), (manifest) => witness.askAgain(manifest));
+    return await verifyExport(root, folder, await scratch.connect(), (manifest) => verifier.requery(manifest));
   } finally {
-    witness.close();
+    verifier.close();
     scratch.close();
   }
 }

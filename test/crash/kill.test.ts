@@ -58,9 +58,9 @@ async function expectTruth(dir: string): Promise<void> {
   expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
   const [repeated] = await askSnapshot(
     dir,
-    'select count(*) - count(distinct (series_id, bucket_start)) as amounts from ledger.amounts',
+    'select count(*) - count(distinct (series_id, bucket_start)) as row_count from ledger.hourly_costs',
   );
-  expect(repeated).toEqual({ amounts: '0' });
+  expect(repeated).toEqual({ row_count: '0' });
   // Windows are disjoint, and together they are every hour there is.
   expect(
     await askSnapshot(
@@ -256,7 +256,7 @@ describe.concurrent('an ingest that is asked to end', () => {
     const [held] = await askSnapshot(
       dir,
       `select (select count(*) from ledger.loads where load_number = 2) as loads,
-        (select count(*) > 0 from ledger.proofs where load_number = 2) as proven,
+        (select count(*) > 0 from ledger.reconciliation where load_number = 2) as proven,
         (select count(*) > 0 from ledger.covered where load_number = 2) as covered`,
     );
     // All of the load is in the books, or nothing of it.

@@ -128,8 +128,8 @@ describe('a sink that does not take it', () => {
     expect(stderr).toContain('is given up, 7 days after it was written: 127.0.0.1 answered 400');
     expect((await alert(given, '2026-09-16T02:15:00Z')).exitCode).toBe(0);
     expect(given.sink.told).toHaveLength(3);
-    expect(await askSnapshot(given.dir, 'select outcome, because from messages')).toEqual([
-      { outcome: 'dead', because: '127.0.0.1 answered 400' },
+    expect(await askSnapshot(given.dir, 'select outcome, reason from messages')).toEqual([
+      { outcome: 'dead', reason: '127.0.0.1 answered 400' },
     ]);
   });
 
@@ -295,28 +295,28 @@ describe('costbook alerts', () => {
   });
 });
 
-test('a digest is told once a week, to whom it is asked for', async () => {
+test('a summary is told once a week, to whom it is asked for', async () => {
   const given = await project('  out: { type: log }\n');
-  const digest = (now: string, ...args: string[]) =>
-    runCli(['digest', '--dir', given.dir, '--now', now, '--json', ...args], {
+  const summary = (now: string, ...args: string[]) =>
+    runCli(['summarize', '--dir', given.dir, '--now', now, '--json', ...args], {
       SINK_SECRET: secret,
     });
   const monday = '2026-09-07T02:15:00Z';
-  expect(await digest(monday, '--sink', 'hook')).toMatchObject({ exitCode: 0 });
-  expect(await digest('2026-09-08T02:15:00Z', '--sink', 'hook')).toMatchObject({ exitCode: 0 });
+  expect(await summary(monday, '--sink', 'hook')).toMatchObject({ exitCode: 0 });
+  expect(await summary('2026-09-08T02:15:00Z', '--sink', 'hook')).toMatchObject({ exitCode: 0 });
   expect(given.sink.told).toHaveLength(1);
   expect(given.sink.told[0]?.body).toMatchObject({
-    kind: 'digest',
+    kind: 'summary',
     alerts: [],
-    digest: {
+    summary: {
       name: 'weekly/2026-W36',
       spent: '3.000000000000',
       // Nothing is known of it: that is not nothing spent.
       spentBefore: null,
-      lacking: [expect.stringContaining('The week'), expect.stringContaining('the books of acc_one begin')],
+      gaps: [expect.stringContaining('The week'), expect.stringContaining('the books of acc_one begin')],
     },
   });
-  expect(await digest('2026-09-08T02:15:00Z')).toMatchObject({
+  expect(await summary('2026-09-08T02:15:00Z')).toMatchObject({
     exitCode: 0,
     stderr: expect.stringContaining('Week 2026-W36'),
   });

@@ -126,16 +126,16 @@ test('test lists the owners that result, and warns of two that are probably one'
 
 test('explain says which rule it is, and why the ones before it are not', async () => {
   await rules(first, 'draft.yaml');
-  const { pieces } = (await asked('allocation', 'explain', 'training-lab', '--file', 'draft.yaml')) as {
-    pieces: Record<string, unknown>[];
+  const { windows } = (await asked('allocation', 'explain', 'training-lab', '--file', 'draft.yaml')) as {
+    windows: Record<string, unknown>[];
   };
-  expect(pieces[0]).toMatchObject({
+  expect(windows[0]).toMatchObject({
     workspace: 'research',
     owner: { team: 'research', product: null, environment: null },
     rule: 'research',
     rules: [
-      { rule: 'shared', matched: false, because: ['resource_type is sandbox, expected volume or custom_domain'] },
-      { rule: 'research', matched: true, because: ['workspace is research'] },
+      { rule: 'shared', matched: false, reason: ['resource_type is sandbox, expected volume or custom_domain'] },
+      { rule: 'research', matched: true, reason: ['workspace is research'] },
     ],
   });
   const wrong = await runCli(['allocation', 'explain', 'trainin-lab', '--dir', dir]);

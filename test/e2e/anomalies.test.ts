@@ -29,7 +29,7 @@ interface ToldFact extends Record<string, unknown> {
 let dir = '';
 let sink: SinkServer;
 let platform: ScriptedPlatform;
-const toldAt = new Map<string, string[]>();
+const answeredAtPlatform = new Map<string, string[]>();
 let spike: ToldFact | undefined;
 
 /** Ingests and alerts on a night, and keeps what was told then. */
@@ -41,7 +41,7 @@ async function night(day: string): Promise<void> {
   const alerted = await runCli(['alert', '--dir', dir, '--now', now], env);
   expect(alerted.exitCode, alerted.stderr).toBe(0);
   const entries = sink.told.slice(before).flatMap(({ body }) => body.alerts);
-  toldAt.set(
+  answeredAtPlatform.set(
     day,
     entries.map(({ transition, key: told }) => `${transition} ${told}`),
   );
@@ -68,8 +68,8 @@ beforeAll(async () => {
 
 describe('an anomaly', () => {
   test('is told once, the night after its day, with who drives it, since when, and what moved', () => {
-    expect(toldAt.get('2026-09-01')).toEqual([]);
-    expect(toldAt.get('2026-09-02')).toEqual([`raised ${key('2026-09-01')}`]);
+    expect(answeredAtPlatform.get('2026-09-01')).toEqual([]);
+    expect(answeredAtPlatform.get('2026-09-02')).toEqual([`raised ${key('2026-09-01')}`]);
     expect(spike).toMatchObject({
       anomaly: 'spike',
       isUp: true,
@@ -83,19 +83,19 @@ describe('an anomaly', () => {
       severity: 'warning',
     });
     expect(spike?.drivers[0]).toMatchObject({ resourceName: 'runaway', cost: '20.000000000000', part: 100 });
-    expect(toldAt.get('2026-09-03')).toEqual([]);
+    expect(answeredAtPlatform.get('2026-09-03')).toEqual([]);
   });
 
   test('is told to be over once two days were as usual', () => {
-    expect(toldAt.get('2026-09-04')).toEqual([`resolved ${key('2026-09-01')}`]);
+    expect(answeredAtPlatform.get('2026-09-04')).toEqual([`resolved ${key('2026-09-01')}`]);
     expect(sink.told.at(1)?.body.text).toContain('+20.00 USD in all, on 1 Sep.');
   });
 
   test('that stays is reported again on its third day, and when it is what is usual', async () => {
-    expect(toldAt.get('2026-09-06')).toEqual([`raised ${key('2026-09-05')}`]);
-    expect(toldAt.get('2026-09-07')).toEqual([]);
-    expect(toldAt.get('2026-09-08')).toEqual([`raised ${key('2026-09-05')}`]);
-    expect(toldAt.get('2026-09-20')).toEqual([`resolved ${key('2026-09-05')}`]);
+    expect(answeredAtPlatform.get('2026-09-06')).toEqual([`raised ${key('2026-09-05')}`]);
+    expect(answeredAtPlatform.get('2026-09-07')).toEqual([]);
+    expect(answeredAtPlatform.get('2026-09-08')).toEqual([`raised ${key('2026-09-05')}`]);
+    expect(answeredAtPlatform.get('2026-09-20')).toEqual([`resolved ${key('2026-09-05')}`]);
     const subjects = sink.told.slice(2).map(({ body }) => body.subject);
     expect(subjects).toEqual([
       expect.stringContaining('second cost 24.00 USD more than usual on 5 Sep'),
@@ -162,14 +162,14 @@ describe('an anomaly', () => {
   });
 });
 
-describe('budgets test --anomalies', () => {
+describe('budgets backtest --anomalies', () => {
   test('says what would have been told, and when, before anybody asked', async () => {
     const now = '2026-09-20T02:15:00Z';
     const ended = await runCli([
       'budgets',
-      'test',
+      'backtest',
       '--anomalies',
-      '--over',
+      '--lookback',
       '30d',
       '--dir',
       dir,
@@ -180,21 +180,21 @@ describe('budgets test --anomalies', () => {
     expect(ended.exitCode, ended.stderr).toBe(0);
     const { events } = JSON.parse(ended.stdout) as { events: { day: string; what: string; key: string }[] };
     expect(events.map(({ day, what, key: told }) => `${day} ${what} ${told}`)).toEqual([
-      `2026-09-02 first ${key('2026-09-01')}`,
-      `2026-09-04 over ${key('2026-09-01')}`,
-      `2026-09-06 first ${key('2026-09-05')}`,
-      `2026-09-08 continues ${key('2026-09-05')}`,
-      `2026-09-20 usual ${key('2026-09-05')}`,
+      `2026-09-02 raised ${key('2026-09-01')}`,
+      `2026-09-04 resolved ${key('2026-09-01')}`,
+      `2026-09-06 raised ${key('2026-09-05')}`,
+      `2026-09-08 escalated ${key('2026-09-05')}`,
+      `2026-09-20 resolved ${key('2026-09-05')}`,
     ]);
   });
 
   test('tries a draft of the rules', async () => {
     const draft = join(dir, 'draft.yaml');
     await writeFile(draft, 'budgets: []\nanomalies: { minAmount: 15 USD }\n'.replace('budgets: []\n', ''));
-    const asked = ['budgets', 'test', '--anomalies', '--file', draft, '--over', '30d', '--dir', dir];
+    const asked = ['budgets', 'backtest', '--anomalies', '--file', draft, '--lookback', '30d', '--dir', dir];
     const ended = await runCli([...asked, '--now', '2026-09-20T02:15:00Z', '--json']);
     const { events } = JSON.parse(ended.stdout) as { events: { what: string; firstDay: string }[] };
-    expect(events.filter(({ what }) => what === 'first').map(({ firstDay }) => firstDay)).toEqual([
+    expect(events.filter(({ what }) => what === 'raised').map(({ firstDay }) => firstDay)).toEqual([
       '2026-09-01',
       '2026-09-05',
     ]);

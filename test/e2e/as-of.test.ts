@@ -68,7 +68,7 @@ describe.concurrent('costbook sql --as-of', () => {
     const { stdout } = await ask(
       'sql',
       `select
-        (select sum(cost) from ledger.amounts) as ledger,
+        (select sum(cost) from ledger.hourly_costs) as ledger,
         (select sum(cost) from costs_monthly where usage_month = '2026-09-01') as monthly,
         (select count(*) from restatements) as restated,
         (select count(*) from runs) as runs,

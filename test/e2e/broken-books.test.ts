@@ -120,7 +120,7 @@ describe.concurrent('a snapshot', () => {
     const read = () => startCli(['sql', sum, '--json', '--dir', dir], {}, sent).ended;
     expect(await read()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(total) });
     await chmod(join(dir, 'data'), 0o755);
-    writeAsForeigner(snapshotOf(dir), ['delete from ledger.amounts'], 'killed');
+    writeAsForeigner(snapshotOf(dir), ['delete from ledger.hourly_costs'], 'killed');
     await chmod(join(dir, 'data'), 0o555);
     const refused = await read();
     expect(refused).toMatchObject({ exitCode: 4, stdout: '' });

@@ -103,9 +103,9 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
       },
       state: 'EXCEEDED',
       forecast: null,
-      noForecastBecause: 'too little history: 5 complete days since its first cost, for 24 to come',
+      noForecastReason: 'too little history: 5 complete days since its first cost, for 24 to come',
       completeThrough: '2026-10-08T00:00:00Z',
-      lacking: [],
+      gaps: [],
       drivers: [
         {
           account: 'acc_one',
@@ -199,8 +199,8 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
       ],
       [['test'], 'name a budget: everything, north'],
       [['show'], 'budgets: "show" is no action; expected test, or nothing to see every budget'],
-      [['test', 'north', '--over', '3h'], '--over: expected from 1 to 36500 days, such as 400d'],
-      [['--over', '3d'], '--over is for "costbook budgets test <name>"'],
+      [['test', 'north', '--lookback', '3h'], '--lookback: expected from 1 to 36500 days, such as 400d'],
+      [['--lookback', '3d'], '--lookback is for "costbook budgets backtest <name>"'],
     ];
     for (const [args, words] of asked) {
       const { exitCode, stdout, stderr } = await run(...args);
@@ -210,7 +210,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
   });
 });
 
-describe('budgets test', () => {
+describe('budgets backtest', () => {
   test('tells when it would have fired, and resolved by a restatement, each with the value then', async () => {
     const { exitCode, stdout, stderr } = await run('test', 'everything');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
@@ -230,9 +230,9 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
 
   test('of a draft, as JSON', async () => {
     const file = await draft('budgets:\n  - { name: less, period: monthly, amount: 70 USD }\n');
-    const { stdout } = await run('test', 'less', '--file', file, '--over', '8d', '--json');
+    const { stdout } = await run('test', 'less', '--file', file, '--lookback', '8d', '--json');
     const { events, periods, ...answer } = JSON.parse(stdout) as Record<string, Record<string, unknown>[]>;
-    expect(events?.map(({ day, state, value, wasKept, key }) => [day, state, value, wasKept, key])).toEqual([
+    expect(events?.map(({ day, state, value, wasRecorded, key }) => [day, state, value, wasRecorded, key])).toEqual([
       ['2026-10-06', 'raised', '85.000000000000', true, 'budget/@all/less/2026-10/100%'],
       ['2026-10-08', 'resolved', '69.000000000000', true, 'budget/@all/less/2026-10/100%'],
     ]);
@@ -244,7 +244,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
       budget: 'less',
       from: '2026-09-01T00:00:00Z',
       to: '2026-10-08T03:00:00Z',
-      keptSince: '2026-10-04T02:15:00Z',
+      recordedSince: '2026-10-04T02:15:00Z',
       completeThrough: '2026-10-08T00:00:00Z',
       settledThrough: '2026-10-05T00:00:00Z',
     });

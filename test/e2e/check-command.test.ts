@@ -37,7 +37,7 @@ describe.concurrent('costbook check', () => {
     const lines = stdout.trimEnd().split('\n');
     expect(lines.at(-1)).toBe('complete through 2026-09-05T10:00:00Z, settled through 2026-09-02T10:00:00Z');
     expect(lines.slice(0, -1).filter((line) => !line.startsWith('pass  '))).toEqual([]);
-    expect(lines).toContain('pass  costs_keep_every_amount');
+    expect(lines).toContain('pass  costs_show_every_hourly_cost');
   });
 
   test('ends with 4 where a check of severity fail finds something, shows some of it and counts all', async () => {
@@ -64,7 +64,7 @@ describe.concurrent('costbook check', () => {
   test('ends with 2 and names the place where a check’s SQL is wrong, and runs the others all the same', async () => {
     const dir = await projectWith({
       aaa: check('fail', 'select account\nfrom nosuch'),
-      bbb: check('fail', 'delete from ledger.amounts'),
+      bbb: check('fail', 'delete from ledger.hourly_costs'),
       ccc: check('fail', `select * from read_text('/etc/passwd')`),
       zzz: check('fail', 'select 1 as one'),
     });
@@ -96,7 +96,10 @@ describe.concurrent('costbook check', () => {
       ],
       error: null,
     });
-    expect(checks.find(({ name }) => name === 'costs_keep_every_amount')).toMatchObject({ offenders: 0, rows: [] });
+    expect(checks.find(({ name }) => name === 'costs_show_every_hourly_cost')).toMatchObject({
+      offenders: 0,
+      rows: [],
+    });
   });
 
   test('takes a project’s own check in the place of a built-in one of that name', async () => {
@@ -110,7 +113,7 @@ describe.concurrent('costbook check', () => {
     const dir = await newProject();
     const { exitCode, stdout } = await runCli(['check', '--list', '--dir', dir]);
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^fail {2}costs_keep_every_amount +The joins of costs lose no amount/m);
+    expect(stdout).toMatch(/^fail {2}costs_show_every_hourly_cost +The joins of costs lose no amount/m);
     const { stdout: json } = await runCli(['check', '--list', '--json', '--dir', dir]);
     expect(JSON.parse(json)).toContainEqual({
       name: 'usage_is_not_negative',

@@ -105,7 +105,7 @@ test('a closed month stays as it was closed, and what changes in it later is del
     month: '2026-09',
     closedAt: '2026-10-05T13:00:00Z',
     wasClosed: false,
-    accounts: [{ account: 'acc_one', amounts: 3, cost: '7.000000000000', corrections: 0, invoiced: '7.01' }],
+    accounts: [{ account: 'acc_one', rowCount: 3, cost: '7.000000000000', corrections: 0, invoiced: '7.01' }],
   });
   expect(await askSnapshot(dir, 'select invoice_difference from closes')).toEqual([
     { invoice_difference: '0.010000000000' },
@@ -224,8 +224,8 @@ test('a closed month stays as it was closed, and what changes in it later is del
   expect([silent.exitCode, silent.stderr]).toEqual([2, expect.stringContaining('--reason is missing')]);
   expect((await run('2026-11-06T16:00:00Z', 'reopen', '2026-10', '--reason', 'a mistake')).exitCode).toBe(0);
   expect(
-    await askSnapshot(dir, 'select billing_month, reopened_because from closes where not is_closed order by all'),
-  ).toEqual([{ billing_month: '2026-10-01', reopened_because: 'a mistake' }]);
+    await askSnapshot(dir, 'select billing_month, reopen_reason from closes where not is_closed order by all'),
+  ).toEqual([{ billing_month: '2026-10-01', reopen_reason: 'a mistake' }]);
   const reopened = await run(
     '2026-11-06T17:00:00Z',
     'report',

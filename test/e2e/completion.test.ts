@@ -39,7 +39,7 @@ describe('costbook completion', () => {
       ]);
       expect(offered('stat')).toEqual(['status']);
       expect(offered('ingest', '--re')).toEqual(['--refetch']);
-      expect(offered('--dir', '/tmp', 'ingest', '--acc')).toEqual(['--accept-sight']);
+      expect(offered('--dir', '/tmp', 'ingest', '--acc')).toEqual(['--accept-reduced-access']);
       expect(offered('ingest', '--log-format', 'j')).toEqual(['json']);
       expect(offered('ingest', '--from', '')).toEqual([]);
       expect(offered('completion', '')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
-import { costOf, type Series, sinceFor, tellStory, usageOf } from '../../src/emulator/story.ts';
+import { costOf, inventStory, type Series, sinceFor, usageOf } from '../../src/emulator/story.ts';
 import { hourMs } from '../../src/time.ts';
 import { type Books, openBooks } from '../../src/warehouse/books.ts';
 import { answer as answerOfGiven } from '../support/given-books.ts';
@@ -34,7 +34,7 @@ const points: Point[] = [];
 let books: Books;
 beforeAll(async () => {
   const options = { seed: 1, resources: 24, since: sinceFor(now), storyEnd: Date.UTC(2026, 9, 15) };
-  const story = tellStory(options);
+  const story = inventStory(options);
   for (const series of story.series) {
     for (let hour = options.since / hourMs; hour < now / hourMs; hour += 1) {
       const usage = usageOf(story, series, hour);

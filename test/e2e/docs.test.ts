@@ -41,7 +41,7 @@ const before: readonly { readonly page: string; readonly line: string; readonly 
     line: 'costbook report --list',
     script: 'cp "$ROOT/jobs/demo/allocation.yaml" jobs/; costbook allocation apply',
   },
-  { page: 'docs/budgets.md', line: 'costbook budgets test research', script: 'cp jobs/budgets.yaml draft.yaml' },
+  { page: 'docs/budgets.md', line: 'costbook budgets backtest research', script: 'cp jobs/budgets.yaml draft.yaml' },
   { page: 'docs/forecasts.md', line: 'costbook forecast --input', script: 'cp "$FILES"/*.csv .' },
   // Nothing was ingested for three days.
   { page: 'docs/alerts.md', line: 'costbook alerts --open', script: `COSTBOOK_NOW=${later} costbook alert` },

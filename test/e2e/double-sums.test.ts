@@ -50,13 +50,13 @@ test.each(['admin', 'member'] as const)(
         ...{ exitCode: 0, warnings: [], restated: 0, repair: 0, unproven: [] },
       });
     }
-    expect(await askSnapshot(dir, 'select count(*) as n from proofs where not proven')).toEqual([{ n: '0' }]);
+    expect(await askSnapshot(dir, 'select count(*) as n from reconciliation where not proven')).toEqual([{ n: '0' }]);
     // The totals were really added up as doubles: some of them are off in the last digits.
-    const [off] = await askSnapshot(dir, 'select count(*) > 0 as any_off from proofs where difference <> 0');
+    const [off] = await askSnapshot(dir, 'select count(*) > 0 as any_off from reconciliation where difference <> 0');
     expect(off).toEqual({ any_off: true });
 
     const last = await night(dir, as, nights, [doubles, { name: 'totals-disagree', rate: 1 }]);
     expect(last.exitCode).toBe(4);
-    expect(last.unproven[0].because).toMatch(/found .*, expected .*, difference .*, rounding explains/);
+    expect(last.unproven[0].reason).toMatch(/found .*, expected .*, difference .*, rounding explains/);
   },
 );

@@ -155,10 +155,10 @@ test('every line of a list of problems can be read by itself', async () => {
 
 test.each([
   [['plan']],
-  [['digest']],
+  [['summary']],
   [['allocation', 'test']],
   [['rebuild']],
-  [['budgets', 'test', 'everything']],
+  [['budgets', 'backtest', 'everything']],
   [['reopen', 'nonsense']],
   [['ingest', '--from', 'yesterday']],
 ])('%j in a folder that is no project reports only that, and where it looked', async (args) => {
@@ -387,11 +387,11 @@ describe('a folder that is no project', () => {
     ...[
       'status',
       'budgets',
-      'budgets test',
+      'budgets backtest',
       'alerts',
       'alerts test',
       'alert',
-      'digest',
+      'summary',
       'check',
       'sql select',
       'forecast',

@@ -298,9 +298,9 @@ describe('budgets', () => {
   test('test replays it as it was known on each day', async () => {
     const { exitCode, stdout, stderr } = await run([
       'budgets',
-      'test',
+      'backtest',
       'everything',
-      '--over',
+      '--lookback',
       '60d',
       '--now',
       '2026-11-02T03:00:00Z',

@@ -66,7 +66,7 @@ test('forty nights: everything is told once, by the golden transcript', { timeou
         platform.tokens.admin = rightToken;
       },
     },
-    '2026-10-05': { words: 'September is closed; a digest', runs: [['close', '2026-09'], ['digest']] },
+    '2026-10-05': { words: 'September is closed; a summary', runs: [['close', '2026-09'], ['summarize']] },
     '2026-10-07': {
       words: "the platform's totals lie",
       happens: () => {
@@ -80,12 +80,12 @@ test('forty nights: everything is told once, by the golden transcript', { timeou
       },
     },
     '2026-10-12': {
-      words: 'a new billing dimension, and a sink that is down; a digest for it',
+      words: 'a new billing dimension, and a sink that is down; a summary for it',
       happens: () => {
         more.push(...series(gpu, '2026-10-11T08', [0.25]));
         sink.replies = [says(503)];
       },
-      runs: [['digest']],
+      runs: [['summarize']],
     },
     '2026-10-13': {
       words: 'the sink is back',
@@ -133,9 +133,9 @@ test('forty nights: everything is told once, by the golden transcript', { timeou
     const ingested = await runCli(args, { ...env, COSTBOOK_TOKEN: rightToken });
     const codes = [`ingest ${ingested.exitCode}`];
     for (const run of [
-      ...runs.filter(([name]) => name !== 'digest'),
+      ...runs.filter(([name]) => name !== 'summarize'),
       ['alert'],
-      ...runs.filter(([name]) => name === 'digest'),
+      ...runs.filter(([name]) => name === 'summarize'),
     ]) {
       const { exitCode, stderr } = await runCli([...run, '--dir', dir, '--now', now], { COSTBOOK_ACCOUNT: 'acc_one' });
       codes.push(`${run[0]} ${exitCode}`);

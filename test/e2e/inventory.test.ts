@@ -181,19 +181,19 @@ test('a listing that shrinks by more than half is kept and told, until somebody 
   expect(shrunk.account.inventory).toMatchObject({ opened: 2, ended: 1 }); // what is there is believed
   const present = 'select count(*) as present from resources where valid_to is null';
   expect(await askSnapshot(dir, present)).toEqual([{ present: '6' }]);
-  const last = `select outcome, because from listings where is_last and resource_type = 'agent'`;
+  const last = `select outcome, reason from listings where is_last and resource_type = 'agent'`;
   expect(await askSnapshot(dir, last)).toEqual([
-    { outcome: 'shrunk', because: expect.stringContaining('it lists 2 where 5 were known') },
+    { outcome: 'shrunk', reason: expect.stringContaining('it lists 2 where 5 were known') },
   ]);
   const check = await runCli(['check', '--dir', dir]);
   expect({ exitCode: check.exitCode, stdout: check.stdout }).toMatchObject({
     exitCode: 0,
     stdout: expect.stringMatching(
-      /^warn +listings_are_read: 1 offender.*what is missing is kept until "costbook ingest --accept-sight".*agent +shrunk +it lists 2 where 5 were known/ms,
+      /^warn +listings_are_complete: 1 offender.*what is missing is kept until "costbook ingest --accept-reduced-access".*agent +shrunk +it lists 2 where 5 were known/ms,
     ),
   });
 
-  const accepted = await night('2026-09-06T02:00:00Z', { args: ['--accept-sight'] });
+  const accepted = await night('2026-09-06T02:00:00Z', { args: ['--accept-reduced-access'] });
   expect(accepted.account.inventory).toMatchObject({ opened: 0, ended: 4 });
   expect(await askSnapshot(dir, present)).toEqual([{ present: '2' }]);
 });
@@ -221,18 +221,18 @@ test.each([
   async function offenders(): Promise<Record<string, unknown>[]> {
     const { stdout } = await runCli(['check', '--dir', dir, '--json']);
     const { checks } = JSON.parse(stdout) as { checks: { name: string; rows: Record<string, unknown>[] }[] };
-    return checks.find(({ name }) => name === 'listings_are_read')?.rows ?? [];
+    return checks.find(({ name }) => name === 'listings_are_complete')?.rows ?? [];
   }
   for (const now of ['2026-09-05T02:00:00Z', '2026-09-06T02:00:00Z']) {
     const shrunk = await night(now);
     expect(shrunk.exitCode).toBe(0);
     expect(toldOf(shrunk)).toEqual(['warn | listing is shrunk | agent']);
     expect(await offenders()).toEqual([
-      expect.objectContaining({ outcome: 'shrunk', because: expect.stringContaining(`it lists ${counts} were`) }),
+      expect.objectContaining({ outcome: 'shrunk', reason: expect.stringContaining(`it lists ${counts} were`) }),
     ]);
   }
   // Nothing but a listing in which a workspace occurs ends what is in it, whatever is accepted.
-  const accepted = await night('2026-09-07T02:00:00Z', { args: ['--accept-sight'] });
+  const accepted = await night('2026-09-07T02:00:00Z', { args: ['--accept-reduced-access'] });
   expect(accepted.account.inventory).toMatchObject({ ended: 0 });
   expect(toldOf(await night('2026-09-08T02:00:00Z'))).toEqual([]);
   expect(await offenders()).toEqual([]);
@@ -347,7 +347,10 @@ describe('a closed month', () => {
     fleet['/v0/agents'] = [
       agent('a1', { metadata: { labels: { team: 'data' }, updatedAt: '2026-09-10T00:00:00Z', displayName: 'New' } }),
     ];
-    const later = await night('2026-10-07T02:00:00Z', { args: ['--accept-sight'], env: { COSTBOOK_VERIFY_DAYS: '0' } });
+    const later = await night('2026-10-07T02:00:00Z', {
+      args: ['--accept-reduced-access'],
+      env: { COSTBOOK_VERIFY_DAYS: '0' },
+    });
     expect(later.account.inventory).toMatchObject({ opened: 1, ended: 5 });
     expect(await focus('2026-10-07T04:00:00Z')).toBe(before);
   });

@@ -111,7 +111,7 @@ describe.concurrent('costbook run', () => {
   });
 
   test('leaves out what needs a step that failed; alerts go out all the same', async () => {
-    const of = await project('steps: [ingest, check, { report: { name: cost_by_workspace } }, digest, alert]\n');
+    const of = await project('steps: [ingest, check, { report: { name: cost_by_workspace } }, summarize, alert]\n');
     of.platform.tokens.admin = 'another';
     const { exitCode, stderr } = await start(of, ['run', 'mine', '--now', now], { COSTBOOK_TOKEN: 'wrong-token' })
       .ended;
@@ -120,14 +120,14 @@ describe.concurrent('costbook run', () => {
       '1 1 ingest failed 3',
       '1 2 check done 0',
       '1 3 report cost_by_workspace left_out -',
-      '1 4 digest left_out -',
+      '1 4 summarize left_out -',
       '1 5 alert done 0',
     ]);
     expect(of.sink.told.flatMap(({ body }) => body.alerts.map(({ key }) => key))).toContain('run/ingest');
     expect(await readdir(of.dir)).not.toContain('exports');
     const [row] = await runsIn(of.dir);
     expect(row).toMatchObject({ outcome: 'failed', exit_code: 3 });
-    expect(String(row?.['error'])).toMatch(/^ingest: .*401[\s\S]*\nreport: ingest failed\ndigest: ingest failed$/);
+    expect(String(row?.['error'])).toMatch(/^ingest: .*401[\s\S]*\nreport: ingest failed\nsummarize: ingest failed$/);
     // The next one that goes well says that it is over.
     of.sink.told.length = 0;
     of.platform.tokens.admin = 'wrong-token';
@@ -207,7 +207,7 @@ describe.concurrent('costbook run', () => {
       /mine\.yaml:\d+:\d+: --focus-version: .*9\.9[\s\S]*mine\.yaml:\d+:\d+: --param colour: /,
     ],
     ['steps: [{ ingest: { from: "2026-09-02", to: "2026-09-01" } }]', /mine\.yaml:\d+:\d+: --from must be before --to/],
-    ['steps: [{ digest: { sink: nobody } }]', /mine\.yaml:\d+:\d+: --sink: "nobody" is none of hook/],
+    ['steps: [{ summarize: { sink: nobody } }]', /mine\.yaml:\d+:\d+: --sink: "nobody" is none of hook/],
     ['steps: [ingest, chek]', /mine\.yaml:2:17: steps: found "chek"/],
   ])('begins nothing where the job is wrong: %s', async (steps, words) => {
     const of = await project(steps);

@@ -34,7 +34,7 @@ test.concurrent('loading twice is loading once', async () => {
   const platform = await startScriptedPlatform(facts);
   const first = await ingest(dir, platform, { now });
   const before = await costsIn(dir);
-  const writtenBy = 'select load_number, count(*) as rows from ledger.amounts group by all order by all';
+  const writtenBy = 'select load_number, count(*) as rows from ledger.hourly_costs group by all order by all';
   const written = await askSnapshot(dir, writtenBy);
   const second = await ingest(dir, platform, { now, args: ['--refetch'] });
 

@@ -173,7 +173,7 @@ describe('while the warehouse is held', () => {
     forecast: [],
     alert: [],
     alerts: ['ack', 'stale/acc_one', '--until', '2026-09-30'],
-    digest: [],
+    summarize: [],
     restatements: [],
     verify: [],
     close: ['2026-09'],

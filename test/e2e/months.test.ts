@@ -48,12 +48,12 @@ function isAboutMonths({ query }: Seen): boolean {
 }
 
 /** The months with what they were last compared with, all billing dimensions together. */
-function monthProofs(dir: string): Promise<Record<string, unknown>[]> {
+function monthReconciliations(dir: string): Promise<Record<string, unknown>[]> {
   return askSnapshot(
     dir,
     `select strftime(window_start, '%Y-%m') as month, ours, theirs, difference, proven
-    from proofs where compared = 'month = the platform''s total'
-    qualify row_number() over (partition by window_start order by run_number desc, reading desc) = 1
+    from reconciliation where check_code = 'month_matches_platform'
+    qualify row_number() over (partition by window_start order by run_number desc, attempt desc) = 1
     order by month`,
   );
 }
@@ -69,7 +69,7 @@ describe.concurrent('monthly totals', () => {
       expect(monthsAsked(platform), 'June began before the books').toEqual([
         '2026-07-01T00:00:00Z/2026-09-01T00:00:00Z',
       ]);
-      expect(await monthProofs(dir)).toEqual([
+      expect(await monthReconciliations(dir)).toEqual([
         {
           month: '2026-07',
           ours: '54.250000000000',
@@ -121,7 +121,7 @@ describe.concurrent('monthly totals', () => {
     const { exitCode, account, stderr } = await night(dir, platform, '11');
     expect({ exitCode, unproven: account.unproven }, stderr).toEqual({ exitCode: 0, unproven: [] });
     expect(monthsAsked(platform)).toEqual(['2026-07-01T00:00:00Z/2026-08-01T00:00:00Z']);
-    const [july] = await monthProofs(dir);
+    const [july] = await monthReconciliations(dir);
     expect(july).toMatchObject({ month: '2026-07', ours: '62.250000000000', difference: '0.000000000000' });
     await night(dir, platform, '12');
     expect(monthsAsked(platform)).toEqual([]);
@@ -139,7 +139,7 @@ describe.concurrent('monthly totals', () => {
     const told = {
       start: '2026-07-01T00:00:00Z',
       end: '2026-08-01T00:00:00Z',
-      because: expect.stringMatching(
+      reason: expect.stringMatching(
         /sandbox_compute_runtime_gbs on 2026-07: found 38.75\d*, expected 39.0\d*, difference -0.25\d*, rounding explains .* contradict/,
       ),
     };
@@ -148,7 +148,7 @@ describe.concurrent('monthly totals', () => {
       expect({ day, exitCode, unproven: account.unproven }).toEqual({ day, exitCode: 4, unproven: [told] });
       expect(await costsIn(dir), 'the books stay as the hours prove').toEqual(expectedCosts(facts, 'admin'));
     }
-    expect(await monthProofs(dir)).toMatchObject([
+    expect(await monthReconciliations(dir)).toMatchObject([
       { month: '2026-07', difference: '-0.250000000000', proven: false },
       { month: '2026-08', difference: '0.000000000000', proven: true },
     ]);
@@ -179,7 +179,7 @@ describe.concurrent('monthly totals', () => {
     const { exitCode, stderr } = await ingest(dir, platform, { now: '2026-09-11T02:15:00Z', env });
     expect(exitCode, stderr).toBe(0);
     expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
-    expect(await monthProofs(dir)).toMatchObject([
+    expect(await monthReconciliations(dir)).toMatchObject([
       { month: '2026-07' },
       { difference: '0.000000000000', proven: true },
     ]);
@@ -195,21 +195,25 @@ describe.concurrent('monthly totals', () => {
     platform.tells = last;
     const { exitCode, account } = await night(dir, platform, '01');
     expect({ exitCode, unproven: account.unproven }).toEqual({ exitCode: 0, unproven: [] });
-    expect((await monthProofs(dir)).map(({ month, proven }) => [month, proven])).toEqual([
+    expect((await monthReconciliations(dir)).map(({ month, proven }) => [month, proven])).toEqual([
       ['2026-07', true],
       ['2026-08', false],
     ]);
     platform.tells = (_, truth) => truth;
     await night(dir, platform, '02');
     expect(monthsAsked(platform)).toEqual(['2026-08-01T00:00:00Z/2026-09-01T00:00:00Z']);
-    expect((await monthProofs(dir)).map(({ proven }) => proven)).toEqual([true, true]);
+    expect((await monthReconciliations(dir)).map(({ proven }) => proven)).toEqual([true, true]);
   });
 
   test('of a month without any cost are asked once too', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts.filter(({ hour }) => !hour.startsWith('2026-07')));
     await night(dir, platform, '10');
-    expect((await monthProofs(dir))[0]).toMatchObject({ month: '2026-07', ours: '0.000000000000', proven: true });
+    expect((await monthReconciliations(dir))[0]).toMatchObject({
+      month: '2026-07',
+      ours: '0.000000000000',
+      proven: true,
+    });
     await night(dir, platform, '11');
     expect(monthsAsked(platform)).toEqual([]);
   });
@@ -220,11 +224,11 @@ describe.concurrent('monthly totals', () => {
     platform.lie = (seen) => (isAboutMonths(seen) ? 2 : 0);
     const { account } = await night(dir, platform, '10');
     expect(account.unproven).toEqual([
-      expect.objectContaining({ because: expect.stringMatching(/pages of months = their total/) }),
+      expect.objectContaining({ reason: expect.stringMatching(/pages = their total \(months\)/) }),
     ]);
     platform.lie = () => 0;
     await night(dir, platform, '11');
-    expect((await monthProofs(dir)).length).toBe(2);
+    expect((await monthReconciliations(dir)).length).toBe(2);
     const { exitCode, stderr } = await runCli(['rebuild', '--dir', dir, '--into', join(dir, 'again.duckdb'), '--json']);
     expect(exitCode, stderr).toBe(0);
   });

@@ -72,7 +72,7 @@ describe('what only "costbook alert" finds out', () => {
       exitCode: 0,
       warnings: [
         'warning: anomalies of acc_one that were over before 2026-09-26T00:00:00Z are not told, as nobody had looked yet: ' +
-          '"costbook budgets test --anomalies --over 400d" says what would have been',
+          '"costbook budgets backtest --anomalies --lookback 400d" says what would have been',
       ],
     });
     expect(anomalies.lines).toContain('looked at by "costbook alert" through 2026-10-03T00:00:00Z');
@@ -115,9 +115,9 @@ test('a report that tells of anything else of that is refused', async () => {
   await mkdir(join(own, 'sql', 'reports'), { recursive: true });
   await writeFile(
     join(own, 'sql', 'reports', 'mine.sql'),
-    '--! about: Mine?\n--! grain: a\n--! kept: anomaly\nselect 1 as a\n',
+    '--! about: Mine?\n--! grain: a\n--! evaluated: anomaly\nselect 1 as a\n',
   );
   const { exitCode, stderr } = await runCli(['report', 'mine', '--dir', own]);
   expect(exitCode).toBe(2);
-  expect(stderr).toContain('found "--! kept: anomaly", expected one of anomalies, forecasts, outcomes');
+  expect(stderr).toContain('found "--! evaluated: anomaly", expected one of anomalies, forecasts, outcomes');
 });

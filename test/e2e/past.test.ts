@@ -91,8 +91,8 @@ describe.concurrent('the night after, the books equal the platform again:', () =
     const { exitCode, account, stderr } = await night(dir, platform);
     expect({ exitCode, unproven: account.unproven }, stderr).toEqual({ exitCode: 0, unproven: [] });
     expect(await costsIn(dir)).toEqual(expectedCosts(now, 'admin'));
-    const [kept] = await askSnapshot(dir, 'select count(*) > 0 as kept from restatements');
-    expect(kept).toEqual({ kept: true });
+    const [kept] = await askSnapshot(dir, 'select count(*) > 0 as at_close from restatements');
+    expect(kept).toEqual({ at_close: true });
   });
 
   test.each(restated.filter(([what]) => !what.includes('workspace')))('%s, read by a member', async (_, now) => {
@@ -242,8 +242,8 @@ describe.concurrent('the past is also looked at', () => {
 
 describe.concurrent('a platform whose answers about the past contradict themselves', () => {
   test.each([
-    ['daily', 'pages of days'],
-    ['monthly', 'pages of series'],
+    ['daily', 'pages = their total \\(days\\)'],
+    ['monthly', 'pages = their total \\(series\\)'],
   ])('(%s) is told with exit 4 until it stops, and the new hours are loaded all the same', async (resolution, told) => {
     const { dir, platform } = await afterOneNight();
     platform.lie = ({ query }) => (query['resolution'] === resolution ? 7.5 : 0);
@@ -252,7 +252,7 @@ describe.concurrent('a platform whose answers about the past contradict themselv
       exitCode: 4,
       completeThrough: '2026-09-11T00:00:00Z',
     });
-    expect(account.unproven.map(({ because }) => because).join('\n')).toMatch(new RegExp(`${told}.*7\\.5`));
+    expect(account.unproven.map(({ reason }) => reason).join('\n')).toMatch(new RegExp(`${told}.*7\\.5`));
     const status = await runCli(['status', '--dir', dir, '--now', nextNight, '--exit-code', '--json']);
     expect(status.exitCode).toBe(4);
     platform.lie = () => 0;
@@ -269,7 +269,7 @@ describe.concurrent('a platform whose answers about the past contradict themselv
       platform.lie = () => 0.5;
       expect((await night(dir, platform, as)).exitCode).toBe(4);
       const questions = await askSnapshot(dir, 'select distinct question from ledger.contradictions order by all');
-      expect(questions).toContainEqual({ question: 'series by day' });
+      expect(questions).toContainEqual({ question: 'series_by_day' });
       platform.lie = () => 0;
       const { exitCode, stderr } = await ingest(dir, platform, { now: '2026-09-12T02:15:00Z', env: since, as });
       expect(exitCode, stderr).toBe(0);
@@ -320,7 +320,7 @@ describe.concurrent('a platform whose totals of the past contradict its hours', 
       expect(account.unproven).toContainEqual({
         start,
         end,
-        because: expect.stringMatching(/sandbox_compute_runtime_gbs.*difference -0\.5/),
+        reason: expect.stringMatching(/sandbox_compute_runtime_gbs.*difference -0\.5/),
       });
       expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
       const status = await runCli(['status', '--dir', dir, '--now', nextNight, '--exit-code']);
@@ -341,8 +341,8 @@ describe.concurrent('a platform whose totals of the past contradict its hours', 
     await night(dir, platform);
     const rows = await askSnapshot(
       dir,
-      `select distinct measure, billing_dimension, ours, theirs, difference from proofs
-      where not proven and compared like 'days%'`,
+      `select distinct measure, billing_dimension, ours, theirs, difference from reconciliation
+      where not proven and check_code like 'days%'`,
     );
     expect(rows).toEqual([
       {
@@ -362,41 +362,41 @@ describe.concurrent('each question about the past', () => {
     await night(dir, platform);
     const rows = await askSnapshot(
       dir,
-      `select compared, billing_dimension, measure, strftime(window_start, '%m-%d') as from_day, amounts, proven
-      from proofs where load_number is null and run_number = 2 order by compared, billing_dimension, measure`,
+      `select check_code, billing_dimension, measure, strftime(window_start, '%m-%d') as from_day, row_count, proven
+      from reconciliation where load_number is null and run_number = 2 order by check_code, billing_dimension, measure`,
     );
-    const of = (compared: string, dimension: string | null, measure: string, amounts: string) => ({
-      compared,
+    const of = (check_code: string, dimension: string | null, measure: string, row_count: string) => ({
+      check_code,
       billing_dimension: dimension,
       measure,
       from_day: '07-12',
-      amounts,
+      row_count,
       proven: true,
     });
     const sandboxes = 'sandbox_compute_runtime_gbs';
     const volumes = 'volume_storage_gbs';
     expect(rows).toEqual([
-      of('buckets of a group = the group (days)', null, 'cost', '3'),
-      of('buckets of a group = the group (days)', null, 'usage', '3'),
-      of('buckets of a group = the group (names)', null, 'cost', '3'),
-      of('buckets of a group = the group (names)', null, 'usage', '3'),
-      of('buckets of a group = the group (series)', null, 'cost', '3'),
-      of('buckets of a group = the group (series)', null, 'usage', '3'),
-      of("days = the platform's daily totals", sandboxes, 'cost', '116'),
-      of("days = the platform's daily totals", sandboxes, 'usage', '116'),
-      of("days = the platform's daily totals", volumes, 'cost', '58'),
-      of("days = the platform's daily totals", volumes, 'usage', '58'),
-      of("names = the platform's totals of them", sandboxes, 'cost', '116'),
-      of("names = the platform's totals of them", sandboxes, 'usage', '116'),
-      of("names = the platform's totals of them", volumes, 'cost', '58'),
-      of("names = the platform's totals of them", volumes, 'usage', '58'),
-      of('pages of days = their total', null, 'cost', '3'),
-      of('pages of names = their total', null, 'cost', '3'),
-      of('pages of series = their total', null, 'cost', '3'),
-      of("series = the platform's totals of them", sandboxes, 'cost', '116'),
-      of("series = the platform's totals of them", sandboxes, 'usage', '116'),
-      of("series = the platform's totals of them", volumes, 'cost', '58'),
-      of("series = the platform's totals of them", volumes, 'usage', '58'),
+      of('buckets_match_group.days', null, 'cost', '3'),
+      of('buckets_match_group.days', null, 'usage', '3'),
+      of('buckets_match_group.names', null, 'cost', '3'),
+      of('buckets_match_group.names', null, 'usage', '3'),
+      of('buckets_match_group.series', null, 'cost', '3'),
+      of('buckets_match_group.series', null, 'usage', '3'),
+      of('days_match_platform', sandboxes, 'cost', '116'),
+      of('days_match_platform', sandboxes, 'usage', '116'),
+      of('days_match_platform', volumes, 'cost', '58'),
+      of('days_match_platform', volumes, 'usage', '58'),
+      of('names_match_platform', sandboxes, 'cost', '116'),
+      of('names_match_platform', sandboxes, 'usage', '116'),
+      of('names_match_platform', volumes, 'cost', '58'),
+      of('names_match_platform', volumes, 'usage', '58'),
+      of('pages_match_total.days', null, 'cost', '3'),
+      of('pages_match_total.names', null, 'cost', '3'),
+      of('pages_match_total.series', null, 'cost', '3'),
+      of('series_match_platform', sandboxes, 'cost', '116'),
+      of('series_match_platform', sandboxes, 'usage', '116'),
+      of('series_match_platform', volumes, 'cost', '58'),
+      of('series_match_platform', volumes, 'usage', '58'),
     ]);
   });
 
@@ -447,7 +447,9 @@ describe.concurrent('a token that sees only a part of what was seen before', () 
     platform.tells = (_, truth) => truth.filter(({ name }) => name !== 'box');
     const { exitCode, account } = await night(dir, platform, 'member');
     expect(exitCode).toBe(4);
-    expect(account.errors).toEqual([expect.stringMatching(/Does the token see less than before\?.*--accept-sight/)]);
+    expect(account.errors).toEqual([
+      expect.stringMatching(/Does the token see less than before\?.*--accept-reduced-access/),
+    ]);
     expect(account.windows).toBe(0);
     expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'member'));
 
@@ -455,7 +457,7 @@ describe.concurrent('a token that sees only a part of what was seen before', () 
       now: nextNight,
       env: since,
       as: 'member',
-      args: ['--accept-sight'],
+      args: ['--accept-reduced-access'],
     });
     expect(answered.exitCode).toBe(0);
     const left = facts.filter(({ name }) => name !== 'box');
@@ -475,7 +477,7 @@ describe.concurrent('a token that no longer sees a workspace', () => {
     platform.tells = (_, truth) => truth.filter(({ workspace }) => workspace !== 'lab');
     const { exitCode, account } = await ingest(dir, platform, { now: '2026-09-12T02:15:00Z', env: since });
     expect(exitCode).toBe(4);
-    expect(account.errors).toEqual([expect.stringMatching(/no cost any more.*of lab.*--accept-sight/)]);
+    expect(account.errors).toEqual([expect.stringMatching(/no cost any more.*of lab.*--accept-reduced-access/)]);
   });
 });
 

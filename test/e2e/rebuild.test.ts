@@ -147,7 +147,7 @@ beforeAll(async () => {
   exitCodes.push(
     await night(story, platform, '2026-09-22T01:30:00Z', {
       one: 'member',
-      args: ['--refetch', '--accept-sight'],
+      args: ['--refetch', '--accept-reduced-access'],
       env: { COSTBOOK_PROOF_TOLERANCE: '0.5' },
     }),
   );
@@ -207,9 +207,9 @@ describe.concurrent('rebuild', () => {
       count(*) filter (role = 'member') > 0 and count(*) filter (role = 'admin') > 0 as both_roles,
       count(distinct account) as accounts,
       bool_or(queries like '%repair%' or queries like '%residual%') as asked_by_name,
-      (select max(reading) from ledger.proofs where load_number is not null) as readings,
-      (select bool_or(not proven) from ledger.proofs where load_number is null) as failed,
-      (select bool_or(proven) from ledger.proofs where load_number is null and compared like 'days = %') as past
+      (select max(attempt) from ledger.reconciliation where load_number is not null) as readings,
+      (select bool_or(not proven) from ledger.reconciliation where load_number is null) as failed,
+      (select bool_or(proven) from ledger.reconciliation where load_number is null and check_code = 'days_match_platform') as past
     from ledger.loads`;
     expect(await askSnapshot(story, said)).toEqual([
       { unchanged: true, both_roles: true, accounts: '2', asked_by_name: true, readings: 3, failed: true, past: true },
@@ -225,7 +225,7 @@ describe.concurrent('rebuild', () => {
     const { exitCode, stdout } = await runCli(['rebuild', '--dir', story, '--into', file]);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(
-      /rebuilt\.duckdb: \d+ loads made anew, identical with the present warehouse row for row \(.*amounts \d+, .*proofs \d+/,
+      /rebuilt\.duckdb: \d+ loads made anew, identical with the present warehouse row for row \(.*hourly_costs \d+, .*reconciliation \d+/,
     );
   });
 
@@ -257,8 +257,8 @@ describe.concurrent('rebuild', () => {
   test.each([
     [
       'an amount that is another',
-      'update ledger.amounts set cost = cost + 0.01 where rowid = (select min(rowid) from ledger.amounts)',
-      { amounts: [1, 1] },
+      'update ledger.hourly_costs set cost = cost + 0.01 where rowid = (select min(rowid) from ledger.hourly_costs)',
+      { hourly_costs: [1, 1] },
     ],
     [
       'a restatement that is no more',
@@ -272,8 +272,8 @@ describe.concurrent('rebuild', () => {
     ],
     [
       'a proof with another tolerance',
-      'update ledger.proofs set tolerance = tolerance * 2 where load_number = 1',
-      'proofs',
+      'update ledger.reconciliation set tolerance = tolerance * 2 where load_number = 1',
+      'reconciliation',
     ],
     [
       'a row that is there twice',

@@ -216,12 +216,12 @@ describe.concurrent('a window that was read as admin', () => {
     const asked = await ingest(dir, platform, { now: later, as: 'member' });
     expect(asked.exitCode).toBe(4);
     expect(asked.account.errors).toEqual([
-      expect.stringMatching(/acc_one was read as admin until now.*--accept-sight/),
+      expect.stringMatching(/acc_one was read as admin until now.*--accept-reduced-access/),
     ]);
     expect(await askSnapshot(dir, 'select count(*) as loads from ledger.loads')).toEqual(before);
     expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
 
-    const answered = await ingest(dir, platform, { now: later, as: 'member', args: ['--accept-sight'] });
+    const answered = await ingest(dir, platform, { now: later, as: 'member', args: ['--accept-reduced-access'] });
     expect(answered.exitCode).toBe(0);
     const next = await ingest(dir, platform, { now: '2026-09-05T16:30:00Z', as: 'member' });
     expect(next.exitCode, 'asked once, answered once').toBe(0);
@@ -231,7 +231,11 @@ describe.concurrent('a window that was read as admin', () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
-    const { exitCode, account } = await ingest(dir, platform, { now: later, as: 'member', args: ['--accept-sight'] });
+    const { exitCode, account } = await ingest(dir, platform, {
+      now: later,
+      as: 'member',
+      args: ['--accept-reduced-access'],
+    });
     expect({ exitCode, role: account.role, restated: account.restated }).toEqual({
       exitCode: 0,
       role: 'member',
@@ -257,7 +261,7 @@ describe.concurrent('a window that was read as admin', () => {
     await ingest(dir, platform, { now });
     const more = series({ ...volume, workspace: 'south', name: 'data' }, '2026-09-04T09', [4]);
     platform.facts = [...facts, ...more];
-    const { exitCode } = await ingest(dir, platform, { now: later, as: 'member', args: ['--accept-sight'] });
+    const { exitCode } = await ingest(dir, platform, { now: later, as: 'member', args: ['--accept-reduced-access'] });
     expect(exitCode).toBe(0);
     expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'member'));
     const [sums] = await askSnapshot(

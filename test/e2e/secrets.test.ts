@@ -104,7 +104,7 @@ function filesBelow(dir: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-function expectUntold({ stdout, stderr, marked, commandLines, childEnvironments }: Observed): void {
+function expectNoSecret({ stdout, stderr, marked, commandLines, childEnvironments }: Observed): void {
   expect(stdout).not.toContain(telling);
   expect(stderr).not.toContain(telling);
   expect(marked).toEqual([]);
@@ -128,7 +128,7 @@ test('the token is nowhere after a run that went well, nor in any process that i
   expect(seen.exitCode).toBe(0);
   expect(seen.files).toBeGreaterThan(4);
   expect(seen.commandLines.size).toBeGreaterThanOrEqual(2);
-  expectUntold(seen);
+  expectNoSecret(seen);
 });
 
 describe.concurrent('the token', () => {
@@ -145,7 +145,7 @@ describe.concurrent('the token', () => {
     );
     expect(seen.exitCode).toBe(3);
     expect(seen.stdout).toContain('***');
-    expectUntold(seen);
+    expectNoSecret(seen);
   });
 
   test('is not told in part where a long refusal is cut', async () => {
@@ -156,7 +156,7 @@ describe.concurrent('the token', () => {
       }),
     );
     expect(seen.exitCode).toBe(3);
-    expectUntold(seen);
+    expectNoSecret(seen);
   });
 
   test('is not told in part where a body that is not JSON is shown', async () => {
@@ -167,7 +167,7 @@ describe.concurrent('the token', () => {
     );
     expect(seen.exitCode).toBe(0);
     expect(seen.stderr).toContain('is not JSON');
-    expectUntold(seen);
+    expectNoSecret(seen);
   });
 
   test.each([
@@ -183,7 +183,7 @@ describe.concurrent('the token', () => {
       }),
     );
     expect(seen.exitCode).toBe(4);
-    expectUntold(seen);
+    expectNoSecret(seen);
   });
 
   test('is not told while requests that fail are tried again', async () => {
@@ -198,7 +198,7 @@ describe.concurrent('the token', () => {
     );
     expect(seen.exitCode).toBe(0);
     expect(seen.stderr).toContain('stack: Authorization: Bearer ***');
-    expectUntold(seen);
+    expectNoSecret(seen);
   });
 
   test.each([
@@ -208,13 +208,13 @@ describe.concurrent('the token', () => {
     const seen = await observe(undefined, { env: { COSTBOOK_URL: 'http://127.0.0.1:9', COSTBOOK_TOKEN: wrong } });
     expect(seen.exitCode).toBe(2);
     expect(seen.stderr).toContain('COSTBOOK_TOKEN');
-    expectUntold(seen);
+    expectNoSecret(seen);
   });
 
   test('is not told when it was put into the wrong variable', async () => {
     const seen = await observe(undefined, { env: { COSTBOOK_URL: `http://user:${token}@127.0.0.1:9` } });
     expect(seen.exitCode).toBe(2);
-    expectUntold(seen);
+    expectNoSecret(seen);
   });
 });
 
@@ -232,7 +232,7 @@ const rest: Readonly<Record<string, readonly string[]>> = {
   allocation: ['apply'],
   close: ['2026-09'],
   reopen: ['2026-09', '--reason', 'a late invoice'],
-  digest: ['--dry-run'],
+  summarize: ['--dry-run'],
   completion: ['bash'],
   run: ['nightly'],
 };
@@ -303,7 +303,7 @@ describe.concurrent('no command tells the token, nor an address that holds a sec
         if (trouble === 'where nothing is wrong')
           expect(refused[name] ?? [0, 143], seen.stderr).toContain(seen.exitCode);
         expect(seen.exitCode, seen.stderr).not.toBe(1);
-        expectUntold(seen);
+        expectNoSecret(seen);
       } finally {
         holder?.close();
       }

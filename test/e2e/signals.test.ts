@@ -55,9 +55,9 @@ test('an answer that nobody takes is ended by a signal all the same', async () =
 
 /** Resolves when a process that has begun to answer has said nothing for a while: it is at its work. */
 async function quiet({ stdout }: ChildProcess): Promise<void> {
-  let saidAt = Number.POSITIVE_INFINITY;
+  let lastWroteAt = Number.POSITIVE_INFINITY;
   stdout?.on('data', () => {
-    saidAt = Date.now();
+    lastWroteAt = Date.now();
   });
-  while (!(Date.now() - saidAt > 500)) await sleepFor(50);
+  while (!(Date.now() - lastWroteAt > 500)) await sleepFor(50);
 }

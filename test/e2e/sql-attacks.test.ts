@@ -107,7 +107,7 @@ describe('typed SQL writes nothing and changes nothing', () => {
     [() => 'create temp view costs as select 1 as cost'],
     [() => 'create or replace view costs as select 1 as cost'],
     [() => 'create macro sum(x) as 0'],
-    [() => 'delete from ledger.amounts'],
+    [() => 'delete from ledger.hourly_costs'],
     [() => 'begin; drop view costs; commit'],
     [() => 'set variable x = 1'],
     [() => 'checkpoint'],

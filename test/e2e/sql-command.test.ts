@@ -140,13 +140,13 @@ describe.concurrent('costbook sql', () => {
   });
 
   test.each([
-    ['delete from ledger.amounts', 'DELETE is refused'],
+    ['delete from ledger.hourly_costs', 'DELETE is refused'],
     [`-- out with it\ncopy (select 1) to '/tmp/never.csv'`, 'COPY is refused'],
     [`attach 'other.duckdb'`, 'ATTACH is refused'],
     ['install httpfs', 'INSTALL is refused'],
     ['load httpfs', 'LOAD is refused'],
     [`set memory_limit = '1GB'`, 'SET is refused'],
-    ['with gone as (select 1) delete from ledger.amounts', 'the query changes something and is refused'],
+    ['with gone as (select 1) delete from ledger.hourly_costs', 'the query changes something and is refused'],
   ])('refuses %j in one sentence that says what there is instead', async (query, words) => {
     const { exitCode, stdout, stderr } = await runCli(['sql', '--dir', dir, '--', query]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
@@ -193,11 +193,11 @@ describe.concurrent('costbook sql', () => {
       'costs_daily',
       'costs_monthly',
       'coverage',
-      'proofs',
+      'reconciliation',
       'restatements',
       'runs',
       'accounts',
-      'amounts',
+      'hourly_costs',
       'series',
     ];
     const { stdout } = await sql(
@@ -211,11 +211,11 @@ describe.concurrent('costbook sql', () => {
         costs_daily: 3,
         costs_monthly: 3,
         coverage: 1,
-        proofs: expect.any(Number),
+        reconciliation: expect.any(Number),
         restatements: 0,
         runs: 1,
         accounts: 1,
-        amounts: 4,
+        hourly_costs: 4,
         series: 3,
       },
     ]);
@@ -223,5 +223,5 @@ describe.concurrent('costbook sql', () => {
 });
 
 test('nothing that was typed changed the books', async () => {
-  expect(await askSnapshot(dir, 'select count(*) as rows from ledger.amounts')).toEqual([{ rows: '4' }]);
+  expect(await askSnapshot(dir, 'select count(*) as rows from ledger.hourly_costs')).toEqual([{ rows: '4' }]);
 });

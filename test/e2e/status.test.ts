@@ -182,7 +182,7 @@ describe.concurrent('young hours that do not prove', () => {
       {
         start: '2026-09-12T20:00:00Z',
         end: '2026-09-13T00:00:00Z',
-        because: expect.stringMatching(
+        reason: expect.stringMatching(
           /volume_storage_gbs differs in 1 hour of 2026-09-12T20:00:00Z\/2026-09-12T21:00:00Z, by -0\.25 USD/,
         ),
       },
@@ -223,7 +223,7 @@ describe.concurrent('young hours that do not prove', () => {
     expect(told).toMatchObject({
       exitCode: 4,
       isTrustworthy: false,
-      accounts: [{ unproven: [{ because: expect.stringContaining('differs in 1 hour') }], lastRun: { exitCode: 4 } }],
+      accounts: [{ unproven: [{ reason: expect.stringContaining('differs in 1 hour') }], lastRun: { exitCode: 4 } }],
     });
   });
 });
@@ -240,8 +240,8 @@ describe.concurrent('proof.tolerance', () => {
     expect(
       await askSnapshot(
         dir,
-        `select distinct difference, tolerance, proven from proofs
-        where compared = 'pages of detail = their total' and load_number is not null`,
+        `select distinct difference, tolerance, proven from reconciliation
+        where check_code = 'pages_match_total.detail' and load_number is not null`,
       ),
     ).toEqual([{ difference: '-0.020000000000', tolerance: 0.05, proven: true }]);
   });

@@ -106,7 +106,7 @@ describe.concurrent('an answer that cannot be true', () => {
     const args = ['--refetch'];
     const { exitCode, account } = await ingest(dir, platform, { now, args, env: { COSTBOOK_SETTLE_DAYS: '0' } });
     expect(exitCode).toBe(4);
-    expect(account.unproven.map(({ because }) => because).join()).toMatch(named);
+    expect(account.unproven.map(({ reason }) => reason).join()).toMatch(named);
     // What was proven before stands.
     expect(await costsIn(dir)).toEqual(before);
 

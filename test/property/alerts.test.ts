@@ -76,8 +76,8 @@ async function run(
     now,
     step,
     sinks,
-    told,
-  }: { now: number; step: (typeof steps)[number]; sinks: readonly string[]; told: OutgoingMessage[] },
+    notified,
+  }: { now: number; step: (typeof steps)[number]; sinks: readonly string[]; notified: OutgoingMessage[] },
 ): Promise<void> {
   const { number } = await warehouse.beginRun('alert', now);
   if (step === 'before it is written') throw new Killed();
@@ -94,8 +94,8 @@ async function run(
     outbox: warehouse,
     runNumber: number,
     tellOf: () => async (message) => {
-      if (step === 'sink fails') return { outcome: 'refused', because: 'no', isPassing: false };
-      told.push(message);
+      if (step === 'sink fails') return { outcome: 'refused', reason: 'no', isPassing: false };
+      notified.push(message);
       if (step === 'after a message was told') throw new Killed();
       return { outcome: 'delivered' };
     },
@@ -115,7 +115,7 @@ describe('whatever is evaluated, restated and unknown', () => {
         fc.array(fc.record({ spent: anyNight, step: fc.constantFrom(...steps), again: fc.nat(2) }), { maxLength: 8 }),
         async (nights) => {
           const dir = await newProject();
-          const told: OutgoingMessage[] = [];
+          const notified: OutgoingMessage[] = [];
           let warehouse = await openWarehouse(dir);
           try {
             // What a run that was killed before it wrote anything saw, the next one need not see any more.
@@ -131,7 +131,7 @@ describe('whatever is evaluated, restated and unknown', () => {
                     now,
                     step: time === 0 ? step : 'nowhere',
                     sinks: ['finops'],
-                    told,
+                    notified,
                   });
                 } catch (error) {
                   if (!(error instanceof Killed)) throw error;
@@ -140,8 +140,8 @@ describe('whatever is evaluated, restated and unknown', () => {
                 }
               }
             }
-            const firsts = told.filter(({ id }, index) => told.findIndex((other) => other.id === id) === index);
-            const repeats = told.filter((message) => !firsts.includes(message));
+            const firsts = notified.filter(({ id }, index) => notified.findIndex((other) => other.id === id) === index);
+            const repeats = notified.filter((message) => !firsts.includes(message));
             const expected = crossings([
               ...seen.map(({ spent }) => spent),
               ...(nights.at(-1)?.step === 'before it is written' ? [nights.at(-1)?.spent ?? []] : []),
@@ -164,7 +164,7 @@ test('two sinks are told the same, each in order, and one that fails does not ke
   const dir = await newProject();
   const warehouse = await openWarehouse(dir);
   try {
-    const told: OutgoingMessage[] = [];
+    const notified: OutgoingMessage[] = [];
     const now = start;
     const { number } = await warehouse.beginRun('alert', now);
     const transitions = transitionsOf([], factsOf([90, 110]), { now, everybody: ['one', 'two'] });
@@ -183,8 +183,8 @@ test('two sinks are told the same, each in order, and one that fails does not ke
       outbox: warehouse,
       runNumber: number,
       tellOf: (sink) => async (message) => {
-        if (sink === 'one') return { outcome: 'refused', because: 'no', isPassing: false };
-        told.push(message);
+        if (sink === 'one') return { outcome: 'refused', reason: 'no', isPassing: false };
+        notified.push(message);
         return { outcome: 'delivered' };
       },
       giveUpDays: 7,
@@ -197,7 +197,7 @@ test('two sinks are told the same, each in order, and one that fails does not ke
       'one failed',
       'two delivered',
     ]);
-    expect(told).toHaveLength(1);
+    expect(notified).toHaveLength(1);
   } finally {
     warehouse.close();
   }

@@ -108,7 +108,7 @@ const offenders = `
   ),
   splits as materialized (select account, usage_month, rule, owner, cost, pool_cost from allocation_splits),
   loaded as (
-    select series_id, bucket_start, sum(cost) as cost, sum(usage) as usage from ledger.amounts group by all
+    select series_id, bucket_start, sum(cost) as cost, sum(usage) as usage from ledger.hourly_costs group by all
   ),
   after as (
     select series_id, bucket_start, sum(cost) as cost, sum(usage) as usage from allocated group by all
@@ -146,7 +146,7 @@ test('allocated = total, exactly, for any rules and any data', async () => {
           );
           await fill(
             connection,
-            'amounts',
+            'hourly_costs',
             costs.map((row) => ({
               ...{ series_id: keys.indexOf(seriesOf(row)), bucket_start: row.bucket_start },
               ...{ cost: row.cost, usage: row.usage, load_number: 1 },

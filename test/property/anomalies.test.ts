@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Episode, follow, quietDays } from '../../src/anomalies/detect.ts';
-import { evaluateScope, type KeptEpisode } from '../../src/anomalies/evaluate.ts';
+import { evaluateScope, type StoredEpisode } from '../../src/anomalies/evaluate.ts';
 import { noticesOf } from '../../src/anomalies/notices.ts';
 import { usualRules } from '../../src/anomalies/rules.ts';
 import fc from '../support/fast-check.ts';
@@ -33,8 +33,8 @@ function followed(of: readonly number[], usages: readonly number[] = of): readon
 
 /** What does not depend on the unit of the amounts. */
 function shapeOf(episodes: readonly Episode[]) {
-  return episodes.map(({ kind, isUp, firstDay: first, lastDay, toldDay, state }) => ({
-    ...{ kind, isUp, first, lastDay, toldDay, state },
+  return episodes.map(({ kind, isUp, firstDay: first, lastDay, notifiedDay, state }) => ({
+    ...{ kind, isUp, first, lastDay, notifiedDay, state },
   }));
 }
 
@@ -92,7 +92,7 @@ test('night by night, at once, or again after a restatement that changed nothing
       const series = { firstDay, costs: some, usages: some };
       const lastDay = firstDay + some.length - 1;
       const newKey = ({ firstDay: first, kind }: Episode) => `${first} ${kind === 'price'}`;
-      let kept: KeptEpisode[] = [];
+      let kept: StoredEpisode[] = [];
       for (let day = firstDay; day <= lastDay; day += 1) {
         const evaluatedDay = day === firstDay ? undefined : day - 1;
         kept = evaluateScope({
@@ -118,10 +118,12 @@ test('night by night, at once, or again after a restatement that changed nothing
         changedFrom,
         newKey,
       });
-      const byKey = (episodes: readonly KeptEpisode[]) => episodes.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+      const byKey = (episodes: readonly StoredEpisode[]) => episodes.toSorted((a, b) => (a.key < b.key ? -1 : 1));
       expect(shapeOf(byKey(twice))).toEqual(shapeOf(byKey(kept)));
       // Nothing is told a second time.
-      expect(twice.filter(({ isTold }) => isTold).length).toBe(kept.filter(({ isTold }) => isTold).length);
+      expect(twice.filter(({ isNotified }) => isNotified).length).toBe(
+        kept.filter(({ isNotified }) => isNotified).length,
+      );
     }),
     { numRuns: 40 },
   );

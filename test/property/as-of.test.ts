@@ -72,18 +72,18 @@ const anyStory = fc.array(
 
 const relations = [
   ...[
-    'amounts',
+    'hourly_costs',
     'costs',
     'costs_v1',
     'costs_daily',
     'costs_monthly',
     'coverage',
     'restatements',
-    'proofs',
+    'reconciliation',
     'accounts',
     'runs',
   ],
-  ...['ledger.amounts', 'ledger.loads', 'ledger.covered', 'ledger.accounts', 'ledger.restatements'],
+  ...['ledger.hourly_costs', 'ledger.loads', 'ledger.covered', 'ledger.accounts', 'ledger.restatements'],
   'ledger.account_runs',
 ];
 
@@ -127,7 +127,7 @@ async function play(
   const stage = await warehouse.openStage();
   let now = Date.UTC(2026, 8, 2);
   let run = await warehouse.beginRun('ingest', now);
-  let reading = 0;
+  let attempt = 0;
   for (const [account, id] of accounts.entries()) await save(account, id, 0, 1);
 
   async function save(account: number, name: string, startHour: number, settleDays: number): Promise<void> {
@@ -164,16 +164,17 @@ async function play(
       for (const { resource, hour, micros } of step.changes) series[resource]?.fill(micros, hour, hour + 1);
       await readTruth(stage, accounts[step.account] ?? '', { historyStart, ...window }, step.role, series);
       await stage.shortDimensions(known);
-      const { proofs } = await stage.prove(known, false);
-      expect(proofs.filter(({ proven }) => !proven)).toEqual([]);
-      reading += 1;
-      if (step.does === 'fail') await stage.recordFailedProofs(run.number, reading, await warehouse.seenAt(now));
+      const { reconciliations } = await stage.reconcile(known, false);
+      expect(reconciliations.filter(({ proven }) => !proven)).toEqual([]);
+      attempt += 1;
+      if (step.does === 'fail')
+        await stage.recordFailedReconciliations(run.number, attempt, await warehouse.seenAt(now));
       else {
         const loadNumber = (await warehouse.lastLoadNumber()) + 1;
         const claimedEnd = historyStart + (window.end - step.young) * hourMs;
         await stage.load(
           {
-            ...{ loadNumber, runNumber: run.number, reading, reason: 'new', requests: 2, pages: 2, queries: [] },
+            ...{ loadNumber, runNumber: run.number, attempt, reason: 'new', requests: 2, pages: 2, queries: [] },
             ...{ claimedEnd, seenAt: await warehouse.seenAt(now) },
           },
           async () => undefined,

@@ -1,7 +1,7 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Replay, replayBudget, replayFacts } from '../../src/budgets/backtest.ts';
+import { type BudgetBacktest, backtestBudget, backtestFacts } from '../../src/budgets/backtest.ts';
 import type { Budget } from '../../src/budgets/budget.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import type { Forecaster } from '../../src/budgets/period-forecast.ts';
@@ -36,9 +36,9 @@ test('each crossing of a threshold is told once, and each falling back once, wha
         period,
         knownFrom: index * dayMs,
         spent: BigInt(value) * 10n ** 12n,
-        lacking: [],
+        gaps: [],
       }));
-      const events = replayFacts(budget, spends, () => undefined);
+      const events = backtestFacts(budget, spends, () => undefined);
       for (const [threshold, limit] of [
         ['40%', 4],
         ['7 USD', 7],
@@ -149,11 +149,11 @@ async function booksOf(
 }
 
 /** A replay of the present books. */
-async function replayed(dir: string, of: Budget, now: Instant, forecaster?: Forecaster): Promise<Replay> {
+async function replayed(dir: string, of: Budget, now: Instant, forecaster?: Forecaster): Promise<BudgetBacktest> {
   const present = await openBooks(dir, { lockedDown: true });
   try {
     const asked = { from: begin, now, lagHours: 2 };
-    return await replayBudget(present.connection, of, forecaster === undefined ? asked : { ...asked, forecaster });
+    return await backtestBudget(present.connection, of, forecaster === undefined ? asked : { ...asked, forecaster });
   } finally {
     present.close();
   }

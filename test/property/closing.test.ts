@@ -162,13 +162,13 @@ test('closed months and their corrections are always the present truth, and what
           const window = { historyStart, start, end };
           await readTruth(stage, accounts[account] ?? '', window, role, truth[account] ?? []);
           await stage.shortDimensions(known);
-          await stage.prove(known, false);
+          await stage.reconcile(known, false);
           await stage.load(
             {
               ...{
                 loadNumber: (await warehouse.lastLoadNumber()) + 1,
                 runNumber: run.number,
-                reading: 1,
+                attempt: 1,
                 reason: 'new',
               },
               ...{ requests: 2, pages: 2, queries: [], claimedEnd: historyStart + end * hourMs },
@@ -251,9 +251,9 @@ test('closed months and their corrections are always the present truth, and what
         expect(inMonth(then.billed, 'billing_month', month)).toEqual(rows);
         const close = then.months.at(-1);
         expect([close?.month, close?.closedAt]).toEqual([month, closedAt]);
-        for (const { account, digest } of close?.accounts ?? []) {
+        for (const { account, sha256 } of close?.accounts ?? []) {
           const again = then.digests.find((candidate) => candidate.account === account) ?? nothingBilled(account);
-          expect(again.digest).toBe(digest);
+          expect(again.sha256).toBe(sha256);
         }
         if (!standing.some((candidate) => candidate.closedAt === closedAt)) continue; // reopened since
         expect(inMonth(present['costs_billed'], 'billing_month', month)).toEqual(rows);

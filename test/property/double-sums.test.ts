@@ -7,7 +7,7 @@ import type { Query } from '../../src/fetch/grain.ts';
 import { dayMs, formatInstant, hourMs, type Window } from '../../src/time.ts';
 import type { Stage } from '../../src/warehouse/load.ts';
 import { readSql } from '../../src/warehouse/sql-files.ts';
-import type { PastQuestion } from '../../src/warehouse/verify.ts';
+import type { PastQuery } from '../../src/warehouse/verify.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
 import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
@@ -161,8 +161,8 @@ async function readWeek(stage: Stage, window: Window, truth: readonly Series[], 
     await stage.addQuery(index + 1, query.purpose, query.purpose).page(decoded(query, hours, truth, how));
   }
   await stage.takeDetail();
-  const { proofs } = await stage.prove(known, false);
-  return proofs.filter(({ proven }) => !proven);
+  const { reconciliations } = await stage.reconcile(known, false);
+  return reconciliations.filter(({ proven }) => !proven);
 }
 
 let loads = 0;
@@ -170,7 +170,7 @@ async function load(stage: Stage): Promise<number> {
   loads += 1;
   const { restated } = await stage.load(
     {
-      ...{ loadNumber: loads, runNumber: 1, reading: 1, reason: 'new', requests: 2, pages: 2, queries: [] },
+      ...{ loadNumber: loads, runNumber: 1, attempt: 1, reason: 'new', requests: 2, pages: 2, queries: [] },
       ...{ claimedEnd: Date.UTC(2027, 0, 1), seenAt: Date.UTC(2027, 0, 1) + loads },
     },
     async () => undefined,
@@ -181,8 +181,8 @@ async function load(stage: Stage): Promise<number> {
 /** Asks the settled past one question and returns what the comparison found. */
 async function ask(
   warehouse: Warehouse,
-  purpose: PastQuestion['purpose'],
-  unit: PastQuestion['unit'],
+  purpose: PastQuery['purpose'],
+  unit: PastQuery['unit'],
   window: Window,
   truth: readonly Series[],
   how: Answering,
@@ -200,13 +200,13 @@ async function ask(
           : (['billing_dimension'] as const),
     };
     const isSeries = purpose === 'series';
-    const question: PastQuestion = {
+    const question: PastQuery = {
       ...{ number: 1, purpose, window, unit, buckets, billingDimension: undefined, resourceName: undefined },
       by: { workspace: false, type: false, name: isSeries, uuid: isSeries },
     };
     const sink = await verification.addQuestion(question);
     await sink.page(decoded(query, buckets, truth, how));
-    return await verification.compare(question, { runNumber: 1, reading: 1, seenAt: Date.UTC(2027, 1, 1) });
+    return await verification.compare(question, { runNumber: 1, attempt: 1, seenAt: Date.UTC(2027, 1, 1) });
   } finally {
     verification.close();
   }
@@ -276,7 +276,7 @@ describe('hours that the platform adds up as doubles', () => {
             const cent = { missing: 0.01 };
             expect(await readWeek(stage, window, truth, [answering(one), answering(other)])).toEqual([]);
             const lost = await readWeek(stage, window, truth, [answering({ ...one, ...cent }), answering(other)]);
-            expect(lost.map(({ compared }) => compared)).toContain("rows = the control's total");
+            expect(lost.map(({ checkCode }) => checkCode)).toContain('rows_match_control');
 
             const right = await ask(warehouse, purpose, unit, inBooks, truth, answering(one));
             expect(right).toEqual({ differences: [], answerFault: undefined });

@@ -89,7 +89,7 @@ async function readArrow(path: string): Promise<Cell[][]> {
           const value: unknown = batch.getChildAt(index)?.get(row);
           if (data === undefined || value === null || value === undefined) return null;
           if (name === 'day') return new Date(Number(data.values[row]) * 86_400_000).toISOString().slice(0, 10);
-          if (name === 'moment') return microsText(BigInt(data.values[row]));
+          if (name === 'instant') return microsText(BigInt(data.values[row]));
           const { scale } = data.type as { scale?: number };
           if (scale === undefined) return String(value);
           const halves = new BigInt64Array(data.values.buffer, data.values.byteOffset, data.values.length / 2);
@@ -128,7 +128,7 @@ async function readJson(path: string): Promise<Cell[][]> {
 
 async function readParquet(path: string): Promise<Cell[][]> {
   const texts = names.map((name) => {
-    if (name === 'moment')
+    if (name === 'instant')
       return `replace(rtrim(rtrim(strftime(moment, '%Y-%m-%d %H:%M:%S.%f'), '0'), '.'), ' ', 'T') || 'Z' as moment`;
     return `cast(${name} as varchar) as ${name}`;
   });
@@ -186,7 +186,7 @@ test('every format carries the same rows, to the last digit, and writes them to 
         await writeAnswer(question, { ...told, path: again });
         expect((await readFile(again)).equals(await readFile(path))).toBe(true);
       }
-      const said = rows.map((row) => row.map((cell, index) => (names[index] === 'moment' ? instant(cell) : cell)));
+      const said = rows.map((row) => row.map((cell, index) => (names[index] === 'instant' ? instant(cell) : cell)));
       expect(read['json']?.map(withoutRatio)).toEqual(said.map(withoutRatio));
       expect(read['csv']?.map(withoutRatio)).toEqual(read['json']?.map(withoutRatio));
       expect(read['arrow']?.map(withoutRatio)).toEqual(read['json']?.map(withoutRatio));

@@ -73,7 +73,7 @@ async function recorderOf(connection: Connection): Promise<Recorder> {
 async function offenders(connection: Connection): Promise<unknown[]> {
   const found: unknown[] = [];
   for (const check of await readChecks('/nowhere')) {
-    if (!['resources_have_one_state_at_a_time', 'costs_meet_one_resource'].includes(check.name)) continue;
+    if (!['resources_have_one_state_at_a_time', 'costs_match_one_resource'].includes(check.name)) continue;
     const { rows, error } = await runCheck(connection, check);
     found.push(...rows, ...(error === undefined ? [] : [error]));
   }
@@ -88,7 +88,7 @@ test('whatever is listed, states of a resource do not overlap, the last one is a
     await connection.run(`insert into ledger.series
       select row_number() over (), 'acc_one', workspace, 'sandbox', name, null, 'x'
       from (values ('north'), ('south'), (null)) as workspaces (workspace), (values ('a'), ('b')) as names (name)`);
-    await connection.run(`insert into ledger.amounts
+    await connection.run(`insert into ledger.hourly_costs
       select series_id, cast('2026-08-31' as timestamp) + to_hours(cast(hour as integer)), 1, 1, 1
       from ledger.series, range(0, 240) as hours (hour)`);
     const recorder = await recorderOf(connection);
@@ -114,7 +114,7 @@ test('whatever is listed, states of a resource do not overlap, the last one is a
             event: 'listing_read',
             values: {
               ...{ run_number: 1, account: 'acc_one', token_workspace: null, resource_type: 'sandbox' },
-              ...{ outcome: night.isWhole ? 'read' : 'partial', because: null, resources: written.resources },
+              ...{ outcome: night.isWhole ? 'read' : 'partial', reason: null, resources: written.resources },
               ...{ opened: written.opened, ended: written.ended, requests: 1, read_at: new Date(now).toISOString() },
             },
           });

@@ -7,7 +7,7 @@ import { newProject } from '../support/project.ts';
 
 const text = fc.string({ unit: 'binary', maxLength: 40 });
 const event: fc.Arbitrary<JournalEvent> = fc.record({
-  event: fc.constantFrom('run_began', 'account_is', 'proofs'),
+  event: fc.constantFrom('run_began', 'account_changed', 'window_reconciled'),
   values: fc.dictionary(
     fc.string({ minLength: 1, maxLength: 8 }).filter((name) => name !== '__proto__'),
     fc.oneof(text, fc.integer(), fc.boolean(), fc.constant(null), fc.array(text, { maxLength: 3 })),
@@ -96,7 +96,7 @@ describe('the journal', () => {
   test('is several files after a while, of which only those with news are read', async () => {
     const folder = await newFolder();
     const { journal } = await openJournalFile(folder, 0);
-    const long = { event: 'proofs', values: { words: 'x'.repeat(3_000_000) } } as const;
+    const long = { event: 'window_reconciled', values: { words: 'x'.repeat(3_000_000) } } as const;
     for (let number = 1; number <= 5; number += 1) await journal.append(long);
     expect((await readdir(folder)).sort()).toEqual([
       'events-000000001.ndjson',

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { askQuery } from '../../src/fetch/ask.ts';
 import type { DecodedPage } from '../../src/fetch/decode.ts';
 import { detailQuery } from '../../src/fetch/grain.ts';
-import { openLanding } from '../../src/fetch/landing.ts';
+import { openLandingWriter } from '../../src/fetch/landing-writer.ts';
 import fc from '../support/fast-check.ts';
 import { never, testClient, testEffects } from '../support/http-client.ts';
 import { bodyOf, type Group, group, windowOf } from '../support/http-metrics.ts';
@@ -81,7 +81,7 @@ test('however groups are split into pages, and whatever happens on the way, the 
   });
   const effects = testEffects();
   const client = testClient(server.url, { effects });
-  const landing = openLanding(root);
+  const landing = openLandingWriter(root);
 
   await fc.assert(
     fc.asyncProperty(anyGroups, anySizes, anyMishaps, async (groups, sizes, wrong) => {
@@ -113,11 +113,11 @@ test('however groups are split into pages, and whatever happens on the way, the 
           .sort(),
       );
       // What was landed holds the same groups, page by page.
-      const landed = readdirSync(folder.path)
+      const stored = readdirSync(folder.path)
         .sort()
         .map((file) => readFileSync(join(folder.path, file)))
         .map((bytes) => JSON.parse((bytes[0] === 0x1f ? gunzipSync(bytes) : bytes).toString()).data);
-      expect(landed).toEqual(JSON.parse(JSON.stringify(pages)));
+      expect(stored).toEqual(JSON.parse(JSON.stringify(pages)));
     }),
     { numRuns: 60 },
   );

@@ -78,13 +78,13 @@ const anyCovered = fc
   )
   .chain((cuts) => {
     let at = origin;
-    const pieces = cuts.map(({ gap, length, unclaimed, seenAt }) => {
+    const chunks = cuts.map(({ gap, length, unclaimed, seenAt }) => {
       const start = at + gap * hourMs;
       const end = start + length * hourMs;
       at = end;
       return { start, end, claimedEnd: Math.max(start, end - unclaimed * hourMs), seenAt };
     });
-    return fc.shuffledSubarray(pieces, { minLength: pieces.length });
+    return fc.shuffledSubarray(chunks, { minLength: chunks.length });
   });
 
 const anyInput: fc.Arbitrary<PlanInput> = fc.record({
@@ -112,11 +112,11 @@ function neededHours(input: PlanInput): Set<number> {
     if (end > input.now || start < (input.from ?? input.historyStart)) continue;
     if (input.to !== undefined && end > input.to) continue;
     const isSettled = input.covered.some(
-      (piece) =>
-        piece.start <= start &&
-        end <= piece.end &&
-        end <= piece.claimedEnd &&
-        end + input.settleDays * dayMs <= Math.min(piece.seenAt, input.now),
+      (chunk) =>
+        chunk.start <= start &&
+        end <= chunk.end &&
+        end <= chunk.claimedEnd &&
+        end + input.settleDays * dayMs <= Math.min(chunk.seenAt, input.now),
     );
     const isUnproven = input.again.some((window) => window.start <= start && end <= window.end);
     if (input.refetch || !isSettled || isUnproven) needed.add(hour);

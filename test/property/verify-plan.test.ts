@@ -5,10 +5,10 @@ import {
   type SeriesLives,
   type SeriesVerified,
   seriesQueries,
-  seriesSlices,
+  seriesWindows,
   settledDays,
-  slicesOfTonight,
   wholeMonths,
+  windowsOfTonight,
 } from '../../src/fetch/verify-plan.ts';
 import { addCalendarMonths, dayMs, hourMs, type Window } from '../../src/time.ts';
 import fc from '../support/fast-check.ts';
@@ -48,11 +48,11 @@ describe('the slices of the past', () => {
   test('hold every day of every series once, whatever the series and the pages', () => {
     fc.assert(
       fc.property(someSeries, fc.integer({ min: 1, max: 3 }), (series, maxPages) => {
-        const slices = seriesSlices('series', past, livesOf(series), maxPages);
+        const seriesParts = seriesWindows('series', past, livesOf(series), maxPages);
         for (const { dimension, from, days } of series) {
           for (let day = from; day <= Math.min(399, from + days); day += 1) {
             const instant = first + day * dayMs;
-            const holding = slices.filter(
+            const holding = seriesParts.filter(
               ({ billingDimension, window }) =>
                 (billingDimension === undefined || billingDimension === dimension) &&
                 window.start <= instant &&
@@ -69,7 +69,7 @@ describe('the slices of the past', () => {
   test('fit into the pages of a night, unless one day of one billing dimension does not', () => {
     fc.assert(
       fc.property(someSeries, fc.integer({ min: 1, max: 3 }), (series, maxPages) => {
-        for (const { pages, window } of seriesSlices('series', past, livesOf(series), maxPages)) {
+        for (const { pages, window } of seriesWindows('series', past, livesOf(series), maxPages)) {
           expect(pages <= maxPages || window.end - window.start === dayMs).toBe(true);
         }
       }),
@@ -79,20 +79,20 @@ describe('the slices of the past', () => {
   test('are years of everything where everything fits, and one of them is a night: its cost is not to grow with the past', () => {
     const lives = livesOf(Array.from({ length: 100 }, () => ({ dimension: 'a', from: 0, days: 399 })));
     const year = addCalendarMonths(past.start, 12);
-    const slices = seriesSlices('series', past, lives, 9);
+    const seriesParts = seriesWindows('series', past, lives, 9);
     const everything = { question: 'series', billingDimension: undefined, resolution: 'monthly', pages: 1 };
-    expect(slices).toEqual([
+    expect(seriesParts).toEqual([
       { ...everything, window: { start: past.start, end: year } },
       { ...everything, window: { start: year, end: past.end } },
     ]);
-    expect(slicesOfTonight(slices, [], 9)).toEqual(slices.slice(0, 1));
+    expect(windowsOfTonight(seriesParts, [], 9)).toEqual(seriesParts.slice(0, 1));
   });
 
   test('are cut into months, and into days where a month holds too many series', () => {
     const shortLived = Array.from({ length: 400 }, (_, day) => ({ dimension: 'a', from: day, days: 0 }));
     const crowded = Array.from({ length: 300 }, (_, n) => ({ dimension: 'b', from: n % 30, days: 0 }));
-    const slices = seriesSlices('series', past, livesOf([...shortLived, ...crowded]), 1);
-    const of = (dimension: string) => slices.filter(({ billingDimension }) => billingDimension === dimension);
+    const seriesParts = seriesWindows('series', past, livesOf([...shortLived, ...crowded]), 1);
+    const of = (dimension: string) => seriesParts.filter(({ billingDimension }) => billingDimension === dimension);
     expect(new Set(of('a').map(({ resolution }) => resolution))).toEqual(new Set(['monthly']));
     expect(of('a').length).toBeLessThan(8);
     expect(of('b')[0]).toMatchObject({ resolution: 'daily', pages: 1 });
@@ -101,10 +101,10 @@ describe('the slices of the past', () => {
   test('are asked in turn until each was: the one verified longest ago first', () => {
     fc.assert(
       fc.property(someSeries, fc.integer({ min: 1, max: 3 }), (series, maxPages) => {
-        const slices = seriesSlices('series', past, livesOf(series), maxPages);
+        const seriesParts = seriesWindows('series', past, livesOf(series), maxPages);
         const verified: SeriesVerified[] = [];
-        for (let night = 0; night < slices.length; night += 1) {
-          const tonight = slicesOfTonight(slices, verified, maxPages);
+        for (let night = 0; night < seriesParts.length; night += 1) {
+          const tonight = windowsOfTonight(seriesParts, verified, maxPages);
           expect(tonight.length).toBeGreaterThan(0);
           verified.push(
             ...tonight.map(({ question, billingDimension, window }) => ({
@@ -116,7 +116,7 @@ describe('the slices of the past', () => {
           );
         }
         const asked = new Set(verified.map(({ billingDimension, from }) => JSON.stringify([billingDimension, from])));
-        expect(asked.size).toBe(slices.length);
+        expect(asked.size).toBe(seriesParts.length);
       }),
       { numRuns: 50 },
     );
@@ -153,7 +153,7 @@ describe('the series by name', () => {
 });
 
 describe('the days to verify', () => {
-  const piece = (from: number, to: number, claimed = to) => ({
+  const chunk = (from: number, to: number, claimed = to) => ({
     start: first + from * hourMs,
     end: first + to * hourMs,
     claimedEnd: first + claimed * hourMs,
@@ -162,7 +162,7 @@ describe('the days to verify', () => {
 
   test('are those in the books, claimed and settled, not beyond verifyDays; of a day as much as is there', () => {
     const lastHour = first + 30 * dayMs + 2 * hourMs;
-    const days = settledDays([piece(5, 24 * 10), piece(24 * 10, 24 * 12 + 7), piece(24 * 14, 24 * 30, 24 * 29)], {
+    const days = settledDays([chunk(5, 24 * 10), chunk(24 * 10, 24 * 12 + 7), chunk(24 * 14, 24 * 30, 24 * 29)], {
       lastHour,
       settleDays: 3,
       verifyDays: 20,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AlertFact } from '../../src/alerts/alert-facts.ts';
-import { readDigest } from '../../src/alerts/digest.ts';
-import { readFacts } from '../../src/alerts/facts.ts';
+import { readAlertFacts } from '../../src/alerts/facts.ts';
+import { readCostSummary } from '../../src/alerts/summary.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import { knownAlerts } from '../../src/warehouse/alerts.ts';
 import { exampleFacts } from '../support/example-alerts.ts';
@@ -18,7 +18,10 @@ const asked = {
 async function factsOf(given: Given, configured: readonly string[] = []): Promise<AlertFact[]> {
   const books = await givenBooks(given);
   try {
-    const { facts } = await readFacts(books.connection, await knownAlerts(books.connection), { ...asked, configured });
+    const { facts } = await readAlertFacts(books.connection, await knownAlerts(books.connection), {
+      ...asked,
+      configured,
+    });
     return facts.filter(({ kind }) => kind !== 'check');
   } finally {
     books.close();
@@ -54,7 +57,7 @@ describe('facts about the data', () => {
   test('windows that differ from the totals of the platform are one fact of an account; young ones may still agree', async () => {
     const unproven = [
       { window_start: '2026-08-01', window_end: '2026-08-02' },
-      { window_start: '2026-08-03', window_end: '2026-08-04', because: 'the later one' },
+      { window_start: '2026-08-03', window_end: '2026-08-04', reason: 'the later one' },
       { window_start: '2026-09-01', window_end: '2026-09-02' },
       { window_start: '2026-09-08', window_end: '2026-09-09', is_young: true },
     ];
@@ -64,7 +67,7 @@ describe('facts about the data', () => {
         months: ['2026-09', '2026-08'],
         difference: null,
         count: 3,
-        windows: [{}, { because: 'the later one' }, {}],
+        windows: [{}, { reason: 'the later one' }, {}],
       },
     ]);
   });
@@ -93,8 +96,8 @@ describe('facts about the data', () => {
   });
 
   test('a window of a year is of all of its months, and has the largest difference in cost', async () => {
-    const because = 'check "rows = the control" (cost): found 12.5, expected 13, difference -0.5, rounding explains 0';
-    const unproven = [{ window_start: '2025-01-01', window_end: '2026-01-01', because }];
+    const reason = 'check "rows = the control" (cost): found 12.5, expected 13, difference -0.5, rounding explains 0';
+    const unproven = [{ window_start: '2025-01-01', window_end: '2026-01-01', reason }];
     const [fact] = await factsOf({ ...fresh, unproven });
     expect(fact).toMatchObject({ difference: '0.5', count: 1 });
     expect(fact?.kind === 'unproven' && fact.months).toHaveLength(12);
@@ -109,20 +112,20 @@ describe('facts about the data', () => {
     expect(await factsOf({ ...fresh, steps, closes: closed('2026-08-01') })).toEqual([]);
   });
 
-  test('a failed digest of a job is over when one succeeds by itself', async () => {
+  test('a failed summary of a job is over when one succeeds by itself', async () => {
     const steps = [
-      { run_number: 3, step: 'digest', command_line: 'digest', outcome: 'failed', exit_code: 6, error: 'x' },
+      { run_number: 3, step: 'summary', command_line: 'summary', outcome: 'failed', exit_code: 6, error: 'x' },
     ];
-    expect(await factsOf({ ...fresh, steps })).toMatchObject([{ key: 'run/digest' }]);
-    const run = { command: 'digest', outcome: 'done', exit_code: 0, error: null };
+    expect(await factsOf({ ...fresh, steps })).toMatchObject([{ key: 'run/summary' }]);
+    const run = { command: 'summary', outcome: 'done', exit_code: 0, error: null };
     expect(await factsOf({ ...fresh, steps, runs: [{ ...run, run_number: 2 }] })).toHaveLength(1);
     expect(await factsOf({ ...fresh, steps, runs: [{ ...run, run_number: 4 }] })).toEqual([]);
   });
 
   test('one cause is one fact: what follows from it is left out', async () => {
-    const because = 'pages of months = their total: 12.5 and 13';
-    const unproven = [{ window_start: '2026-08-01', window_end: '2026-08-02', because }];
-    const run = { command: 'ingest', outcome: 'failed', exit_code: 4, error: `account acc_one, window x: ${because}` };
+    const reason = 'pages of months = their total: 12.5 and 13';
+    const unproven = [{ window_start: '2026-08-01', window_end: '2026-08-02', reason }];
+    const run = { command: 'ingest', outcome: 'failed', exit_code: 4, error: `account acc_one, window x: ${reason}` };
     const close = {
       step: 'close',
       command_line: 'close 2026-08',
@@ -156,8 +159,8 @@ describe('facts about the data', () => {
       runs: [{ command: 'ingest', outcome: 'failed', exit_code: 3, error: 'no answer' }],
     });
     try {
-      const alert = { ...open, occurrence: 1, isOpen: true, raisedAt: now, isTold: true, sinks: ['a'] };
-      const { facts } = await readFacts(books.connection, [{ ...alert, acknowledgedUntil: undefined }], asked);
+      const alert = { ...open, occurrence: 1, isOpen: true, raisedAt: now, isNotified: true, sinks: ['a'] };
+      const { facts } = await readAlertFacts(books.connection, [{ ...alert, acknowledgedUntil: undefined }], asked);
       expect(facts.map(({ key, state }) => `${state} ${key}`)).toEqual(['raised stale/acc_one', 'raised run/ingest']);
     } finally {
       books.close();
@@ -167,7 +170,7 @@ describe('facts about the data', () => {
   test('severities are those of the configuration', async () => {
     const books = await givenBooks({ accounts: [{}] });
     try {
-      const { facts } = await readFacts(books.connection, [], { ...asked, severities: { stale: 'info' } });
+      const { facts } = await readAlertFacts(books.connection, [], { ...asked, severities: { stale: 'info' } });
       expect(facts.map(({ kind, severity }) => [kind, severity])).toEqual([['stale', 'info']]);
     } finally {
       books.close();
@@ -244,7 +247,7 @@ describe('facts about the data', () => {
   test('a check that finds something is one, by its severity', async () => {
     const books = await givenBooks({ ...fresh, costs: [{ usage: '-1', cost: '1' }] });
     try {
-      const { facts } = await readFacts(books.connection, [], {
+      const { facts } = await readAlertFacts(books.connection, [], {
         now,
         freshnessHours: 26,
         configured: [],
@@ -269,12 +272,12 @@ describe('facts about the data', () => {
     const books = await givenBooks({ ...fresh, costs: [{ cost: '3' }] });
     const bug = new Error('the model is broken');
     try {
-      const read = await readFacts(books.connection, [], {
+      const read = await readAlertFacts(books.connection, [], {
         now,
         freshnessHours: 26,
         configured: [],
         budgets: parseBudgets({ text, file: 'jobs/budgets.yaml', now }),
-        isForecastKept: true,
+        isForecastStored: true,
         forecaster: async () => {
           throw bug;
         },
@@ -307,12 +310,12 @@ describe('facts about the data', () => {
         forecasts,
       });
       try {
-        const { forecasts: made, facts } = await readFacts(books.connection, [], {
+        const { forecasts: made, facts } = await readAlertFacts(books.connection, [], {
           now,
           freshnessHours: 26,
           configured: [],
           budgets: parseBudgets({ text, file: 'jobs/budgets.yaml', now }),
-          isForecastKept: true,
+          isForecastStored: true,
           overlay: '/nowhere',
           signal: new AbortController().signal,
         });
@@ -363,7 +366,7 @@ describe('facts about the data', () => {
     ];
     const books = await givenBooks({ ...fresh, alerts });
     try {
-      const { facts } = await readFacts(books.connection, await knownAlerts(books.connection), {
+      const { facts } = await readAlertFacts(books.connection, await knownAlerts(books.connection), {
         now,
         freshnessHours: 26,
         configured: [],
@@ -403,7 +406,7 @@ test.each([
   });
   try {
     const text = `budgets: [{ name: all, ${keys}, amount: 100 USD }]`;
-    const { facts } = await readFacts(books.connection, await knownAlerts(books.connection), {
+    const { facts } = await readAlertFacts(books.connection, await knownAlerts(books.connection), {
       now,
       freshnessHours: 26,
       configured: [],
@@ -411,8 +414,8 @@ test.each([
       overlay: '/nowhere',
       signal: new AbortController().signal,
     });
-    const told = facts.filter((told) => told.key === key && told.state === 'withdrawn');
-    expect(told.map(({ state }) => state)).toEqual(states);
+    const notified = facts.filter((notified) => notified.key === key && notified.state === 'withdrawn');
+    expect(notified.map(({ state }) => state)).toEqual(states);
   } finally {
     books.close();
   }
@@ -465,7 +468,7 @@ test('the view messages: a message with all that was tried', async () => {
         { message_number: 2, sink: 'mail' },
       ],
       deliveries: [
-        { tries: 4, outcome: 'unknown', because: 'answered 503', ended_at: '2026-09-10 02:00:09' },
+        { tries: 4, outcome: 'unknown', reason: 'answered 503', ended_at: '2026-09-10 02:00:09' },
         {
           run_number: 3,
           began_at: '2026-09-11 02:00:00',
@@ -475,7 +478,7 @@ test('the view messages: a message with all that was tried', async () => {
         },
       ],
     },
-    'select message_id, sink, outcome, runs, tries, last_tried_at, because from messages order by message_number',
+    'select message_id, sink, outcome, runs, tries, last_tried_at, reason from messages order by message_number',
   );
   expect(rows).toEqual([
     {
@@ -485,13 +488,13 @@ test('the view messages: a message with all that was tried', async () => {
       runs: '2',
       tries: '5',
       last_tried_at: '2026-09-11 02:00:00',
-      because: null,
+      reason: null,
     },
-    { message_id: 'm1', sink: 'mail', outcome: 'pending', runs: '0', tries: '0', last_tried_at: null, because: null },
+    { message_id: 'm1', sink: 'mail', outcome: 'pending', runs: '0', tries: '0', last_tried_at: null, reason: null },
   ]);
 });
 
-test('a digest tells a week against the one before, what moved most, and what is missing', async () => {
+test('a summary tells a week against the one before, what moved most, and what is missing', async () => {
   const books = await givenBooks({
     accounts: [{ history_start: '2026-08-24' }],
     loads: [{}],
@@ -512,8 +515,8 @@ test('a digest tells a week against the one before, what moved most, and what is
       now,
     });
     const asked = { now, freshnessHours: 26, configured: [], budgets };
-    const digest = await readDigest(books.connection, 'weekly', asked);
-    expect(digest).toMatchObject({
+    const summary = await readCostSummary(books.connection, 'weekly', asked);
+    expect(summary).toMatchObject({
       name: 'weekly/2026-W36',
       start: '2026-08-31T00:00:00Z',
       end: '2026-09-07T00:00:00Z',
@@ -524,14 +527,14 @@ test('a digest tells a week against the one before, what moved most, and what is
         { name: 'sandbox new in north', cost: '1.000000000000', costBefore: '0.000000000000' },
       ],
       budgets: [{ budget: 'all', period: '2026-09', spent: '116.500000000000', state: 'EXCEEDED' }],
-      lacking: [],
+      gaps: [],
     });
-    expect(digest.text).toContain('Spent: 16.50 USD; before: 13.00 USD (+3.50 USD)');
-    const month = await readDigest(books.connection, 'monthly', asked);
+    expect(summary.text).toContain('Spent: 16.50 USD; before: 13.00 USD (+3.50 USD)');
+    const month = await readCostSummary(books.connection, 'monthly', asked);
     expect(month).toMatchObject({ name: 'monthly/2026-08', spent: '13.000000000000', spentBefore: null });
     // Against a month that is not in the books nothing moved: what is missing is no 0.
     expect(month.movers).toEqual([]);
-    expect(month.lacking).toEqual([
+    expect(month.gaps).toEqual([
       'The month (2026-08-01T00:00:00Z/2026-09-01T00:00:00Z) is not complete: the books of acc_one begin 2026-08-24T00:00:00Z',
       'The month before (2026-07-01T00:00:00Z/2026-08-01T00:00:00Z) is not complete: the books of acc_one begin 2026-08-24T00:00:00Z',
     ]);
@@ -540,7 +543,7 @@ test('a digest tells a week against the one before, what moved most, and what is
   }
 });
 
-describe('a digest', () => {
+describe('a summary', () => {
   const covered = { window_start: '2026-07-01', window_end: '2026-09-08', claimed_end: '2026-09-08' };
   const given: Given = {
     accounts: [{ history_start: '2026-07-01' }],
@@ -564,7 +567,7 @@ describe('a digest', () => {
         file: 'budgets.yaml',
         now,
       });
-      return await readDigest(books.connection, 'weekly', {
+      return await readCostSummary(books.connection, 'weekly', {
         ...{ now, freshnessHours: 26, configured: [], budgets, anomalyRules },
       });
     } finally {
@@ -598,16 +601,16 @@ describe('a digest', () => {
       { anomaly_key: 'a5', state: 'over', ended_day: '2026-08-30' },
       { anomaly_key: 'a6', state: 'grown', ended_day: '2026-09-02' },
       { anomaly_key: 'a7', state: 'restated', ended_day: '2026-09-02' },
-      { anomaly_key: 'a8', is_told: false },
+      { anomaly_key: 'a8', is_notified: false },
     ];
-    const digest = await digestOf({ anomalies, anomaly_evaluations: [{}] });
-    expect(digest.anomalies).toEqual({
+    const summary = await digestOf({ anomalies, anomaly_evaluations: [{}] });
+    expect(summary.anomalies).toEqual({
       open: 2,
       openImpact: '14.500000000000',
       over: 2,
       overImpact: '8.000000000000',
     });
-    expect(digest.text).toContain(
+    expect(summary.text).toContain(
       '\nAnomalies: 2 open, +14.50 USD so far; 2 over since 2026-08-31, +8.00 USD: costbook report anomalies\n',
     );
   });

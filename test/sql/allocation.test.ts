@@ -311,7 +311,7 @@ rules:
       'rules:\n  - {name: s, when: {workspace: shared}, split: {by: cost}}\n  - {name: n, when: {workspace: north}, owner: {team: x}}\n';
     const [check] = (await readChecks('/nowhere')).filter(({ name }) => name === 'splits_have_weights');
     if (check === undefined) throw new Error('there is no such check');
-    for (const [rows, because] of [
+    for (const [rows, reason] of [
       [costs, 'split evenly: no owner weighs anything'],
       [costs.slice(0, 1), 'without an owner: nobody owns anything in this month'],
       [[{ workspace: 'shared', cost: '4' }, { cost: '1' }], undefined],
@@ -320,7 +320,7 @@ rules:
       try {
         const result = await runCheck(books.connection, check);
         expect(result.error).toBeUndefined();
-        expect(result.rows.map((row) => row['because'])).toEqual(because === undefined ? [] : [because]);
+        expect(result.rows.map((row) => row['reason'])).toEqual(reason === undefined ? [] : [reason]);
       } finally {
         books.close();
       }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readFacts } from '../../src/alerts/facts.ts';
+import { readAlertFacts } from '../../src/alerts/facts.ts';
 import type { AnomalyFact } from '../../src/anomalies/fact.ts';
 import { type AnomalyRules, usualRules } from '../../src/anomalies/rules.ts';
 import { knownAlerts } from '../../src/warehouse/alerts.ts';
@@ -28,7 +28,7 @@ const through = (day: string) => ({
 async function evaluated(given: Given, rules: AnomalyRules = usualRules) {
   const books = await givenBooks(given);
   try {
-    const { facts, anomalies } = await readFacts(books.connection, await knownAlerts(books.connection), {
+    const { facts, anomalies } = await readAlertFacts(books.connection, await knownAlerts(books.connection), {
       ...{ now, freshnessHours: 10_000, configured: [], budgets: [], overlay: '/nowhere' },
       anomalyRules: rules,
       signal: new AbortController().signal,
@@ -142,7 +142,7 @@ describe('an evaluation', () => {
           first_day: day,
           seen_day: day,
           last_day: day,
-          told_day: day,
+          notified_day: day,
         },
       ],
       anomaly_evaluations: [{ evaluated_through: '2026-09-11', load_number: 3 }],
@@ -169,7 +169,7 @@ describe('an evaluation', () => {
           first_day: '2026-09-10',
           seen_day: '2026-09-10',
           last_day: '2026-09-10',
-          told_day: '2026-09-10',
+          notified_day: '2026-09-10',
         },
       ],
       anomaly_evaluations: [{ evaluated_through: '2026-09-11', load_number: 3 }],
@@ -232,7 +232,7 @@ test('the report anomalies has without a month those that are open, and those of
         at('2026-08-03', over),
         at('2026-08-05', over),
         at('2026-09-01', { state: 'restated' }),
-        at('2026-09-02', { is_told: false }),
+        at('2026-09-02', { is_notified: false }),
         at('2026-09-07', over),
       ],
     },
@@ -260,7 +260,7 @@ test('the report anomalies has those of the month that somebody was told of', as
         at('2026-08-29', '2026-09-01'),
         at('2026-09-30', '2026-10-02'),
         at('2026-10-01', '2026-10-01'),
-        at('2026-09-10', '2026-09-10', { is_told: false, kind: 'dip' }),
+        at('2026-09-10', '2026-09-10', { is_notified: false, kind: 'dip' }),
         at('2026-09-11', '2026-09-11', { state: 'restated' }),
         at('2026-09-12', '2026-09-12', { account: 'acc_two' }),
       ],

@@ -25,7 +25,7 @@ test('the ledger as of an instant has every table and column of the present one,
     const present = await columnsOf('present');
     expect(present.length).toBeGreaterThan(0);
     expect(await columnsOf('wh')).toEqual(present.filter((row) => !presentOnly.includes(String(row['table_name']))));
-    await expect(books.connection.rows('select because from ledger.unproven')).rejects.toThrow('does not exist');
+    await expect(books.connection.rows('select reason from ledger.unproven')).rejects.toThrow('does not exist');
   } finally {
     books.close();
   }
@@ -56,7 +56,7 @@ test('the instant of the present is after everything that anything was seen, rec
     // Loads, and the proofs of theirs, are in the order of their numbers; a reading of clocks is dated by the platform's.
     const unlike: Readonly<Record<string, string>> = {
       loads: '(select max_by(seen_at, load_number) from ledger.loads)',
-      proofs: '(select max(proven_at) from ledger.proofs where load_number is null)',
+      reconciliation: '(select max(proven_at) from ledger.reconciliation where load_number is null)',
       clocks: '(select max(platform_at) from ledger.clocks)',
     };
     const corrected = (await readSqlFolder('journal')).find(({ name }) => name === 'instants_corrected');

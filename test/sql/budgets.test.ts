@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { replayBudget } from '../../src/budgets/backtest.ts';
+import { backtestBudget } from '../../src/budgets/backtest.ts';
 import type { Budget } from '../../src/budgets/budget.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import { budgetFacts, namesNotFound, readSpends, watchedSpends } from '../../src/budgets/spend.ts';
@@ -140,7 +140,7 @@ describe('what is spent', () => {
     const asked = budgets([], ['scope: { account: acc_two }'], ['scope: { account: acc_none }']);
     const lines = asked.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
     const spends = await withBooks(given, (connection) => readSpends(connection, lines, usual));
-    expect(spends.map(({ spent: of, completeThrough, lacking }) => [of, completeThrough, lacking])).toEqual([
+    expect(spends.map(({ spent: of, completeThrough, gaps }) => [of, completeThrough, gaps])).toEqual([
       [0n, undefined, ['acc_two is complete through nothing yet']],
       [undefined, undefined, ['acc_two is complete through nothing yet']],
       [undefined, undefined, ['account acc_none is not in the books']],
@@ -156,7 +156,7 @@ describe('what is spent', () => {
     const [spend] = await withBooks(given, (connection) =>
       readSpends(connection, lines, { ...usual, freshnessHours: 1 }),
     );
-    expect(spend?.lacking).toEqual([
+    expect(spend?.gaps).toEqual([
       'the books of acc_one begin 2026-09-05T00:00:00Z',
       'acc_one is complete through 2026-09-20T10:00:00Z only',
       'acc_two is complete through 2026-09-20T10:00:00Z only',
@@ -176,7 +176,7 @@ describe('what is spent', () => {
     const [spend] = await withBooks(given, (connection) =>
       readSpends(connection, lines, { ...usual, configured: ['acc_one'] }),
     );
-    expect([plain(spend?.spent), formatInstant(spend?.completeThrough ?? 0), spend?.lacking]).toEqual([
+    expect([plain(spend?.spent), formatInstant(spend?.completeThrough ?? 0), spend?.gaps]).toEqual([
       '3',
       '2026-09-20T10:00:00Z',
       [],
@@ -282,14 +282,14 @@ test('beside what is spent stand the resources that cost most of it', async () =
 
 test('hours that came since the last evaluation are evaluated, however old they are by then', async () => {
   const { accounts } = complete('acc_one');
-  const pieces = [
+  const chunks = [
     { load_number: 1, seen_at: '2026-09-11 02:00:00', window_start: '2026-09-01', window_end: '2026-09-11' },
     { load_number: 2, seen_at: '2026-09-20 11:00:00', window_start: '2026-09-11', window_end: '2026-09-20' },
-  ].map((piece) => ({ ...piece, claimed_end: piece.window_end }));
+  ].map((chunk) => ({ ...chunk, claimed_end: chunk.window_end }));
   const given: Given = {
     accounts,
-    loads: pieces,
-    covered: pieces.map(({ seen_at: _, ...piece }) => ({ ...piece, since_load: piece.load_number })),
+    loads: chunks,
+    covered: chunks.map(({ seen_at: _, ...chunk }) => ({ ...chunk, since_load: chunk.load_number })),
     costs: [
       { bucket_start: '2026-09-05 05:00:00', cost: '10' },
       { bucket_start: '2026-09-12 05:00:00', cost: '10', load_number: 2 },
@@ -374,7 +374,7 @@ rules:
     const asked = [...budgets([]), ...labelled.slice(0, 1), ...owned.slice(0, 1)];
     const lines = asked.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
     const spends = await withBooks(bare, (connection) => readSpends(connection, lines, usual));
-    expect(spends.map(({ spent: of, burnRate, lacking }) => [plain(of), burnRate === undefined, lacking])).toEqual([
+    expect(spends.map(({ spent: of, burnRate, gaps }) => [plain(of), burnRate === undefined, gaps])).toEqual([
       ['3', false, []],
       [
         undefined,
@@ -399,7 +399,7 @@ rules:
       period: budgetCalendar(budget).periodAt(now),
     }));
     const [spend] = await withBooks(given, (connection) => readSpends(connection, lines, usual));
-    expect([spend?.spent, spend?.lacking]).toEqual([
+    expect([spend?.spent, spend?.gaps]).toEqual([
       undefined,
       ['the allocation has no dimension "product", expected one of squad, team'],
     ]);
@@ -438,7 +438,7 @@ rules:
     const spends = await withBooks(books, (connection) => readSpends(connection, lines, usual));
     const sandbox = 'labels may be missing: the listing of sandbox of acc_one was partial at 2026-09-20T02:00:00Z';
     const agent = 'labels may be missing: the listing of agent of acc_one was refused at 2026-09-01T00:00:00Z';
-    expect(spends.map(({ lacking }) => lacking)).toEqual([[agent, sandbox], [sandbox], [], []]);
+    expect(spends.map(({ gaps }) => gaps)).toEqual([[agent, sandbox], [sandbox], [], []]);
   });
 
   test('values that no resource or owner has are told, with what was probably meant', async () => {
@@ -465,7 +465,7 @@ rules:
     await withBooks({ ...given, allocation }, async (connection) => {
       expect(await namesNotFound(connection, [ads])).toEqual([]);
       expect(await spent(connection, [ads])).toEqual(['1.75']);
-      const { periods } = await replayBudget(connection, ads, { from: now, now, lagHours: 2 });
+      const { periods } = await backtestBudget(connection, ads, { from: now, now, lagHours: 2 });
       expect(periods.map(({ spent: of }) => plain(of))).toEqual(['1.75']);
     });
   });
@@ -477,13 +477,13 @@ rules:
         ...labelled.map((one, index) => [one, ['1', '6', '4', '3'][index]] as const),
         ...owned.map((one, index) => [one, ['10', '14', '2', '5'][index]] as const),
       ]) {
-        const { periods } = await replayBudget(connection, budget, asked);
+        const { periods } = await backtestBudget(connection, budget, asked);
         expect(periods.map(({ spent: of }) => plain(of))).toEqual([expected]);
       }
     });
     await withBooks(bare, async (connection) => {
       for (const budget of [...labelled.slice(0, 1), ...owned.slice(0, 1)]) {
-        await expect(replayBudget(connection, budget, { from: now, now, lagHours: 2 })).rejects.toThrow(
+        await expect(backtestBudget(connection, budget, { from: now, now, lagHours: 2 })).rejects.toThrow(
           /^jobs\/budgets\.yaml:2:5: budget b0: scope\.(label|owner) needs an? /,
         );
       }
@@ -513,7 +513,7 @@ describe('the replay', () => {
   async function replayed(given: Given, budget: Budget | undefined, over = '2026-09-01'): Promise<string[]> {
     if (budget === undefined) throw new Error('no budget');
     const asked = { from: Date.parse(`${over}T00:00:00Z`), now, lagHours: 2 };
-    const { events } = await withBooks(given, (connection) => replayBudget(connection, budget, asked));
+    const { events } = await withBooks(given, (connection) => backtestBudget(connection, budget, asked));
     return events.map(({ at, threshold, state, value, period, completeThrough }) =>
       [formatInstant(at), period, threshold, state, Number(value), completeThrough].join(' '),
     );

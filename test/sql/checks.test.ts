@@ -28,7 +28,7 @@ const sound: Given = {
     { window_start: '2026-09-02', load_number: 1, since_load: 2 },
     { account: 'acc_two', window_start: '2026-09-08', window_end: '2026-09-09', load_number: 3 },
   ],
-  proofs: [
+  reconciliation: [
     { load_number: null, proven: false },
     { load_number: 1 },
     { load_number: 2 },
@@ -44,8 +44,8 @@ const sound: Given = {
   unproven: [{}, { window_start: '2026-09-08', window_end: '2026-09-09' }],
   closes: [
     { billing_month: '2026-08-01', load_number: 3, closed_at: '2026-10-04' },
-    { load_number: 3, amounts: 3, cost: '0.2' },
-    { load_number: 3, account: 'acc_two', amounts: 1, cost: '4' },
+    { load_number: 3, row_count: 3, cost: '0.2' },
+    { load_number: 3, account: 'acc_two', row_count: 1, cost: '4' },
   ],
   listings: [{}, { resource_type: 'agent', outcome: 'refused' }],
   resources: [
@@ -79,79 +79,79 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     { done: `delete from ledger.accounts where account = 'acc_two'`, found: [{ account: 'acc_two', present_rows: 0 }] },
   ],
   [
-    'amounts_are_of_their_series',
+    'hourly_costs_have_a_series',
     'an amount without a series',
     {
       done: `delete from ledger.series where account = 'acc_two'`,
-      found: [{ amounts: 1, cost: '4.000000000000', series: 0 }],
+      found: [{ row_count: 1, cost: '4.000000000000', series: 0 }],
     },
   ],
   [
-    'amounts_are_of_their_series',
+    'hourly_costs_have_a_series',
     'a series that is there twice',
     {
       done: `insert into ledger.series select * replace ('acc_x' as account) from ledger.series where account = 'acc_two'`,
-      found: [{ amounts: 1, cost: '4.000000000000', series: 2 }],
+      found: [{ row_count: 1, cost: '4.000000000000', series: 2 }],
     },
   ],
   [
-    'amounts_come_from_proven_loads',
+    'hourly_costs_come_from_proven_loads',
     'a load of another account',
     {
       done: `update ledger.series set account = 'acc_x' where account = 'acc_two'`,
-      found: [{ account: 'acc_x', because: 'there is no such load' }],
+      found: [{ account: 'acc_x', reason: 'there is no such load' }],
     },
   ],
   [
-    'amounts_come_from_proven_loads',
+    'hourly_costs_come_from_proven_loads',
     'a load that is not there',
     {
       done: 'delete from ledger.loads where load_number = 2',
-      found: [{ load_number: 2, because: 'there is no such load' }],
+      found: [{ load_number: 2, reason: 'there is no such load' }],
     },
   ],
   [
-    'amounts_come_from_proven_loads',
+    'hourly_costs_come_from_proven_loads',
     'a load that was never compared',
     {
-      done: 'delete from ledger.proofs where load_number = 3',
-      found: [{ load_number: 3, because: 'nothing was compared' }],
+      done: 'delete from ledger.reconciliation where load_number = 3',
+      found: [{ load_number: 3, reason: 'nothing was compared' }],
     },
   ],
   [
-    'amounts_come_from_proven_loads',
+    'hourly_costs_come_from_proven_loads',
     'a load that did not prove',
     {
-      given: { proofs: [{ load_number: 2, proven: false }] },
-      found: [{ load_number: 2, because: '1 comparisons did not prove' }],
+      given: { reconciliation: [{ load_number: 2, proven: false }] },
+      found: [{ load_number: 2, reason: '1 comparisons did not prove' }],
     },
   ],
   [
-    'amounts_come_from_proven_loads',
+    'hourly_costs_come_from_proven_loads',
     'a load of other hours',
     {
       given: { costs: [{ bucket_start: '2026-09-08 00:00:00', cost: '1' }] },
-      found: [{ load_number: 1, because: 'the load was of other hours' }],
+      found: [{ load_number: 1, reason: 'the load was of other hours' }],
     },
   ],
   [
-    'amounts_have_each_hour_once',
+    'hourly_costs_are_unique',
     'an hour that is there twice',
     {
       given: { costs: [{ bucket_start: '2026-09-01 00:00:00', cost: '9' }] },
-      found: [{ usage_date: '2026-09-01', amounts: 3, hours: 2 }],
+      found: [{ usage_date: '2026-09-01', row_count: 3, hours: 2 }],
     },
   ],
   [
-    'amounts_lie_in_covered_hours',
+    'hourly_costs_are_covered',
     'an hour that no load speaks for',
     {
       given: { costs: [{ bucket_start: '2026-09-08 00:00:00', cost: '1' }] },
-      found: [{ account: 'acc_one', bucket_start: '2026-09-08T00:00:00Z', amounts: 1 }],
+      found: [{ account: 'acc_one', bucket_start: '2026-09-08T00:00:00Z', row_count: 1 }],
     },
   ],
   [
-    'amounts_lie_in_covered_hours',
+    'hourly_costs_are_covered',
     'an amount that begins within an hour',
     {
       given: { costs: [{ bucket_start: '2026-09-01 00:30:00', cost: '1' }] },
@@ -162,12 +162,12 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'closed_months_keep_their_numbers',
     'an hour that was changed without a load',
     {
-      done: `update ledger.amounts set cost = 5 where series_id in (select series_id from ledger.series where account = 'acc_two')`,
+      done: `update ledger.hourly_costs set cost = 5 where series_id in (select series_id from ledger.series where account = 'acc_two')`,
       found: [
         {
           account: 'acc_two',
-          amounts_closed: 1,
-          amounts_now: 1,
+          row_count_closed: 1,
+          row_count_now: 1,
           cost_closed: '4.000000000000',
           cost_now: '5.000000000000',
         },
@@ -180,8 +180,8 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     {
       done: `update ledger.series set account = 'acc_new' where account = 'acc_two'`,
       found: [
-        { account: 'acc_new', amounts_closed: null, amounts_now: 1 },
-        { account: 'acc_two', amounts_closed: 1, amounts_now: 0 },
+        { account: 'acc_new', row_count_closed: null, row_count_now: 1 },
+        { account: 'acc_two', row_count_closed: 1, row_count_now: 0 },
       ],
     },
   ],
@@ -218,15 +218,15 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     },
   ],
   [
-    'costs_keep_every_amount',
+    'costs_show_every_hourly_cost',
     'an amount that a join multiplies',
     {
       done: `insert into ledger.series select * from ledger.series where account = 'acc_two'`,
       found: [
         {
           account: 'acc_two',
-          loaded_amounts: 1,
-          shown_amounts: 2,
+          loaded_row_count: 1,
+          shown_row_count: 2,
           loaded_cost: '4.000000000000',
           shown_cost: '8.000000000000',
         },
@@ -234,11 +234,11 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     },
   ],
   [
-    'costs_keep_every_amount',
+    'costs_show_every_hourly_cost',
     'an amount that a join loses',
     {
       done: `delete from ledger.series where account = 'acc_two'`,
-      found: [{ loaded_amounts: 1, shown_amounts: null }],
+      found: [{ loaded_row_count: 1, shown_row_count: null }],
     },
   ],
   [
@@ -336,8 +336,8 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
           },
         ],
       },
-      done: 'update ledger.amounts set load_number = 3 where load_number = 2',
-      found: [{ load_number: 3, because: 'load 2 left another value' }],
+      done: 'update ledger.hourly_costs set load_number = 3 where load_number = 2',
+      found: [{ load_number: 3, reason: 'load 2 left another value' }],
     },
   ],
   [
@@ -357,8 +357,8 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
           },
         ],
       },
-      done: 'update ledger.amounts set load_number = 3 where load_number = 2',
-      found: [{ load_number: 3, because: 'the old value is of load 1, the restatement before it of 2' }],
+      done: 'update ledger.hourly_costs set load_number = 3 where load_number = 2',
+      found: [{ load_number: 3, reason: 'the old value is of load 1, the restatement before it of 2' }],
     },
   ],
   [
@@ -366,7 +366,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'an old value of no load',
     {
       done: 'update ledger.restatements set old_load_number = null',
-      found: [{ load_number: 2, because: 'the load of the old value is not told, or not before this one' }],
+      found: [{ load_number: 2, reason: 'the load of the old value is not told, or not before this one' }],
     },
   ],
   [
@@ -374,15 +374,15 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'a load that restated an hour twice',
     {
       given: { restatements: [{ ...restated, old_cost: '7', old_usage: '7', new_cost: '-0.2', new_usage: '2' }] },
-      found: [{ load_number: 2, because: 'one load restated it twice' }],
+      found: [{ load_number: 2, reason: 'one load restated it twice' }],
     },
   ],
   [
     'restatements_follow_each_other',
     'a new value that is not in the books',
     {
-      done: `delete from ledger.amounts where load_number = 2`,
-      found: [{ load_number: 2, new_cost: '-0.200000000000', because: 'the books hold another value' }],
+      done: `delete from ledger.hourly_costs where load_number = 2`,
+      found: [{ load_number: 2, new_cost: '-0.200000000000', reason: 'the books hold another value' }],
     },
   ],
   [
@@ -390,7 +390,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'an hour that is in the books though its row went away',
     {
       done: 'update ledger.restatements set new_cost = null, new_usage = null',
-      found: [{ because: 'the books hold another value' }],
+      found: [{ reason: 'the books hold another value' }],
     },
   ],
   [
@@ -410,29 +410,29 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     },
   ],
   [
-    'costs_meet_one_resource',
+    'costs_match_one_resource',
     'a join that multiplies rows',
     {
       done: `create or replace view costs_with_resources as
-        select series_id, cost from ledger.amounts union all select series_id, cost from ledger.amounts where cost > 1`,
-      found: [{ amounts: 1, shown_amounts: 2, cost: '4.000000000000', shown_cost: '8.000000000000' }],
+        select series_id, cost from ledger.hourly_costs union all select series_id, cost from ledger.hourly_costs where cost > 1`,
+      found: [{ row_count: 1, shown_row_count: 2, cost: '4.000000000000', shown_cost: '8.000000000000' }],
     },
   ],
   [
-    'costs_meet_one_resource',
+    'costs_match_one_resource',
     'a join that drops rows',
     {
-      done: `create or replace view costs_with_resources as select series_id, cost from ledger.amounts where cost < 1`,
-      found: [{ amounts: 1, shown_amounts: null, cost: '4.000000000000', shown_cost: null }],
+      done: `create or replace view costs_with_resources as select series_id, cost from ledger.hourly_costs where cost < 1`,
+      found: [{ row_count: 1, shown_row_count: null, cost: '4.000000000000', shown_cost: null }],
     },
   ],
   [
-    'listings_are_read',
+    'listings_are_complete',
     'a listing whose last reading was not whole',
     {
       given: {
         listings: [
-          { resource_type: 'agent', outcome: 'shrunk', because: 'few', read_at: '2026-09-02' },
+          { resource_type: 'agent', outcome: 'shrunk', reason: 'few', read_at: '2026-09-02' },
           { resource_type: 'job', outcome: 'failed', read_at: '2026-09-02' },
           { resource_type: 'job', read_at: '2026-09-03' },
           { resource_type: 'model', outcome: 'refused' },
@@ -440,7 +440,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
         ],
       },
       found: [
-        { token_workspace: null, resource_type: 'agent', outcome: 'shrunk', because: 'few' },
+        { token_workspace: null, resource_type: 'agent', outcome: 'shrunk', reason: 'few' },
         { token_workspace: 'south', resource_type: 'sandbox', outcome: 'partial' },
       ],
     },
@@ -535,7 +535,7 @@ test('a warning is given for what may be right, a failure for what cannot be', a
   const warnings = (await readChecks('/nowhere')).filter(({ severity }) => severity === 'warn');
   expect(warnings.map(({ name }) => name)).toEqual([
     'coverage_has_no_hole',
-    'listings_are_read',
+    'listings_are_complete',
     'months_are_closed_after_their_end',
     'splits_have_weights',
     'usage_is_not_negative',

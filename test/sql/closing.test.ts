@@ -140,7 +140,7 @@ describe('costs_billed and corrections', () => {
 
   test('a month that was reopened is open, and what was delivered in it is delivered in it still', async () => {
     const given = {
-      closes: [closes[0] ?? {}, { ...closes[1], reopened_at: '2026-11-06', reopened_because: 'wrong' }],
+      closes: [closes[0] ?? {}, { ...closes[1], reopened_at: '2026-11-06', reopen_reason: 'wrong' }],
       covered,
       costs: [{ ...hour, cost: '9', usage: '1', load_number: 4 }],
       restatements: [restated(2, ['2', '1'], ['3', '1']), restated(4, ['3', '1'], ['9', '1'])],
@@ -155,13 +155,13 @@ test('closes: a row an account, with what the invoice differs by, and whether th
   const given = {
     closes: [
       ...closes,
-      { billing_month: '2026-10-01', account: 'acc_two', reopened_at: '2026-11-06', reopened_because: 'wrong' },
+      { billing_month: '2026-10-01', account: 'acc_two', reopened_at: '2026-11-06', reopen_reason: 'wrong' },
     ],
   };
   expect(
     await answer(
       given,
-      `select billing_month, account, is_closed, invoiced, invoice_difference, reopened_because from closes order by all`,
+      `select billing_month, account, is_closed, invoiced, invoice_difference, reopen_reason from closes order by all`,
     ),
   ).toEqual([
     {
@@ -170,7 +170,7 @@ test('closes: a row an account, with what the invoice differs by, and whether th
       is_closed: true,
       invoiced: '10.500000000000',
       invoice_difference: '0.500000000000',
-      reopened_because: null,
+      reopen_reason: null,
     },
     {
       billing_month: '2026-10-01',
@@ -178,7 +178,7 @@ test('closes: a row an account, with what the invoice differs by, and whether th
       is_closed: true,
       invoiced: null,
       invoice_difference: null,
-      reopened_because: null,
+      reopen_reason: null,
     },
     {
       billing_month: '2026-10-01',
@@ -186,7 +186,7 @@ test('closes: a row an account, with what the invoice differs by, and whether th
       is_closed: false,
       invoiced: null,
       invoice_difference: null,
-      reopened_because: 'wrong',
+      reopen_reason: 'wrong',
     },
   ]);
 });

@@ -63,11 +63,11 @@ test.each(ours)('%s: no amount and no rate is a DOUBLE', async (name) => {
   const { connection, close } = await givenBooks(complete('2026-08-01', '2026-10-01'));
   try {
     const report = await builtInReport(name);
-    const { columns, pieces } = await connection.stream(
+    const { columns, chunks } = await connection.stream(
       orderedQuery(report),
       await bind(report, connection, {}, Date.parse('2026-10-01T04:00:00Z')),
     );
-    for await (const _ of pieces);
+    for await (const _ of chunks);
     expect(columns.filter(({ type }) => /DOUBLE|FLOAT|HUGEINT|DECIMAL\(38,0\)/.test(type))).toEqual([]);
     for (const { name: column, type } of columns) {
       if (/(?:cost|change|effect|rounding|_day_before|average)/.test(column) && type.startsWith('DECIMAL'))
@@ -325,13 +325,13 @@ describe('top_movers', () => {
       cost: '2.000000000000',
       change: '-8.000000000000',
       change_share: '-0.800000',
-      standing: null,
+      change_type: null,
       compared_start: '2026-09-01 00:00:00',
       compared_end: '2026-10-01 00:00:00',
       base_start: '2026-08-01 00:00:00',
       base_end: '2026-09-01 00:00:00',
     });
-    expect(cells(rows, 'rank', 'resource_uuid', 'change', 'change_share', 'standing')).toEqual([
+    expect(cells(rows, 'rank', 'resource_uuid', 'change', 'change_share', 'change_type')).toEqual([
       [1, 'falls', '-8', '-0.8', null],
       [2, 'gone', '-4', '-1', 'gone'],
       [3, 'new', '3', null, 'new'],
@@ -378,7 +378,7 @@ describe('top_movers', () => {
       },
       { month: '2026-10' },
     );
-    const columns = ['resource_uuid', 'base_cost', 'cost', 'standing', 'compared_end', 'base_start', 'base_end'];
+    const columns = ['resource_uuid', 'base_cost', 'cost', 'change_type', 'compared_end', 'base_start', 'base_end'];
     const end = ['2026-10-05 12:00:00', '2026-09-01 00:00:00', '2026-09-05 12:00:00'];
     expect(cells(rows, ...columns)).toEqual([
       ['a', '2', '5', null, ...end],

@@ -294,7 +294,7 @@ describe('focus', () => {
       if (report === undefined) throw new Error('there is no report focus');
       for (const version of focusVersions) {
         const query = orderedQuery(report, focusColumns(version, { withDeprecated: false }));
-        const bound = {
+        const sqlValue = {
           month: '2026-09-01',
           focus_version: version,
           deprecated_columns: false,
@@ -304,10 +304,10 @@ describe('focus', () => {
         };
         const [sums] = await connection.rows(
           `select count(*) as rows, sum(BilledCost) as cost, sum(ConsumedQuantity) as usage from (${query})`,
-          bound,
+          sqlValue,
         );
         expect(sums).toEqual(source);
-        const types = await connection.rows(`select column_name, column_type from (describe ${query})`, bound);
+        const types = await connection.rows(`select column_name, column_type from (describe ${query})`, sqlValue);
         const typed = Object.fromEntries(types.map((row) => [row['column_name'], row['column_type']]));
         expect(typed).toMatchObject({
           BilledCost: 'DECIMAL(18,12)',
@@ -342,7 +342,7 @@ describe('focus', () => {
 
 describe('what is asked of FOCUS', () => {
   const asked = (values: Record<string, string | boolean | null>) =>
-    focusAsked(Object.entries(values).map(([name, bound]) => ({ name, bound })));
+    focusAsked(Object.entries(values).map(([name, sqlValue]) => ({ name, sqlValue })));
 
   test('is nothing of a report that has no version', () => {
     expect(asked({ month: '2026-09-01' })).toBeUndefined();
@@ -526,7 +526,7 @@ describe('focus and what listings tell', () => {
     const rows = await withBooks(
       {
         costs: [{ ...hour, load_number: 2 }],
-        loads: [{ amounts: 1 }, { load_number: 2, seen_at: '2026-10-20 01:00:00' }],
+        loads: [{ row_count: 1 }, { load_number: 2, seen_at: '2026-10-20 01:00:00' }],
         covered: [{ window_end: '2026-10-01' }],
         restatements: [
           {

@@ -284,17 +284,19 @@ describe('forecast_accuracy', () => {
   test('has each forecast of a period that is over beside what the books say of it', async () => {
     const rows = (await reported('forecast_accuracy', ended)) as Record<string, unknown>[];
     expect(
-      rows.map(({ scope_kind, budget, workspace, lead_days, forecast, actual, error, error_percent, is_inside }) => [
-        scope_kind,
-        budget,
-        workspace,
-        lead_days,
-        forecast,
-        actual,
-        error,
-        error_percent,
-        is_inside,
-      ]),
+      rows.map(
+        ({ scope_kind, budget, workspace, lead_days, forecast, actual, error, error_percent, is_within_interval }) => [
+          scope_kind,
+          budget,
+          workspace,
+          lead_days,
+          forecast,
+          actual,
+          error,
+          error_percent,
+          is_within_interval,
+        ],
+      ),
     ).toEqual([
       ['budget', 'everything', null, 21, '18.000000000000', '15.000000000000', '3.000000000000', '20.00', true],
       ['budget', 'everything', null, 2, '14.000000000000', '15.000000000000', '-1.000000000000', '-6.67', false],
@@ -314,8 +316,8 @@ describe('forecast_accuracy', () => {
         lead_days_to: 2,
         model: 'weekday-profile',
         forecasts: '1',
-        inside: '0',
-        inside_percent: '0.0',
+        within_interval: '0',
+        within_interval_percent: '0.0',
         expected_percent: '80.0',
         median_error_percent: '6.67',
         forecast: '14.000000000000',
@@ -329,8 +331,8 @@ describe('forecast_accuracy', () => {
         lead_days_to: 23,
         model: 'weekday-profile',
         forecasts: '2',
-        inside: '2',
-        inside_percent: '100.0',
+        within_interval: '2',
+        within_interval_percent: '100.0',
         expected_percent: '80.0',
         median_error_percent: '10.00',
         forecast: '21.750000000000',
@@ -344,8 +346,8 @@ describe('forecast_accuracy', () => {
         lead_days_to: 23,
         model: 'weekday-profile',
         forecasts: '1',
-        inside: '0',
-        inside_percent: '0.0',
+        within_interval: '0',
+        within_interval_percent: '0.0',
         expected_percent: '80.0',
         median_error_percent: '6.67',
         forecast: '12.000000000000',
@@ -371,7 +373,7 @@ describe('forecast_accuracy', () => {
     };
     // A whole month without amounts cost nothing.
     expect(await reported('forecast_accuracy', both)).toMatchObject([
-      { actual: '0.000000000000', error_percent: null, is_inside: false },
+      { actual: '0.000000000000', error_percent: null, is_within_interval: false },
     ]);
   });
 

@@ -8,13 +8,13 @@ import { bind, builtInReport, reported } from '../support/reported.ts';
 
 type Cells = Readonly<Record<string, unknown>>;
 
-const ofDimension = "month of a billing dimension = the platform's total";
-const ofMonth = "month = the platform's total";
+const ofDimension = 'month_dimension_matches_platform';
+const ofMonth = 'month_matches_platform';
 
 /** September's total of a billing dimension as the platform told it. */
 function told(billing_dimension: string | null, theirs: string, cells: Readonly<Record<string, string | number>> = {}) {
   return {
-    compared: ofDimension,
+    check_code: ofDimension,
     window_start: '2026-09-01',
     window_end: '2026-10-01',
     load_number: null,
@@ -54,13 +54,13 @@ describe('invoice_lines', () => {
           { bucket_start: '2026-10-01 00:00:00', cost: '100', usage: '1' },
           { cost: '7', usage: '7', account: 'acc_two' },
         ],
-        proofs: [
+        reconciliation: [
           told(compute, '9', { run_number: 1 }),
-          told(compute, '1', { run_number: 2, reading: 1 }),
-          told(compute, '2', { run_number: 2, reading: 2 }),
-          told(images, '2.25', { run_number: 2, reading: 2 }),
-          told(null, '3', { run_number: 2, reading: 2 }),
-          told(compute, '500000', { run_number: 2, reading: 2, measure: 'usage' }),
+          told(compute, '1', { run_number: 2, attempt: 1 }),
+          told(compute, '2', { run_number: 2, attempt: 2 }),
+          told(images, '2.25', { run_number: 2, attempt: 2 }),
+          told(null, '3', { run_number: 2, attempt: 2 }),
+          told(compute, '500000', { run_number: 2, attempt: 2, measure: 'usage' }),
         ],
       },
       { month: '2026-09' },
@@ -109,7 +109,7 @@ describe('invoice_lines', () => {
   test('has a line for what the platform bills and the books do not have, and none for nothing', async () => {
     const rows = await reported(
       'invoice_lines',
-      { costs: [], proofs: [told(images, '4'), told(compute, '0')] },
+      { costs: [], reconciliation: [told(images, '4'), told(compute, '0')] },
       { month: '2026-09' },
     );
     expect(rows).toEqual([
@@ -163,7 +163,7 @@ describe('invoice_lines', () => {
           seen_at: '2026-10-10 02:00:00',
         },
       ],
-      proofs: [told(compute, '2'), told(compute, '3', { run_number: 2, proven_at: '2026-10-10 02:00:00' })],
+      reconciliation: [told(compute, '2'), told(compute, '3', { run_number: 2, proven_at: '2026-10-10 02:00:00' })],
     };
     const rows = await closedBooks(given, 'invoice_lines', ['2026-09', '2026-10']);
     expect(rows).toEqual([
@@ -222,8 +222,8 @@ async function closedBooks(given: Given, name: string, months: readonly string[]
   const { connection, close } = await givenBooks(given);
   try {
     await connection.run(
-      `insert into ledger.closes (billing_month, account, run_number, load_number, closed_at, amounts, cost, corrections,
-        correction_cost, digest, invoiced)
+      `insert into ledger.closes (billing_month, account, run_number, load_number, closed_at, row_count, cost, corrections,
+        correction_cost, sha256, invoiced)
       values ('2026-09-01', 'acc_one', 1, 1, '2026-10-04 00:00:00', 1, 2, 0, 0, 'none', 2.5)`,
     );
     const rows: unknown[][] = [];
@@ -239,22 +239,22 @@ async function closedBooks(given: Given, name: string, months: readonly string[]
 describe('reconciliation', () => {
   test('has every comparison with any hour of the month, also those that failed', async () => {
     const given: Given = {
-      proofs: [
+      reconciliation: [
         { window_start: '2026-08-25', window_end: '2026-09-01' },
         { window_start: '2026-08-31', window_end: '2026-09-02', ours: '2', theirs: '2.5', difference: '-0.5' },
-        { window_start: '2026-09-24', window_end: '2026-10-01', reading: 1, load_number: null, proven: false },
-        { window_start: '2026-09-24', window_end: '2026-10-01', reading: 2, load_number: 7 },
+        { window_start: '2026-09-24', window_end: '2026-10-01', attempt: 1, load_number: null, proven: false },
+        { window_start: '2026-09-24', window_end: '2026-10-01', attempt: 2, load_number: 7 },
         { window_start: '2026-10-01', window_end: '2026-10-08' },
         told(compute, '2', { account: 'acc_aaa' }),
       ],
     };
     const rows = await reported('reconciliation', given, { month: '2026-09' });
     expect(rows).toMatchObject([
-      { account: 'acc_aaa', compared: ofDimension, billing_dimension: compute, load_number: null },
+      { account: 'acc_aaa', check_code: ofDimension, billing_dimension: compute, load_number: null },
       {
         account: 'acc_one',
         window_start: '2026-08-31 00:00:00',
-        compared: 'rows = the control',
+        check_code: 'rows_match_control',
         measure: 'cost',
         ours: '2.000000000000',
         theirs: '2.500000000000',
@@ -262,8 +262,8 @@ describe('reconciliation', () => {
         tolerance: 0.5,
         proven: true,
       },
-      { reading: 1, load_number: null, proven: false },
-      { reading: 2, load_number: '7', proven: true },
+      { attempt: 1, load_number: null, proven: false },
+      { attempt: 2, load_number: '7', proven: true },
     ]);
   });
 
@@ -274,7 +274,7 @@ describe('reconciliation', () => {
 
 describe('reconciliation_summary', () => {
   const whole = { window_end: '2026-10-01', claimed_end: '2026-10-01' };
-  const total = told('x', '5', { compared: ofMonth });
+  const total = told('x', '5', { check_code: ofMonth });
 
   test('says of every account whether each hour and the month are proven', async () => {
     const rows = await reported(
@@ -292,10 +292,10 @@ describe('reconciliation_summary', () => {
           { cost: '5', usage: '5' },
           { cost: '1', account: 'acc_short' },
         ],
-        proofs: [
+        reconciliation: [
           { ...total, billing_dimension: null },
           told(compute, '5'),
-          { ...told(compute, '6'), reading: 0, proven: false },
+          { ...told(compute, '6'), attempt: 0, proven: false },
           { ...total, billing_dimension: null, account: 'acc_short', theirs: '2', proven: false },
           { ...total, billing_dimension: null, account: 'acc_idle', theirs: '0' },
         ],
@@ -321,7 +321,7 @@ describe('reconciliation_summary', () => {
         proven: true,
         compared_at: '2026-10-02 02:00:00',
         comparisons: '3',
-        comparisons_not_proven: '1',
+        unproven_comparisons: '1',
         correction_cost: null,
         closed_at: null,
         invoiced: null,
@@ -356,7 +356,7 @@ describe('reconciliation_summary', () => {
         loads: [{}],
         covered: [whole],
         costs: [{ cost: '5' }],
-        proofs: [
+        reconciliation: [
           { ...total, billing_dimension: null },
           { ...told(compute, '4'), proven: false },
           { ...told(images, '1'), proven: false },
@@ -374,7 +374,7 @@ describe('reconciliation_summary', () => {
         loads: [{}],
         covered: [whole],
         costs: [{ cost: '2', usage: '2' }],
-        proofs: [
+        reconciliation: [
           { ...total, billing_dimension: null, theirs: '2' },
           { ...total, billing_dimension: null, theirs: '9', run_number: 2, proven_at: '2026-10-10 02:00:00' },
         ],
@@ -443,7 +443,7 @@ describe('restated_days', () => {
   const first = change({
     unit: 'GB-seconds',
     seen_at: '2026-09-09 01:00:00',
-    first_told_at: '2026-09-08 01:00:00',
+    first_reported_at: '2026-09-08 01:00:00',
     changes: '3',
     old_cost: '9.000000000000',
     new_cost: '6.000000000000',
@@ -465,14 +465,14 @@ describe('restated_days', () => {
     workspace: null,
     billing_dimension: null,
     unit: null,
-    first_told_at: '2026-09-09 01:00:00',
+    first_reported_at: '2026-09-09 01:00:00',
     cost_change: '0.000000000000',
     usage_change: '2.000000',
   };
 
   test('has a row for each day, workspace, dimension and time at which changes were seen', async () => {
     const rows = await reported('restated_days', given);
-    expect(rows).toMatchObject([first, second, third, { account: 'acc_two', first_told_at: null }]);
+    expect(rows).toMatchObject([first, second, third, { account: 'acc_two', first_reported_at: null }]);
   });
 
   test('can be asked by the month of the hours, and by when the change was seen', async () => {

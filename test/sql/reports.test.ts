@@ -129,8 +129,8 @@ test('no report answers with an integer of 128 bits, which readers would take fo
     for (const report of await readReports('/nowhere')) {
       const given = report.parameters.flatMap(({ name }) => (period[name] === undefined ? [] : [[name, period[name]]]));
       const shaped = await shape(connection, report, await bind(report, connection, Object.fromEntries(given)));
-      const { columns, pieces } = await connection.stream(orderedQuery(shaped.report), shaped.parameters);
-      for await (const _ of pieces);
+      const { columns, chunks } = await connection.stream(orderedQuery(shaped.report), shaped.parameters);
+      for await (const _ of chunks);
       expect([report.name, columns.filter(({ type }) => /HUGEINT|DECIMAL\(\d+,0\)/.test(type))]).toEqual([
         report.name,
         [],

@@ -44,7 +44,7 @@ async function refusals(
   const read = await readParameters(report, texts, { now, dir: '/', problem: (text) => expect.unreachable(text) });
   const values = settleParameters(read, await completenessOf(connection));
   const accounts = await completeness(connection);
-  const isOfFuture = report.kept !== undefined;
+  const isOfFuture = report.evaluated !== undefined;
   return refusalWords(await unanswerable(connection, report, values, { accounts, now, isOfFuture, budgets }));
 }
 

@@ -111,7 +111,7 @@ test('amounts and series: an hour by the number of its series, and what the numb
       { bucket_start: '2026-09-01 01:00:00', cost: '3', account: 'acc_two', workspace: null, billing_dimension: null },
     ],
   };
-  expect(await answer(given, 'select * from amounts order by series_id')).toEqual([
+  expect(await answer(given, 'select * from hourly_costs order by series_id')).toEqual([
     {
       series_id: '1',
       bucket_start: '2026-09-01 00:00:00',
@@ -217,11 +217,11 @@ describe('accounts: through when the books are complete and settled', () => {
     ['everything is before the books begin', [['2026-08-20', '2026-08-27']], null, null],
     ['less than settleDays are there', [['2026-09-01', '2026-09-02']], '2026-09-02', '2026-09-01'],
     ['all of a window is too young', [['2026-09-01', '2026-09-02', '2026-08-30']], null, null],
-  ])('where %s', async (_, pieces, complete, settled) => {
+  ])('where %s', async (_, chunks, complete, settled) => {
     const [row] = await answer(
       {
         accounts: [{}],
-        covered: pieces.map(([window_start, window_end, claimed_end = window_end]) => ({
+        covered: chunks.map(([window_start, window_end, claimed_end = window_end]) => ({
           window_start,
           window_end,
           claimed_end,
@@ -272,21 +272,24 @@ describe('accounts: through when the books are complete and settled', () => {
 test('proofs: every comparison, passed or not', async () => {
   const rows = await answer(
     {
-      proofs: [{}, { load_number: null, proven: false, ours: '1.5', theirs: '1', difference: '0.5', tolerance: 0.01 }],
+      reconciliation: [
+        {},
+        { load_number: null, proven: false, ours: '1.5', theirs: '1', difference: '0.5', tolerance: 0.01 },
+      ],
     },
-    'select * from proofs order by proven desc',
+    'select * from reconciliation order by proven desc',
   );
   const passed = {
     run_number: '1',
-    reading: 1,
+    attempt: 1,
     load_number: '1',
     account: 'acc_one',
     window_start: '2026-09-01 00:00:00',
     window_end: '2026-09-08 00:00:00',
-    compared: 'rows = the control',
+    check_code: 'rows_match_control',
     measure: 'cost',
     billing_dimension: null,
-    amounts: '1',
+    row_count: '1',
     ours: '1.000000000000',
     theirs: '1.000000000000',
     difference: '0.000000000000',
@@ -411,7 +414,7 @@ test('every public view and every column of it has a comment', async () => {
   const books = await givenBooks({});
   try {
     const views = await books.connection.rows(
-      `select view_name, comment is not null and comment <> '' as told from duckdb_views()
+      `select view_name, comment is not null and comment <> '' as notified from duckdb_views()
       where database_name = 'wh' and schema_name = 'main' order by view_name`,
     );
     expect(views.map((view) => view['view_name'])).toEqual(
@@ -419,21 +422,21 @@ test('every public view and every column of it has a comment', async () => {
         ...[
           'accounts',
           'alerts',
-          'amounts',
+          'hourly_costs',
           'costs',
           'costs_daily',
           'costs_monthly',
           'costs_v1',
           'coverage',
           'messages',
-          'proofs',
+          'reconciliation',
           'restatements',
           'runs',
           'series',
         ],
       ]),
     );
-    expect(views.filter((view) => view['told'] !== true)).toEqual([]);
+    expect(views.filter((view) => view['notified'] !== true)).toEqual([]);
     expect(
       await books.connection.rows(
         `select table_name, column_name from duckdb_columns()

@@ -26,7 +26,7 @@ export function writeAsForeigner(file: string, statements: readonly string[], en
   if (status !== 0 && signal !== 'SIGKILL') throw new Error(stderr.toString());
 }
 
-const deletes = ['delete from ledger.amounts where load_number % 2 = 1'];
+const deletes = ['delete from ledger.hourly_costs where load_number % 2 = 1'];
 
 async function overwrite(file: string, from: number, bytes: number): Promise<void> {
   const handle = await open(file, 'r+');

@@ -27,7 +27,7 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     limit: '4000.000000000000',
     amount: '5000.000000000000',
     completeThrough,
-    lacking: [],
+    gaps: [],
     drivers: [
       driver('sandbox', 'training-lab', 'research', '1203.330000000000'),
       driver('job', '<!channel> & "friends"', 'research', '12.000000000000'),
@@ -55,7 +55,7 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
       {
         start: '2026-10-14T00:00:00Z',
         end: '2026-10-21T00:00:00Z',
-        because: 'rows = the control: ours 12.5, theirs 13 & <more>',
+        reason: 'rows = the control: ours 12.5, theirs 13 & <more>',
       },
     ],
     outOfDate: [{ account: 'acc_main', completeThrough: '2026-10-19T02:00:00Z' }],
@@ -221,7 +221,7 @@ export function messageOf(...entries: readonly AlertEntry[]): OutgoingMessage {
     completeThrough,
     settledThrough: '2026-10-18T02:00:00Z',
     entries,
-    digest: null,
+    summary: null,
     origin: { project: 'acme', host: 'finops-01' },
     mayBeRepeat: false,
     isTest: false,

@@ -176,9 +176,9 @@ async function expectProven(dir: string, truth: readonly string[], story: string
     dir,
     `select coverage.load_number from coverage
     where not exists (
-      select 1 from proofs where proofs.load_number = coverage.load_number
+      select 1 from reconciliation where reconciliation.load_number = coverage.load_number
     ) or exists (
-      select 1 from proofs where proofs.load_number = coverage.load_number and not proven
+      select 1 from reconciliation where reconciliation.load_number = coverage.load_number and not proven
     )`,
   );
   expect(open, story).toEqual([]);

@@ -19,7 +19,7 @@ export interface Given {
   readonly covered?: readonly Readonly<Record<string, Cell>>[];
   /** A restatement with the dimensions of its series. */
   readonly restatements?: readonly Readonly<Record<string, Cell>>[];
-  readonly proofs?: readonly Readonly<Record<string, Cell>>[];
+  readonly reconciliation?: readonly Readonly<Record<string, Cell>>[];
   readonly unproven?: readonly Readonly<Record<string, Cell>>[];
   /** Closes of months. */
   readonly closes?: readonly Readonly<Record<string, Cell>>[];
@@ -66,7 +66,7 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     resource_uuid: 'sbx-1',
     billing_dimension: 'sandbox_compute_runtime_gbs',
   },
-  amounts: { bucket_start: '2026-09-01 00:00:00', cost: '0', usage: '0', load_number: 1 },
+  hourly_costs: { bucket_start: '2026-09-01 00:00:00', cost: '0', usage: '0', load_number: 1 },
   loads: {
     load_number: 1,
     run_number: 1,
@@ -79,7 +79,7 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     requests: 2,
     pages: 2,
     queries: '[]',
-    amounts: 0,
+    row_count: 0,
     restated: 0,
     cost: '0',
     claimed_end: '2026-09-08',
@@ -107,17 +107,17 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     load_number: 2,
     seen_at: '2026-09-09 01:00:00',
   },
-  proofs: {
+  reconciliation: {
     run_number: 1,
     load_number: 1,
     account: 'acc_one',
     window_start: '2026-09-01',
     window_end: '2026-09-08',
-    reading: 1,
-    compared: 'rows = the control',
+    attempt: 1,
+    check_code: 'rows_match_control',
     measure: 'cost',
     billing_dimension: null,
-    amounts: 1,
+    row_count: 1,
     ours: '1',
     theirs: '1',
     difference: '0',
@@ -129,7 +129,7 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     account: 'acc_one',
     window_start: '2026-09-01',
     window_end: '2026-09-08',
-    because: 'rows = the control',
+    reason: 'rows = the control',
     is_young: false,
     run_number: 1,
     seen_at: '2026-09-08 01:00:00',
@@ -140,14 +140,14 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     run_number: 2,
     load_number: 1,
     closed_at: '2026-10-05 02:00:00',
-    amounts: 0,
+    row_count: 0,
     cost: '0',
     corrections: 0,
     correction_cost: '0',
-    digest: '',
+    sha256: '',
     invoiced: null,
     reopened_at: null,
-    reopened_because: null,
+    reopen_reason: null,
   },
   runs: {
     run_number: 1,
@@ -202,7 +202,7 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     token_workspace: null,
     resource_type: 'sandbox',
     outcome: 'read',
-    because: null,
+    reason: null,
     resources: 0,
     opened: 0,
     ended: 0,
@@ -217,7 +217,7 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     severity: 'critical',
     fact: '{}',
     sinks: '["finops"]',
-    is_told: true,
+    is_notified: true,
     run_number: 2,
     raised_at: '2026-09-10 02:00:00',
     ending: null,
@@ -236,7 +236,7 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     message_id: 'm1',
     sink: 'finops',
     kind: 'alerts',
-    digest: null,
+    summary: null,
     message: '{"entries": [{"key": "stale/acc_one", "occurrence": 1}]}',
     run_number: 2,
     queued_at: '2026-09-10 02:00:00',
@@ -249,7 +249,7 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     began_at: '2026-09-10 02:00:01',
     tries: null,
     outcome: null,
-    because: null,
+    reason: null,
     ended_at: null,
   },
   anomalies: {
@@ -263,7 +263,7 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     first_day: '2026-09-07',
     seen_day: '2026-09-07',
     last_day: '2026-09-07',
-    told_day: '2026-09-07',
+    notified_day: '2026-09-07',
     state: 'open',
     ended_day: null,
     cost: '30',
@@ -273,7 +273,7 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     impact: '20',
     price_ratio: null,
     severity: 'warning',
-    is_told: true,
+    is_notified: true,
     detail:
       '{"impacts": [20], "firstHour": "2026-09-07T05:00:00Z", "moved": "usage", "priceEffect": "1.5", "volumeEffect": "18.5", "drivers": [{"resourceName": "box", "resourceUuid": null, "cost": "30", "expected": "10", "part": 100}]}',
     run_number: 2,
@@ -364,14 +364,14 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
 
   for (const row of given.costs ?? []) {
     const { account: _, ...amount } = await seriesOf(row); // the series tells it
-    await insert('amounts', amount);
+    await insert('hourly_costs', amount);
   }
   for (const row of given.restatements ?? []) await insert('restatements', await seriesOf(row));
   for (const table of [
     'accounts',
     'loads',
     'covered',
-    'proofs',
+    'reconciliation',
     'unproven',
     'closes',
     'runs',

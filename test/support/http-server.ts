@@ -106,11 +106,11 @@ export const reset: Reply = (response) => {
 export function dripping(body: unknown, pauseMs: number): Reply {
   return (response) => {
     const text = JSON.stringify(body);
-    const pieces = [text.slice(0, 5), text.slice(5, 9), text.slice(9)];
+    const chunks = [text.slice(0, 5), text.slice(5, 9), text.slice(9)];
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': text.length });
     const timer = setInterval(() => {
-      response.write(pieces.shift() ?? '');
-      if (pieces.length > 0) return;
+      response.write(chunks.shift() ?? '');
+      if (chunks.length > 0) return;
       clearInterval(timer);
       response.end();
     }, pauseMs);

@@ -119,13 +119,13 @@ async function expectTruth(dir: string, facts: readonly Fact[], now: number, sto
   const [held] = await askSnapshot(
     dir,
     `select
-      (select count(*) - count(distinct (series_id, bucket_start)) from ledger.amounts) as repeated,
+      (select count(*) - count(distinct (series_id, bucket_start)) from ledger.hourly_costs) as repeated,
       (
         select count(*) from coverage as a join coverage as b
         on a.window_start < b.window_start and a.window_end > b.window_start
       ) as overlapping,
       (select sum(date_diff('hour', window_start, window_end)) from coverage) as hours,
-      (select count(*) from proofs where load_number is not null and not proven) as unproven,
+      (select count(*) from reconciliation where load_number is not null and not proven) as unproven,
       (select count(*) from runs where ended_at is null and outcome <> 'interrupted') as unended`,
   );
   const hours = Math.floor(now / hourMs) - firstDay / hourMs;

@@ -58,8 +58,8 @@ export function startCli(
   children.push(child);
   const out: Buffer[] = [];
   const err: Buffer[] = [];
-  child.stdout?.on('data', (piece: Buffer) => out.push(piece));
-  child.stderr?.on('data', (piece: Buffer) => err.push(piece));
+  child.stdout?.on('data', (chunk: Buffer) => out.push(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => err.push(chunk));
   const ended = once(child, 'close').then(
     (): Ended => ({
       exitCode: child.exitCode ?? 128 + constants.signals[child.signalCode ?? 'SIGTERM'],
@@ -86,8 +86,8 @@ export interface IngestedAccount {
   restated: number;
   requests: { new: number; settle: number; verify: number; repair: number };
   retries: number;
-  unproven: { start: string; end: string; because: string }[];
-  postponed: { start: string; end: string; because: string }[];
+  unproven: { start: string; end: string; reason: string }[];
+  postponed: { start: string; end: string; reason: string }[];
   errors: string[];
   inventory: {
     requests: number;
@@ -98,7 +98,7 @@ export interface IngestedAccount {
       workspace: string | null;
       resourceType: string;
       outcome: string;
-      because: string | null;
+      reason: string | null;
       resources: number;
       opened: number;
       ended: number;

@@ -1,6 +1,6 @@
 import { orderedQuery, type Report, readReports } from '../../src/reports/catalogue.ts';
 import { completenessOf } from '../../src/reports/completeness.ts';
-import { boundParameters, readParameters, settleParameters } from '../../src/reports/parameters.ts';
+import { readParameters, settleParameters, sqlParameters } from '../../src/reports/parameters.ts';
 import { shape } from '../../src/reports/shape.ts';
 import type { Connection, SqlParameters } from '../../src/warehouse/connection.ts';
 import { type Given, givenBooks } from './given-books.ts';
@@ -26,7 +26,7 @@ export async function bind(
   const texts = Object.entries(given).map(([name, text]) => ({ name, text, what: `--param ${name}` }));
   const read = await readParameters(report, texts, { now, dir: '/', problem: (text) => problems.push(text) });
   if (problems.length > 0) throw new Error(problems.join('\n'));
-  return boundParameters(settleParameters(read, await completenessOf(connection)));
+  return sqlParameters(settleParameters(read, await completenessOf(connection)));
 }
 
 /** The rows of a built-in report over given books, in its order; decimals and dates as text. */

@@ -59,10 +59,10 @@ afterAll(async () => {
 export async function startSink(...replies: readonly SinkReply[]): Promise<SinkServer> {
   const told: Told[] = [];
   const server = createServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on('data', (piece: Buffer) => pieces.push(piece));
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const text = Buffer.concat(pieces).toString();
+      const text = Buffer.concat(chunks).toString();
       const message: Told = {
         path: request.url ?? '',
         headers: request.headers,

@@ -110,8 +110,8 @@ export async function startSmtp({ implicitTls = false } = {}): Promise<SmtpServe
         socket.end();
       } else say('502 what?');
     }
-    socket.on('data', (piece) => {
-      rest += piece.toString();
+    socket.on('data', (chunk) => {
+      rest += chunk.toString();
       for (;;) {
         const end = rest.indexOf(isData ? '\r\n.\r\n' : '\r\n');
         if (end === -1) return;

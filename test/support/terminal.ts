@@ -50,15 +50,15 @@ export async function runOnTerminal(
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', TZ: 'America/St_Johns' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const pieces: Buffer[] = [];
-  child.stdout.on('data', (piece: Buffer) => pieces.push(piece));
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
   let terminal = '';
-  child.stderr.setEncoding('utf8').on('data', (piece: string) => {
-    terminal += piece;
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    terminal += chunk;
     seen(terminal);
   });
   await once(child, 'close');
-  return { ...(JSON.parse(Buffer.concat(pieces).toString()) as Omit<OnTerminal, 'terminal'>), terminal };
+  return { ...(JSON.parse(Buffer.concat(chunks).toString()) as Omit<OnTerminal, 'terminal'>), terminal };
 }
 
 /** A Python program that runs the rest of its arguments on a terminal of so many columns, and prints what that shows. */
@@ -90,8 +90,8 @@ export async function lookOnTerminal(
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let bytes = '';
-  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
-    bytes += piece;
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    bytes += chunk;
     seen(bytes, child.pid ?? 0);
   });
   const [exitCode] = await once(child, 'close');

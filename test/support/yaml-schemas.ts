@@ -186,7 +186,7 @@ function budgetsSchema(): Schema {
       period: choice(periodKinds, 'weeks begin on Monday'),
       timeZone: text('whose clocks tell where a period begins'),
       amount: usd,
-      amounts: named(usd, 'amounts of single periods: 2026-12-24, 2026-W52, 2026-12, 2026-Q4, 2026'),
+      limits: named(usd, 'amounts of single periods: 2026-12-24, 2026-W52, 2026-12, 2026-Q4, 2026'),
       parent: text('the budget that this one is a part of'),
       thresholds: listOf(threshold, '100% spent (critical) and 100% forecast (warning), without any'),
       notify: sinks,

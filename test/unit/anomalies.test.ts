@@ -216,12 +216,18 @@ describe('the words of an anomaly', () => {
 describe('what is told of an anomaly', () => {
   const row = {
     ...{ anomaly_key: 'k', account: 'a', workspace: null, resource_type: null, billing_dimension: null, kind: 'spike' },
-    ...{ is_up: true, first_day: '2026-10-20', seen_day: '2026-10-20', last_day: '2026-10-20', told_day: '2026-10-20' },
+    ...{
+      is_up: true,
+      first_day: '2026-10-20',
+      seen_day: '2026-10-20',
+      last_day: '2026-10-20',
+      notified_day: '2026-10-20',
+    },
     ...{ cost: '30', expected: '10', expected_low: '8', expected_high: '12', impact: '20', price_ratio: null },
     ...{
       ended_day: null,
       severity: 'info',
-      is_told: true,
+      is_notified: true,
       detail: '{"impacts":[20],"drivers":[]}',
       state: 'open' as const,
     },
@@ -302,7 +308,7 @@ describe('what is told of an anomaly', () => {
       const day = Date.parse('2026-10-23T02:15:00Z');
       const before = { ...example, key: 'k', revision: undefined };
       const alert = {
-        ...{ key: 'k', occurrence: 1, isOpen: true, isTold: true, fact: JSON.stringify(before), sinks: ['hook'] },
+        ...{ key: 'k', occurrence: 1, isOpen: true, isNotified: true, fact: JSON.stringify(before), sinks: ['hook'] },
         ...{ raisedAt: 0, acknowledgedUntil: day + 1 },
       };
       const fact = { ...before, revision: '2026-10-22' };
@@ -321,7 +327,10 @@ describe('what is told of an anomaly', () => {
   });
 
   test('is nothing where nobody is to be told', () => {
-    const facts = anomalyFacts([{ ...row, is_told: false }], new Map(), { notify: [], completeThroughOf: () => null });
+    const facts = anomalyFacts([{ ...row, is_notified: false }], new Map(), {
+      notify: [],
+      completeThroughOf: () => null,
+    });
     expect(facts satisfies readonly AlertFact[]).toEqual([]);
   });
 });
@@ -336,8 +345,8 @@ describe('a scope', () => {
       { from: firstDay, to: firstDay + costs.length - 1 },
       { ...options, isQuiet: (day) => isQuiet(day - firstDay) },
     );
-    return episodes.map(({ kind, isUp, firstDay: first, toldDay, state }) => {
-      const told = toldDay === undefined ? 'told never' : `told ${toldDay - firstDay}`;
+    return episodes.map(({ kind, isUp, firstDay: first, notifiedDay, state }) => {
+      const told = notifiedDay === undefined ? 'told never' : `told ${notifiedDay - firstDay}`;
       return `${kind} ${isUp ? 'up' : 'down'} ${first - firstDay}, ${told}, ${state}`;
     });
   }
@@ -382,7 +391,7 @@ describe('a scope', () => {
     const costs = [...many(30, 100), ...many(5, 0)];
     const series = { firstDay, costs, usages: costs };
     const [drop] = follow(series, [], { from: firstDay, to: firstDay + 34 }, { ...options, isLate: true });
-    expect(drop).toMatchObject({ kind: 'drop', firstDay: firstDay + 30, toldDay: firstDay + 32 });
+    expect(drop).toMatchObject({ kind: 'drop', firstDay: firstDay + 30, notifiedDay: firstDay + 32 });
   });
   test('that costs on working days alone is usual on a weekend without a cost', () => {
     expect(days(Array.from({ length: 70 }, (_, day) => (day % 7 >= 5 ? 0 : 100)))).toEqual([]);

@@ -51,7 +51,7 @@ budgets:
     period: quarterly
     timeZone: Europe/Berlin
     amount: 5000.25 USD
-    amounts: { 2026-Q4: 9000 USD }
+    limits: { 2026-Q4: 9000 USD }
     thresholds:
       - { at: 80% }
       - { at: 82.50%, severity: info }
@@ -83,7 +83,7 @@ budgets:
         period: 'quarterly',
         timeZone: 'Europe/Berlin',
         amount: (500025n * usd) / 100n,
-        amounts: new Map([['2026-Q4', 9000n * usd]]),
+        limits: new Map([['2026-Q4', 9000n * usd]]),
         parent: undefined,
         thresholds: [
           { of: 'spent', code: '80%', at: { percent: 800_000n }, severity: 'warning', notify: ['finops'] },
@@ -112,7 +112,7 @@ budgets:
         period: 'quarterly',
         timeZone: 'Europe/Berlin',
         amount: 1n,
-        amounts: new Map(),
+        limits: new Map(),
         parent: 'everything',
         thresholds: withoutAny,
       },
@@ -123,7 +123,7 @@ budgets:
         period: 'daily',
         timeZone: 'UTC',
         amount: 5n * usd,
-        amounts: new Map(),
+        limits: new Map(),
         parent: undefined,
         thresholds: withoutAny,
       },
@@ -145,7 +145,7 @@ budgets:
     workspace: research
     period: weekly
     amount: 5,000 USD
-    amounts: { 2026-10: 10 USD }
+    limits: { 2026-10: 10 USD }
     timeZone: Asia/Kolkata
     scope: { resorce_type: sandbox, workspace: "re*", team: search }
     thresholds:
@@ -168,7 +168,7 @@ budgets:
         '7:5: found no name, expected a name such as name: everything; write it',
         '8:5: unknown key "workspace"; it belongs to scope; move it there',
         '10:13: amount: found "5,000 USD", expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without signs between the digits',
-        '11:25: found "2026-10" as a period, expected a week such as 2026-W40',
+        '11:24: found "2026-10" as a period, expected a week such as 2026-W40',
         '12:15: timeZone: the 2026-W45 of Asia/Kolkata begins 2026-11-01T18:30:00Z, which is no whole hour of UTC, and the books count in hours: expected a time zone whose clocks differ from UTC by whole hours; choose another, such as UTC',
         '13:14: unknown key "resorce_type"; did you mean resource_type? rename or remove it',
         '13:48: workspace: found "re*", expected a name without *, which only resource_name understands; list the names',
@@ -282,17 +282,17 @@ describe('parent and child', () => {
   });
 
   test('children may have as much together as their parent, and no more, in every period that one of them names', () => {
-    const family = (amounts: string) =>
+    const family = (limits: string) =>
       [
-        budget('all', '10 USD', 'amounts: { 2026-12: 12 USD }'),
-        budget('a', '6 USD', 'parent: all', `amounts: { ${amounts} }`),
+        budget('all', '10 USD', 'limits: { 2026-12: 12 USD }'),
+        budget('a', '6 USD', 'parent: all', `limits: { ${limits} }`),
         budget('b', '4 USD', 'parent: all'),
       ].join('\n');
     expect(problems(`budgets:\n${family('2026-12: 8 USD, 2026-01: 5 USD')}`)).toBe('none');
     expect(problems(`budgets:\n${family('2026-12: 8.01 USD, 2026-01: 6.01 USD')}`)).toBe(
       [
         '4:13: amount: found 10 USD in 2026-01, expected at least 10.01 USD, which its children have together (a, b); raise it, or lower theirs',
-        '5:25: 2026-12: found 12 USD in 2026-12, expected at least 12.01 USD, which its children have together (a, b); raise it, or lower theirs',
+        '5:24: 2026-12: found 12 USD in 2026-12, expected at least 12.01 USD, which its children have together (a, b); raise it, or lower theirs',
       ].join('\n'),
     );
   });
@@ -336,7 +336,7 @@ describe('evaluateBudgets', () => {
   );
 
   function states(spent: bigint | undefined): string[] {
-    const spend = { budget: 'some', period: november, spent, completeThrough: undefined, lacking: [], drivers: [] };
+    const spend = { budget: 'some', period: november, spent, completeThrough: undefined, gaps: [], drivers: [] };
     return evaluateBudgets([some], [spend]).map(({ threshold, state }) => `${threshold} ${state}`);
   }
 
@@ -357,7 +357,7 @@ describe('evaluateBudgets', () => {
     const completeThrough = now - (now % 3_600_000);
     const driver = { account: 'acc/one', workspace: null, resourceType: 'agent', resourceName: 'one', cost: '0.5' };
     const drivers = [driver];
-    const spend = { budget: 'some', period: november, spent: usd, completeThrough, lacking: ['a sentence'], drivers };
+    const spend = { budget: 'some', period: november, spent: usd, completeThrough, gaps: ['a sentence'], drivers };
     expect(evaluateBudgets([some], [spend])[0]).toEqual({
       key: 'budget/acc%2Fone/some/2026-11/33.3333%',
       kind: 'budget',
@@ -374,7 +374,7 @@ describe('evaluateBudgets', () => {
       limit: '0.999999000000',
       amount: '3.000000000000',
       completeThrough: '2026-11-05T10:00:00Z',
-      lacking: ['a sentence'],
+      gaps: ['a sentence'],
       drivers: [driver],
     });
     expect(evaluateBudgets([{ ...some, scope: {} }], [spend]).map(({ key, account }) => [key, account])).toEqual([
@@ -384,7 +384,7 @@ describe('evaluateBudgets', () => {
   });
 
   test('a period that has an amount of its own is measured by it', () => {
-    const more = only(budget('some', '3 USD', 'amounts: { 2026-11: 30 USD }'));
+    const more = only(budget('some', '3 USD', 'limits: { 2026-11: 30 USD }'));
     const december = calendarOf('monthly').periodAt(november.end);
     expect(stateOf(more, november, 3n * usd)).toBe('OK');
     expect(stateOf(more, december, 3n * usd)).toBe('EXCEEDED');
@@ -432,7 +432,7 @@ describe('a threshold of what is forecast', () => {
     through?: number;
   };
   function facts(of: Budget, { through = completeThrough, ...known }: Known, open: string[] = []) {
-    const spend = { budget: 'some', period: november, completeThrough: through, lacking: [], drivers: [] };
+    const spend = { budget: 'some', period: november, completeThrough: through, gaps: [], drivers: [] };
     return evaluateBudgets([of], [{ ...spend, spent: 10n * usd, ...known }], new Set(open));
   }
   function states(...args: Parameters<typeof facts>): string[] {

@@ -38,7 +38,7 @@ function unproven(...months: readonly string[]): DataState['accounts'] {
   const windows = months.map((month) => ({
     start: `${month}-01T00:00:00Z`,
     end: `${month}-02T00:00:00Z`,
-    because: 'x',
+    reason: 'x',
   }));
   return [{ ...account, unproven: windows }];
 }
@@ -52,13 +52,13 @@ function reportedIn(nights: readonly Partial<DataState>[]): string[][] {
     const { raised, ended, entries } = transitionsOf(known, facts, { now, everybody: ['chat'] });
     const over = new Set(ended.map(({ key }) => key));
     known = known.map((alert) => (over.has(alert.key) ? { ...alert, isOpen: false } : alert));
-    for (const { key, occurrence, fact, sinks, isTold } of raised) {
+    for (const { key, occurrence, fact, sinks, isNotified } of raised) {
       known = known.filter((alert) => alert.key !== key);
       known.push({
         key,
         occurrence,
         isOpen: true,
-        isTold,
+        isNotified,
         raisedAt: now,
         fact,
         sinks: [...sinks],

@@ -242,14 +242,14 @@ describe('what passes is tried again', () => {
   });
 
   test('a plain body that goes on and on is refused at once', async () => {
-    const piece = Buffer.alloc(1024 * 1024, ' ');
+    const chunk = Buffer.alloc(1024 * 1024, ' ');
     let sent = 0;
     const server = await startServer((response) => {
       response.writeHead(200);
       const write = () => {
         while (!response.destroyed && sent < 500) {
           sent += 1;
-          if (!response.write(piece)) break;
+          if (!response.write(chunk)) break;
         }
       };
       response.on('drain', write);
@@ -322,11 +322,11 @@ describe('what passes is tried again', () => {
   test.each([
     ['headers that drip for ever', 'HTTP/1.1 200 OK\r\nx-slow: ', 'a'],
     ['hints that announce an answer for ever', '', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'],
-  ])('%s are given up after three attempts', async (_, head, piece) => {
+  ])('%s are given up after three attempts', async (_, head, chunk) => {
     const server = await startServer((response) => {
       const { socket } = response.req;
       socket.write(head);
-      const timer = setInterval(() => socket.write(piece), 10);
+      const timer = setInterval(() => socket.write(chunk), 10);
       socket.on('close', () => clearInterval(timer));
     });
     const error = await rejection(ask(testClient(server.url, { settings: { attemptTimeoutMs: 150 } })));

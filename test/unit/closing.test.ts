@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type CloseQuestion, closeObstacles } from '../../src/closing/close.ts';
-import { momentAmong } from '../../src/reports/as-of.ts';
+import { resolveAsOfAmong } from '../../src/reports/as-of.ts';
 import { dayMs, parseInstant, parseMonth } from '../../src/time.ts';
 import type { ClosedMonth } from '../../src/warehouse/closes.ts';
 
@@ -88,7 +88,7 @@ describe('closeObstacles(question)', () => {
     ],
     [
       'has hours of it unproven',
-      { unproven: [{ window: { start: at('2026-09-30'), end: at('2026-10-03') }, because: 'rows', isYoung: true }] },
+      { unproven: [{ window: { start: at('2026-09-30'), end: at('2026-10-03') }, reason: 'rows', isYoung: true }] },
       '2026-09-30T00:00:00Z/2026-10-03T00:00:00Z is unproven (rows); run "costbook ingest", which asks again',
     ],
     [
@@ -100,7 +100,7 @@ describe('closeObstacles(question)', () => {
       'has a total of it that contradicts its hours, which is told once',
       {
         isTotalDue: true,
-        unproven: [{ window: parseMonth('2026-09', 'month'), because: 'theirs 39.0', isYoung: false }],
+        unproven: [{ window: parseMonth('2026-09', 'month'), reason: 'theirs 39.0', isYoung: false }],
       },
       '2026-09-01T00:00:00Z/2026-10-01T00:00:00Z is unproven (theirs 39.0)',
     ],
@@ -118,7 +118,7 @@ describe('closeObstacles(question)', () => {
     ['is configured no longer', { isConfigured: false, completeness: undefined, isTotalDue: true }],
     [
       'has hours beside it unproven',
-      { unproven: [{ window: { start: at('2026-10'), end: at('2026-10') + dayMs }, because: 'rows', isYoung: false }] },
+      { unproven: [{ window: { start: at('2026-10'), end: at('2026-10') + dayMs }, reason: 'rows', isYoung: false }] },
     ],
   ])('an account does not that %s', (_, different) => {
     expect(closeObstacles({ ...question, accounts: [{ ...sound, ...different }] })).toEqual([]);
@@ -146,20 +146,22 @@ describe('momentAmong(closed, asked, periods)', () => {
   const months = (...names: string[]) => names.map((name) => parseMonth(name, 'month'));
 
   test('a report of a closed month answers as of its close, of several as of the last of them', () => {
-    expect(momentAmong([july, august], undefined, months('2026-07'))).toBe(july.closedAt);
-    expect(momentAmong([july, august], undefined, months('2026-08', '2026-07'))).toBe(august.closedAt);
-    expect(momentAmong([july], undefined, [{ start: at('2026-07-01'), end: at('2026-08-01') }])).toBe(july.closedAt);
+    expect(resolveAsOfAmong([july, august], undefined, months('2026-07'))).toBe(july.closedAt);
+    expect(resolveAsOfAmong([july, august], undefined, months('2026-08', '2026-07'))).toBe(august.closedAt);
+    expect(resolveAsOfAmong([july], undefined, [{ start: at('2026-07-01'), end: at('2026-08-01') }])).toBe(
+      july.closedAt,
+    );
   });
 
   test('every other one answers as of now', () => {
-    expect(momentAmong([july, august], undefined, months('2026-09'))).toBeUndefined();
-    expect(momentAmong([july, august], undefined, months('2026-09', '2026-08'))).toBeUndefined();
-    expect(momentAmong([july], undefined, [{ start: at('2026-07-01'), end: at('2026-07-15') }])).toBeUndefined();
-    expect(momentAmong([july], undefined, [])).toBeUndefined();
+    expect(resolveAsOfAmong([july, august], undefined, months('2026-09'))).toBeUndefined();
+    expect(resolveAsOfAmong([july, august], undefined, months('2026-09', '2026-08'))).toBeUndefined();
+    expect(resolveAsOfAmong([july], undefined, [{ start: at('2026-07-01'), end: at('2026-07-15') }])).toBeUndefined();
+    expect(resolveAsOfAmong([july], undefined, [])).toBeUndefined();
   });
 
   test('what is asked for decides, also the present of a closed month', () => {
-    expect(momentAmong([july], at('2026-08-01'), months('2026-07'))).toBe(at('2026-08-01'));
-    expect(momentAmong([july], 'now', months('2026-07'))).toBeUndefined();
+    expect(resolveAsOfAmong([july], at('2026-08-01'), months('2026-07'))).toBe(at('2026-08-01'));
+    expect(resolveAsOfAmong([july], 'now', months('2026-07'))).toBeUndefined();
   });
 });

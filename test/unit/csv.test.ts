@@ -1,18 +1,18 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import { csvPieces } from '../../src/reports/formats/csv.ts';
+import { csvChunks } from '../../src/reports/formats/csv.ts';
 import fc from '../support/fast-check.ts';
 
 type Cell = string | null;
 
 /** An answer of text columns, in pieces of two rows. */
 async function csvOf(names: readonly string[], rows: readonly (readonly Cell[])[], raw = true): Promise<string> {
-  async function* pieces(): AsyncGenerator<readonly (readonly Cell[])[]> {
+  async function* chunks(): AsyncGenerator<readonly (readonly Cell[])[]> {
     for (let from = 0; from < rows.length; from += 2) yield rows.slice(from, from + 2);
   }
   const columns = names.map((name) => ({ name, type: 'VARCHAR' }));
   let text = '';
-  for await (const piece of csvPieces({ columns, pieces: pieces() }, { raw })) text += piece;
+  for await (const chunk of csvChunks({ columns, chunks: chunks() }, { raw })) text += chunk;
   return text;
 }
 
@@ -123,12 +123,12 @@ describe('csvPieces(result, { raw })', () => {
     });
 
     test('is nothing but text: a negative number stays a number', async () => {
-      async function* pieces(): AsyncGenerator<readonly (readonly number[])[]> {
+      async function* chunks(): AsyncGenerator<readonly (readonly number[])[]> {
         yield [[-1.5]];
       }
       let text = '';
       const columns = [{ name: 'cost', type: 'DECIMAL(38,12)' }];
-      for await (const piece of csvPieces({ columns, pieces: pieces() }, { raw: false })) text += piece;
+      for await (const chunk of csvChunks({ columns, chunks: chunks() }, { raw: false })) text += chunk;
       expect(text).toBe('cost\r\n-1.5\r\n');
     });
 

@@ -258,7 +258,7 @@ describe('fields that the interface does not list', () => {
   });
 });
 
-describe('amounts', () => {
+describe('hourly_costs', () => {
   const costs = [
     ['0.1', 100_000_000_000n],
     ['0.3', 300_000_000_000n],

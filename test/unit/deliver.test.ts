@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { retryDelayMs } from '../../src/alerts/deliver.ts';
 
-const failed = { outcome: 'unknown', because: 'answered 503', isPassing: true } as const;
+const failed = { outcome: 'unknown', reason: 'answered 503', isPassing: true } as const;
 
 describe('retryDelayMs(attempt, tries, random)', () => {
   test('grows from try to try, and differs between programs that failed together', () => {

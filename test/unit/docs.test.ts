@@ -87,7 +87,7 @@ describe('docs', () => {
     expect(broken).toEqual([]);
   });
 
-  test.each(pages.filter(({ path }) => !/^(README|docs\/README)\.md$/.test(path)).map(({ path }) => path))(
+  test.each(pages.filter(({ path }) => !/^(README|docs\/(README|glossary))\.md$/.test(path)).map(({ path }) => path))(
     '%s opens with an example',
     (path) => {
       expect(readPage(path).text).toMatch(/^# .+\n\n(?:<!--.*-->\n\n)?```(?:sh|yaml|sql)/);

@@ -1,7 +1,7 @@
 import { DuckDBDateValue, DuckDBDecimalValue, DuckDBTimestampValue } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import { excelPieces } from '../../src/reports/formats/excel.ts';
+import { excelChunks } from '../../src/reports/formats/excel.ts';
 import type { SqlCell } from '../../src/warehouse/values.ts';
 import fc from '../support/fast-check.ts';
 
@@ -14,13 +14,13 @@ async function excelOf(
   rows: readonly (readonly SqlCell[])[],
   totals: readonly string[] = [],
 ): Promise<string> {
-  async function* pieces(): AsyncGenerator<readonly (readonly SqlCell[])[]> {
+  async function* chunks(): AsyncGenerator<readonly (readonly SqlCell[])[]> {
     for (let from = 0; from < rows.length; from += 2) yield rows.slice(from, from + 2);
   }
   const meters = new Map([['sandbox_compute_runtime_gbs', 'Sandbox Compute Runtime']]);
   let text = '';
-  const result = { columns: columns.map(([name, type]) => ({ name, type })), pieces: pieces() };
-  for await (const piece of excelPieces(result, { totals }, meters)) text += piece;
+  const result = { columns: columns.map(([name, type]) => ({ name, type })), chunks: chunks() };
+  for await (const chunk of excelChunks(result, { totals }, meters)) text += chunk;
   return text;
 }
 

@@ -51,9 +51,9 @@ async function filesWithHashes(): Promise<string[]> {
 /** What a statement answers, or the error that refuses it. */
 async function ask({ connection }: Books, sql: string): Promise<string | Error> {
   try {
-    const { pieces } = await connection.query(sql);
+    const { chunks } = await connection.query(sql);
     const told: string[] = [];
-    for await (const rows of pieces) told.push(rows.map(String).join('\n'));
+    for await (const rows of chunks) told.push(rows.map(String).join('\n'));
     return told.join('\n');
   } catch (error) {
     return error as Error;
@@ -103,9 +103,9 @@ test.each([
   const books = await openBooks(dir, { lockedDown: true, asOf });
   try {
     const pivot = `pivot (values ('a', 1), ('b', 2), ('a', 3)) as t(k, v) on k using sum(v); -- by name`;
-    const { columns, pieces } = await books.connection.query(pivot);
+    const { columns, chunks } = await books.connection.query(pivot);
     const rows: string[] = [];
-    for await (const piece of pieces) rows.push(...piece.map(String));
+    for await (const chunk of chunks) rows.push(...chunk.map(String));
     expect({ columns: columns.map(({ name }) => name), rows }).toEqual({ columns: ['a', 'b'], rows: ['4,2'] });
     await expect(books.connection.query('pivot costs on nowhere using sum(cost)')).rejects.toThrow(
       /^Binder Error.*nowhere/,

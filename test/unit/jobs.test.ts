@@ -47,7 +47,7 @@ steps:
   - check
   - close: { month: last }
   - report: { name: focus, month: last-complete, format: [csv, parquet], focusVersion: "1.4", param: { workspace: north, n: 007 } }
-  - digest: { period: monthly, sink: [finops, mail] }
+  - summarize: { period: monthly, sink: [finops, mail] }
   - alert
 `);
     expect({ ...job, timetable: undefined, zone: job.zone.name }).toEqual({
@@ -73,7 +73,7 @@ steps:
       'check',
       'close last',
       'report focus --month last-complete --param workspace=north --param n=007 --format csv,parquet --focus-version 1.4',
-      'digest --period monthly --sink finops,mail',
+      'summarize --period monthly --sink finops,mail',
       'alert',
     ]);
     expect(kept).toContain('https://hc.example.com/ping/5f2b9c77aa01/fail');
@@ -99,14 +99,14 @@ enabled: yes
 fail: x
 steps:
   - ingset
-  - ingest: { form: -1d, acceptSight: true, from: yesterday }
+  - ingest: { form: -1d, acceptReducedAccess: true, from: yesterday }
   - report
   - report: { month: 2026-10, format: [csv, xlsx], parquetDecimals: rough }
   - check: { list: true }
   - close: { month: next }
-  - { alert, digest }
+  - { alert, summarize }
   - 5
-  - digest: { period: daily, from: -1d }
+  - summarize: { period: daily, from: -1d }
 ping: { begin: "\${HOOK}" }
 `),
     ).toMatchInlineSnapshot(`
@@ -117,9 +117,9 @@ ping: { begin: "\${HOOK}" }
       4:10: catchUp: found "twice", expected once or skip
       5:10: enabled: found "yes", expected true or false
       6:1: unknown key "fail"; it belongs to ping; move it there
-      8:5: steps: found "ingset", expected one of ingest, check, close, report, digest or alert, or one with its options such as report: { name: focus }; did you mean ingest?
+      8:5: steps: found "ingset", expected one of ingest, check, close, report, summarize or alert, or one with its options such as report: { name: focus }; did you mean ingest?
       9:15: unknown key "form"; did you mean from? rename or remove it
-      9:26: unknown key "acceptSight"; expected one of from, to or refetch
+      9:26: unknown key "acceptReducedAccess"; expected one of from, to or refetch
       9:51: from: found "yesterday", expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)
       10:5: steps: found report without name, expected report: { name: … }; write it so
       11:13: report: found no name, expected one in each step report; write it
@@ -128,7 +128,7 @@ ping: { begin: "\${HOOK}" }
       12:12: check: found something after check:, expected the name alone, as check has no options; write - check
       13:21: month: found "next", expected last, or a month such as 2026-09
       14:7: alert: found nothing after alert:, expected the name alone, as alert has no options; write - alert
-      14:14: digest: found digest in one step with alert, expected a step each; begin it with -
+      14:14: summarize: found summarize in one step with alert, expected a step each; begin it with -
       15:5: steps: found a number, expected a text; put it in quotes
       16:23: period: found "daily", expected weekly or monthly
       16:30: unknown key "from"; it belongs to the step ingest; move it there
@@ -276,7 +276,7 @@ describe('jobs', () => {
     const dir = await newProject();
     await mkdir(join(dir, 'jobs'));
     await writeFile(join(dir, 'jobs', 'nightly.yaml'), 'schedule: "0 4 * * *"\nsteps: [ingest]\n');
-    await writeFile(join(dir, 'jobs', 'weekly.yaml'), 'schedule: "0 6 * * MON"\nsteps: [digest]\n');
+    await writeFile(join(dir, 'jobs', 'weekly.yaml'), 'schedule: "0 6 * * MON"\nsteps: [summarize]\n');
     await writeFile(join(dir, 'jobs', 'budgets.yaml'), 'budgets: 5\n');
     await writeFile(join(dir, 'jobs', 'allocation.yaml'), 'rules: 5\n');
     expect(jobNames(dir)).toEqual(['hourly_watch', 'month_close', 'nightly', 'weekly']);

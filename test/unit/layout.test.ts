@@ -4,7 +4,7 @@ import { exportPlace, hiveEncode, segment } from '../../src/reports/layout.ts';
 import { NoManifestError, parseManifest } from '../../src/reports/manifest.ts';
 import { isDataName, latestName } from '../../src/reports/publish.ts';
 
-const month = { name: 'month', said: '2026-10', isDefault: false, hasDefault: true };
+const month = { name: 'month', display: '2026-10', isDefault: false, hasDefault: true };
 
 describe('the folder of an export', () => {
   function folder(...args: Parameters<typeof exportPlace>): string {
@@ -17,7 +17,7 @@ describe('the folder of an export', () => {
   });
 
   test('has in front what was asked otherwise than by default, so that below the report nothing is told twice', () => {
-    const workspace = { name: 'workspace', said: 'a/b', isDefault: false, hasDefault: true };
+    const workspace = { name: 'workspace', display: 'a/b', isDefault: false, hasDefault: true };
     const asOf = Date.parse('2026-11-03T01:02:03.004Z');
     expect(folder('/x', 'focus', [month, workspace], asOf)).toBe(
       join('/x', 'as-of=2026-11-03T010203.004Z', 'workspace=a%2Fb', 'focus', 'BILLING_PERIOD=2026-10'),
@@ -27,7 +27,7 @@ describe('the folder of an export', () => {
   });
 
   test('is below the report for a value that has no default', () => {
-    const metric = { name: 'metric', said: 'in/orders.csv', isDefault: false, hasDefault: false };
+    const metric = { name: 'metric', display: 'in/orders.csv', isDefault: false, hasDefault: false };
     expect(folder('/x', 'unit_economics', [month, metric])).toBe(
       join('/x', 'unit_economics', 'metric=in%2Forders.csv', 'BILLING_PERIOD=2026-10'),
     );

@@ -33,17 +33,17 @@ describe('jsonLog(place)', () => {
 
   test('no field can pass for the time, the level, the run or the event', () => {
     const { said, json } = logs(12);
-    json.warn('told', { level: 'info', run: 1, event: 'nothing', at: 'never', other: 'stays' });
+    json.warn('notified', { level: 'info', run: 1, event: 'nothing', at: 'never', other: 'stays' });
     expect(said.map((line) => JSON.parse(line))).toEqual([
-      { at: '2026-09-13T02:15:00Z', level: 'warn', run: 12, event: 'told', other: 'stays' },
+      { at: '2026-09-13T02:15:00Z', level: 'warn', run: 12, event: 'notified', other: 'stays' },
     ]);
   });
 
   test('what has several lines is one line', () => {
     const { said, json } = logs();
-    json.info('one\ntwo', { because: 'three\r\nfour\u2028five' });
+    json.info('one\ntwo', { reason: 'three\r\nfour\u2028five' });
     expect(said.join('')).not.toMatch(/[\r\n\u2028]/);
-    expect(JSON.parse(said.join(''))).toMatchObject({ because: 'three\r\nfour\u2028five' });
+    expect(JSON.parse(said.join(''))).toMatchObject({ reason: 'three\r\nfour\u2028five' });
   });
 
   test('words are events of their own: errors, warnings, and what is neither', () => {
@@ -82,7 +82,7 @@ describe('humanLog(place)', () => {
 
   test('text from outside can neither begin another line nor move the cursor', () => {
     const { said, human } = logs();
-    human.info('refused', { because: 'first\nsecond\r\u001b[2Kforged\u2028line' });
-    expect(said).toEqual(['refused · because first second \uFFFD[2Kforged line']);
+    human.info('refused', { reason: 'first\nsecond\r\u001b[2Kforged\u2028line' });
+    expect(said).toEqual(['refused · reason first second \uFFFD[2Kforged line']);
   });
 });

@@ -9,7 +9,7 @@ test('budgets of single owners are told to reports; others cannot be compared wi
     text: `
 budgets:
   - {name: all, period: monthly, amount: 9 USD}
-  - {name: sales, scope: {owner: {team: Sales}}, period: monthly, amount: 400 USD, amounts: {2026-12: 900.50 USD}}
+  - {name: sales, scope: {owner: {team: Sales}}, period: monthly, amount: 400 USD, limits: {2026-12: 900.50 USD}}
   - {name: two, scope: {owner: {team: [A, B]}}, period: monthly, amount: 1 USD}
   - {name: narrower, scope: {owner: {team: A}, workspace: north}, period: monthly, amount: 1 USD}
   - {name: both, scope: {owner: {team: A, product: x}}, period: monthly, amount: 1 USD}

@@ -6,7 +6,7 @@ import { PlatformError, RefusedAnswerError } from '../../src/errors.ts';
 import { askQuery } from '../../src/fetch/ask.ts';
 import type { DecodedPage } from '../../src/fetch/decode.ts';
 import { detailQuery } from '../../src/fetch/grain.ts';
-import { type LandingFolder, openLanding } from '../../src/fetch/landing.ts';
+import { type LandingFolder, openLandingWriter } from '../../src/fetch/landing-writer.ts';
 import { CursorRefusedError, type Page, pages } from '../../src/platform/paging.ts';
 import { never, rejection, type TestEffects, testClient, testEffects } from '../support/http-client.ts';
 import { bodyOf, group, windowOf } from '../support/http-metrics.ts';
@@ -160,7 +160,7 @@ describe('askQuery', () => {
   let landing: LandingFolder;
   beforeEach(async () => {
     root = mkdtempSync(join(tmpdir(), 'costbook-paging-'));
-    landing = await openLanding(root).begin('acc_one', query.window, 0);
+    landing = await openLandingWriter(root).begin('acc_one', query.window, 0);
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
@@ -251,16 +251,16 @@ describe('askQuery', () => {
   test('the void pages are gone before the sink hears of it', async () => {
     const server = await startServer(inTurn(page('a', 'c1'), refuse(400, 'bad_cursor', 'no'), page('b', '')));
     const effects = testEffects();
-    let landedAtRestart: string[] | undefined;
+    let storedAtRestart: string[] | undefined;
     const sink = {
       page: () => undefined,
       restart: () => {
-        landedAtRestart = readdirSync(landing.path);
+        storedAtRestart = readdirSync(landing.path);
       },
     };
     const client = testClient(server.url, { effects });
     await askQuery({ account: 'acc_one', query, client, landing, sink, log: effects.log, signal: never() });
-    expect(landedAtRestart).toEqual([]);
+    expect(storedAtRestart).toEqual([]);
   });
 
   test('begins anew three times at most', async () => {

@@ -108,8 +108,8 @@ async function values(
   return settleParameters(read, options.state ?? state);
 }
 
-async function bound(...args: Parameters<typeof values>): Promise<unknown[]> {
-  return (await values(...args)).map((value) => value.bound);
+async function sqlValue(...args: Parameters<typeof values>): Promise<unknown[]> {
+  return (await values(...args)).map((value) => value.sqlValue);
 }
 
 describe('readParameters and settleParameters', () => {
@@ -125,7 +125,7 @@ describe('readParameters and settleParameters', () => {
       floor: '0.000000000001',
       net: 'true',
     };
-    expect(await bound(params, given)).toEqual([
+    expect(await sqlValue(params, given)).toEqual([
       '2026-09-01',
       '2026-10-01',
       '2026-10-01T00:00:00Z',
@@ -140,7 +140,7 @@ describe('readParameters and settleParameters', () => {
   test('take the defaults from the books and from now', async () => {
     const params =
       'month month = last-complete, base month = month-before, from date = -30d, to date = complete-through, at instant = complete-through, workspace text = *, floor decimal = none';
-    expect(await bound(params)).toEqual([
+    expect(await sqlValue(params)).toEqual([
       '2026-09-01',
       '2026-08-01',
       '2026-09-03',
@@ -150,7 +150,7 @@ describe('readParameters and settleParameters', () => {
       null,
     ]);
     expect((await values(params)).every(({ isDefault }) => isDefault)).toBe(true);
-    expect(await bound(params, { month: '2026-01', from: '2026-02-01' })).toEqual(
+    expect(await sqlValue(params, { month: '2026-01', from: '2026-02-01' })).toEqual(
       expect.arrayContaining(['2026-01-01', '2025-12-01', '2026-02-01']),
     );
   });
@@ -208,7 +208,7 @@ describe('readParameters and settleParameters', () => {
     const dir = await newProject();
     await writeFile(join(dir, 'users.csv'), 'day,users\n');
     const [value] = await values('metric file', { metric: 'users.csv' }, { dir });
-    expect(value).toMatchObject({ bound: join(dir, 'users.csv'), said: 'users.csv' });
+    expect(value).toMatchObject({ sqlValue: join(dir, 'users.csv'), display: 'users.csv' });
     await expect(values('metric file', { metric: 'user.csv' }, { dir })).rejects.toThrow(
       `${join(dir, 'user.csv')} does not exist`,
     );

@@ -7,9 +7,9 @@ afterEach(() => void vi.useRealTimers());
 
 function shown(kind: 'terminal' | 'log', waitingFor: () => string | undefined = () => undefined) {
   const lines: string[] = [];
-  let saidAt = 0;
+  let lastWroteAt = 0;
   const say = (line: string) => {
-    saidAt = Date.now();
+    lastWroteAt = Date.now();
     lines.push(line);
   };
   const progress = openProgress({
@@ -17,7 +17,7 @@ function shown(kind: 'terminal' | 'log', waitingFor: () => string | undefined = 
     draw: kind === 'terminal' ? (line) => void (lines.at(-1) !== line && lines.push(line)) : undefined,
     log: { info: (event, fields) => say(`${event} ${JSON.stringify(fields)}`), warn: say },
     waitingFor,
-    saidAt: () => saidAt,
+    lastWroteAt: () => lastWroteAt,
     elapsed: Date.now,
   });
   return { lines, progress, say };

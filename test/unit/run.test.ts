@@ -58,13 +58,13 @@ describe('the steps of a run', () => {
   });
 
   test.each<[string, Partial<Record<Step['name'], number>>, string[]]>([
-    ['ingest', { ingest: 3 }, ['close', 'report', 'digest']],
-    ['check', { check: 4 }, ['close', 'report', 'digest']],
+    ['ingest', { ingest: 3 }, ['close', 'report', 'summarize']],
+    ['check', { check: 4 }, ['close', 'report', 'summarize']],
     ['close', { close: 4 }, ['report']],
     ['report', { report: 7 }, []],
-    ['digest', { digest: 8 }, []],
+    ['summarize', { summarize: 8 }, []],
   ])('that need %s are left out where it fails, and no others', async (_, deeds, leftOut) => {
-    const steps = [step('ingest'), step('check'), close, report, step('digest'), step('alert')];
+    const steps = [step('ingest'), step('check'), close, report, step('summarize'), step('alert')];
     const { results } = await play(steps, deeds);
     expect(results.filter(({ outcome }) => outcome === 'left_out').map((result) => result.step)).toEqual(leftOut);
   });

@@ -23,10 +23,10 @@ function golden(name: string, text: string): void {
 
 const facts = Object.values(exampleFacts);
 const budget = exampleFacts['budget'] as AlertFact & { kind: 'budget' };
-const digest: OutgoingMessage = {
+const summary: OutgoingMessage = {
   ...messageOf(),
-  kind: 'digest',
-  digest: {
+  kind: 'summary',
+  summary: {
     name: 'weekly/2026-W42',
     title: 'Week 2026-W42: 10.00 USD spent',
     start: '2026-10-12T00:00:00Z',
@@ -36,7 +36,7 @@ const digest: OutgoingMessage = {
     movers: [],
     budgets: [],
     anomalies: null,
-    lacking: [],
+    gaps: [],
     text: 'Spent: 10.00 USD; before: not known\n\nMoved most:\nresource  now\n────────  ────\na & <b>   1.00',
   },
 };
@@ -47,7 +47,7 @@ const examples: Readonly<Record<string, OutgoingMessage>> = {
     facts.map((fact) => [`${fact.kind}_resolved`, messageOf(entryOf({ ...fact, state: 'resolved' }, 'resolved'))]),
   ),
   budget_of_missing_hours: messageOf(
-    entryOf({ ...budget, lacking: ['acc_main is complete through 2026-10-20T00:00:00Z only'] }, 'reminded', 2),
+    entryOf({ ...budget, gaps: ['acc_main is complete through 2026-10-20T00:00:00Z only'] }, 'reminded', 2),
   ),
   anomaly_continues: messageOf(entryOf(exampleRunaway, 'raised', 3)),
   anomaly_usual: messageOf(entryOf({ ...exampleRunaway, isOver: true, isUsual: true }, 'resolved', 3)),
@@ -57,7 +57,7 @@ const examples: Readonly<Record<string, OutgoingMessage>> = {
   several: messageOf(...facts.map((fact) => entryOf(fact))),
   repeat: { ...messageOf(entryOf(budget)), mayBeRepeat: true },
   test: { ...messageOf(entryOf(budget)), isTest: true },
-  digest,
+  summary,
 };
 
 test.each(Object.entries(examples))('%s is what it was, and within the limits of Block Kit', (name, message) => {
@@ -102,8 +102,8 @@ test('a message is within the limits whatever it tells', () => {
         cost: '1.000000000000',
       }));
       const texts = { key: name, about: name, error: name, account: name, dimension: name, check: name, budget: name };
-      const windows = Array.from({ length: lines }, () => ({ start: name, end: name, because: name }));
-      return Object.assign({}, fact, texts, { drivers, windows, lacking: [name] });
+      const windows = Array.from({ length: lines }, () => ({ start: name, end: name, reason: name }));
+      return Object.assign({}, fact, texts, { drivers, windows, gaps: [name] });
     });
   fc.assert(
     fc.property(fc.array(anyFact, { minLength: 1, maxLength: 60 }), fc.boolean(), (told, isOver) => {
@@ -112,8 +112,8 @@ test('a message is within the limits whatever it tells', () => {
     }),
     { numRuns: 40 },
   );
-  const long = { ...digest.digest, text: `${'x & <y> '.repeat(400)}\n`.repeat(300) } as OutgoingMessage['digest'];
-  expect(blockKitFaults(slackMessage({ ...digest, digest: long }))).toEqual([]);
+  const long = { ...summary.summary, text: `${'x & <y> '.repeat(400)}\n`.repeat(300) } as OutgoingMessage['summary'];
+  expect(blockKitFaults(slackMessage({ ...summary, summary: long }))).toEqual([]);
 });
 
 test('of more alerts than fit the rest is counted', () => {
@@ -149,7 +149,7 @@ test('a name stays on its line, and is nothing to a terminal', () => {
   const name = 'box\n✅ Resolved: all is well\r\u2028\u001b[2J\u009b2J\u202e';
   const driver = { account: name, workspace: name, resourceType: name, resourceName: name, cost: '1.000000000000' };
   const dimension = { ...exampleFacts['dimension'], dimension: name, account: name } as AlertFact;
-  const message = messageOf(entryOf({ ...budget, drivers: [driver], lacking: [name] }), entryOf(dimension));
+  const message = messageOf(entryOf({ ...budget, drivers: [driver], gaps: [name] }), entryOf(dimension));
   for (const text of [plainText(message), readInSlack(slackMessage(message)), slackMessage(message).text]) {
     expect(text).not.toMatch(/^\W*Resolved/mu);
     expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e]/u);
@@ -164,17 +164,17 @@ test('a webhook has at most 100 kB, whatever it tells, and counts what it leaves
     key: name,
     budget: name,
     drivers: [driverOf(name)],
-    lacking: Array(500).fill(name),
+    gaps: Array(500).fill(name),
   });
   const budgets = Array.from({ length: 3000 }, (_, index) => ({
     ...{ budget: `${index} ${name.slice(0, 100)}`, period: '2026-10', spent: null, amount: '1', share: null },
     ...{ state: null, forecast: null },
   }));
-  const huge = { ...digest, digest: { ...digest.digest, budgets, lacking: [name], text: name } } as OutgoingMessage;
+  const huge = { ...summary, summary: { ...summary.summary, budgets, gaps: [name], text: name } } as OutgoingMessage;
   for (const message of [messageOf(...many), messageOf(long, ...many), messageOf(long), huge]) {
     const body = webhookBody(message);
     expect(Buffer.byteLength(body)).toBeLessThanOrEqual(maxWebhookBytes);
-    const { alerts, left, digest: shown } = JSON.parse(body);
+    const { alerts, left, summary: shown } = JSON.parse(body);
     expect((left?.alerts ?? 0) + alerts.length).toBe(message.entries.length);
     if (message.entries.length > 0) expect(alerts.length).toBeGreaterThan(0);
     if (shown !== null) expect(left.budgets + shown.budgets.length).toBe(3000);

@@ -70,9 +70,9 @@ describe('a connection', () => {
 
   test('refuses to cut a stream short by another statement, and hands it out whole', async () => {
     const { connection } = await newDatabase();
-    const { pieces } = await connection.stream('select * from range(10000)');
+    const { chunks } = await connection.stream('select * from range(10000)');
     let count = 0;
-    for await (const rows of pieces) {
+    for await (const rows of chunks) {
       if (count === 0) await expect(connection.rows('select 1')).rejects.toThrow('a stream is still open');
       count += rows.length;
     }
@@ -82,8 +82,8 @@ describe('a connection', () => {
 
   test('can be used again after a stream that nobody read to its end', async () => {
     const { connection } = await newDatabase();
-    const { pieces } = await connection.stream('select * from range(10000)');
-    for await (const _ of pieces) break;
+    const { chunks } = await connection.stream('select * from range(10000)');
+    for await (const _ of chunks) break;
     expect(await connection.rows('select 1 as one')).toEqual([{ one: 1 }]);
   });
 
@@ -127,11 +127,11 @@ describe('a connection with a signal', () => {
 
   test('does not pass a stream that was cut short for one that has ended', async () => {
     const { connection, abort } = await interruptible();
-    const { pieces } = await connection.stream(
+    const { chunks } = await connection.stream(
       'select i from range(300000) t(i) union all select a.i from range(100000000) a(i), range(100000) b(i) where a.i < 0',
     );
     async function read(): Promise<void> {
-      for await (const _ of pieces) setTimeout(() => abort.abort(ended));
+      for await (const _ of chunks) setTimeout(() => abort.abort(ended));
     }
     await expect(read()).rejects.toBe(ended);
   });
@@ -383,8 +383,8 @@ describe.each([
     open.push(books);
     for (const sql of refused) {
       try {
-        const { pieces } = await books.connection.query(sql);
-        for await (const _ of pieces);
+        const { chunks } = await books.connection.query(sql);
+        for await (const _ of chunks);
         taken.push(sql);
       } catch (error) {
         if (!(error instanceof UsageError)) taken.push(`${sql}: ${String(error)}`);
@@ -404,8 +404,8 @@ describe.each([
     'select 1 as a;',
   ])('%s is a question', async (sql) => {
     const connection = await publishedBooks();
-    const { columns, pieces } = await connection.query(sql);
-    for await (const _ of pieces);
+    const { columns, chunks } = await connection.query(sql);
+    for await (const _ of chunks);
     expect(columns.length).toBeGreaterThan(0);
   });
 
@@ -416,8 +416,8 @@ describe.each([
       `select error('No space left on device')`,
       `select cast('Out of Memory' as integer)`,
     ]) {
-      const failure = connection.query(sql).then(async ({ pieces }) => {
-        for await (const _ of pieces);
+      const failure = connection.query(sql).then(async ({ chunks }) => {
+        for await (const _ of chunks);
       });
       await expect(failure, sql).rejects.toBeInstanceOf(UsageError);
     }

@@ -1,7 +1,7 @@
 import type { EmailSettings } from '../../config/index.ts';
 import { forMail } from '../../safe-text.ts';
 import { type OutgoingMessage, plainText, subjectOf } from '../message.ts';
-import type { SinkEffects, Tell } from './sink.ts';
+import type { SendMessage, SinkEffects } from './sink.ts';
 import { sendMail } from './smtp.ts';
 import { pinAddress, TargetFault } from './target.ts';
 
@@ -47,7 +47,7 @@ function encodedWords(text: string): string {
 }
 
 /** A mail server that takes mail for others. */
-export function openEmail(settings: EmailSettings, { signal }: SinkEffects): Tell {
+export function openEmail(settings: EmailSettings, { signal }: SinkEffects): SendMessage {
   const { host, port, tls, user, password, from, to, allowPrivateNetwork } = settings;
   const credentials = user === undefined || password === undefined ? undefined : { user, password };
   return async (message) => {
@@ -63,7 +63,7 @@ export function openEmail(settings: EmailSettings, { signal }: SinkEffects): Tel
       );
     } catch (error) {
       if (!(error instanceof TargetFault)) throw error;
-      return { outcome: 'refused', because: error.message, isPassing: error.isPassing };
+      return { outcome: 'refused', reason: error.message, isPassing: error.isPassing };
     }
   };
 }

@@ -1,7 +1,7 @@
 import type { SinkSettings } from '../../config/index.ts';
 import { openEmail } from './email.ts';
 import { openLog } from './log.ts';
-import type { SinkEffects, Tell } from './sink.ts';
+import type { SendMessage, SinkEffects } from './sink.ts';
 import { openSlack } from './slack.ts';
 import { openWebhook } from './webhook.ts';
 
@@ -10,7 +10,7 @@ const openers: {
   readonly [Type in SinkSettings['type']]: (
     settings: Extract<SinkSettings, { type: Type }>,
     effects: SinkEffects,
-  ) => Tell;
+  ) => SendMessage;
 } = {
   slack: openSlack,
   webhook: openWebhook,
@@ -19,7 +19,7 @@ const openers: {
 };
 
 /** Opens a sink; nothing is sent yet. */
-export function openSink(settings: SinkSettings, effects: SinkEffects): Tell {
-  const open = openers[settings.type] as (settings: SinkSettings, effects: SinkEffects) => Tell;
+export function openSink(settings: SinkSettings, effects: SinkEffects): SendMessage {
+  const open = openers[settings.type] as (settings: SinkSettings, effects: SinkEffects) => SendMessage;
   return open(settings, effects);
 }

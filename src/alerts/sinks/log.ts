@@ -1,8 +1,8 @@
 import { amountOf, cardOf, type OutgoingMessage, subjectOf } from '../message.ts';
-import type { SinkEffects, Tell } from './sink.ts';
+import type { SendMessage, SinkEffects } from './sink.ts';
 
 /** The program's own log: one line for each alert, with its amount and the next step. */
-export function openLog({ log }: SinkEffects): Tell {
+export function openLog({ log }: SinkEffects): SendMessage {
   return async (message) => {
     for (const [event, fields] of logLines(message)) log.warn(event, fields);
     return { outcome: 'delivered' };
@@ -11,9 +11,9 @@ export function openLog({ log }: SinkEffects): Tell {
 
 /** What is logged of a message: an event and its fields for each alert. Pure. */
 export function logLines(message: OutgoingMessage): readonly (readonly [string, Record<string, unknown>])[] {
-  const { id, mayBeRepeat, isTest, digest, origin } = message;
+  const { id, mayBeRepeat, isTest, summary, origin } = message;
   const marks = { ...origin, ...(mayBeRepeat ? { mayBeRepeat } : {}), ...(isTest ? { isTest } : {}) };
-  if (digest !== null) return [[subjectOf(message), { message: id, ...marks, text: digest.text }]];
+  if (summary !== null) return [[subjectOf(message), { message: id, ...marks, text: summary.text }]];
   return message.entries.map((entry) => {
     const { icon, title, next, sentences } = cardOf(entry);
     const { key, transition, fact } = entry;

@@ -13,5 +13,5 @@ export async function sendPing({ url, allowPrivateNetwork, body }: PingAsked): P
   // A run that was ended by a signal is one of which somebody should hear: it has a limit of its own.
   const { signal } = new AbortController();
   const attempt = await post({ url, allowPrivateNetwork, headers: {}, body: JSON.stringify(body), signal });
-  return attempt.outcome === 'delivered' ? undefined : attempt.because;
+  return attempt.outcome === 'delivered' ? undefined : attempt.reason;
 }

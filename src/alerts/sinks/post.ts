@@ -40,7 +40,7 @@ export async function post({
   if (bytes.length > maxBodyBytes) {
     return {
       outcome: 'refused',
-      because: `the message has ${bytes.length} bytes, more than a sink is sent`,
+      reason: `the message has ${bytes.length} bytes, more than a sink is sent`,
       isPassing: false,
     };
   }
@@ -100,11 +100,11 @@ export async function post({
     return outcomeOf(answer, target.hostname, knownWords);
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof TargetFault) return { outcome: 'refused', because: error.message, isPassing: error.isPassing };
-    const because = ended.aborted
+    if (error instanceof TargetFault) return { outcome: 'refused', reason: error.message, isPassing: error.isPassing };
+    const reason = ended.aborted
       ? `no whole answer from ${target.hostname} within ${timeLimitMs / 1000} s`
       : `no whole answer from ${target.hostname} (${codeOf(error)})`;
-    return { outcome: isSent ? 'unknown' : 'refused', because, isPassing: true };
+    return { outcome: isSent ? 'unknown' : 'refused', reason, isPassing: true };
   } finally {
     limit.over();
   }
@@ -121,7 +121,7 @@ function outcomeOf(
   if (status >= 300 && status < 400) {
     return {
       outcome: 'refused',
-      because: `${host} answered ${status}, a redirect, which is not followed`,
+      reason: `${host} answered ${status}, a redirect, which is not followed`,
       isPassing: false,
     };
   }
@@ -129,7 +129,7 @@ function outcomeOf(
   return {
     // A server that failed may have taken it before it did.
     outcome: status >= 500 || status === 408 ? 'unknown' : 'refused',
-    because: `${host} answered ${status}${said}`,
+    reason: `${host} answered ${status}${said}`,
     isPassing,
     retryAfterMs:
       retryAfter !== undefined && /^\d{1,9}$/.test(retryAfter.trim()) ? Number(retryAfter) * 1000 : undefined,

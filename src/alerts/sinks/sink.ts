@@ -3,12 +3,12 @@ import type { OutgoingMessage } from '../message.ts';
 
 /** What came of one try at telling a sink. */
 export type Attempt =
-  | { readonly outcome: 'delivered'; readonly because?: string | undefined }
+  | { readonly outcome: 'delivered'; readonly reason?: string | undefined }
   | {
       /** refused: the sink certainly did not take it. unknown: it may have, and its answer did not come. */
       readonly outcome: 'refused' | 'unknown';
       /** For a person, and without any secret: neither address nor answer of the sink. */
-      readonly because: string;
+      readonly reason: string;
       /** Whether trying again within the run may help. */
       readonly isPassing: boolean;
       /** What the sink asked to wait. */
@@ -22,4 +22,4 @@ export interface SinkEffects {
 }
 
 /** Tells one message once. Throws only the signal's reason. */
-export type Tell = (message: OutgoingMessage) => Promise<Attempt>;
+export type SendMessage = (message: OutgoingMessage) => Promise<Attempt>;

@@ -2,7 +2,7 @@ import type { SlackSettings } from '../../config/index.ts';
 import { forSlack, forTerminal } from '../../safe-text.ts';
 import { bar, type Card, cardOf, footOf, moreWords, type OutgoingMessage, subjectOf } from '../message.ts';
 import { post } from './post.ts';
-import type { SinkEffects, Tell } from './sink.ts';
+import type { SendMessage, SinkEffects } from './sink.ts';
 
 /** Slack's published limits of a message: blocks in it, and characters of their texts. */
 export const slackLimits = {
@@ -60,7 +60,7 @@ export function slackMessage(message: OutgoingMessage): SlackMessage {
 function blocksOf(message: OutgoingMessage): SlackBlock[] {
   const head = header(subjectOf(message));
   const foot = context([footOf(message)]);
-  if (message.digest !== null) return [head, ...preformatted(message.digest.text), foot];
+  if (message.summary !== null) return [head, ...preformatted(message.summary.text), foot];
   const cards = message.entries.map(cardOf);
   const [only] = cards;
   if (cards.length === 1 && only !== undefined) return [head, ...cardBlocks(only), foot];
@@ -78,7 +78,7 @@ function fallbackLines(message: OutgoingMessage): string[] {
 }
 
 function cardBlocks(card: Card): SlackBlock[] {
-  const said = saidLines(card);
+  const said = cardLines(card);
   return [
     ...(said.length === 0 ? [] : [section(said)]),
     ...fieldBlocks(card.fields),
@@ -88,12 +88,12 @@ function cardBlocks(card: Card): SlackBlock[] {
 }
 
 function shortCardBlocks(card: Card): SlackBlock[] {
-  const said = [...saidLines(card), ...(card.list === undefined ? [] : listLines(card.list))];
+  const said = [...cardLines(card), ...(card.list === undefined ? [] : listLines(card.list))];
   // A header in the place of a divider keeps the number of blocks, and is bold without markup.
   return [header(`${card.icon} ${card.title}`), ...(said.length === 0 ? [] : [section(said)]), context(card.notes)];
 }
 
-function saidLines(card: Card): string[] {
+function cardLines(card: Card): string[] {
   return [
     ...(card.share === undefined ? [] : [bar(card.share)]),
     ...card.sentences,
@@ -134,7 +134,7 @@ function preformatted(text: string): SlackBlock[] {
   const most = slackLimits.blocks - 2;
   return blocks.length <= most
     ? blocks
-    : [...blocks.slice(0, most - 1), section(['and more: costbook digest --dry-run'])];
+    : [...blocks.slice(0, most - 1), section(['and more: costbook summary --dry-run'])];
 }
 
 function header(text: string): SlackBlock {
@@ -210,7 +210,7 @@ function wrapped(line: string, width: number): string[] {
 }
 
 /** A Slack incoming webhook. */
-export function openSlack(settings: SlackSettings, { signal }: SinkEffects): Tell {
+export function openSlack(settings: SlackSettings, { signal }: SinkEffects): SendMessage {
   return (message) =>
     post({ ...settings, headers: {}, body: JSON.stringify(slackMessage(message)), signal, knownWords: slackWords });
 }

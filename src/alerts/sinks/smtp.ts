@@ -80,7 +80,7 @@ export async function sendMail(mail: Mail, pinned: PinnedAddress, signal: AbortS
     const refused = sent?.rejected ?? [];
     return {
       outcome: 'delivered',
-      because:
+      reason:
         refused.length === 0
           ? undefined
           : `${host} did not take the address${refused.length === 1 ? '' : 'es'} ${refused.join(', ')}`,
@@ -89,8 +89,8 @@ export async function sendMail(mail: Mail, pinned: PinnedAddress, signal: AbortS
     connection.close();
     signal.throwIfAborted();
     if (ended.aborted) {
-      const because = `no answer from ${host} within ${timeLimitMs / 1000} s`;
-      return { outcome: isHandedOver ? 'unknown' : 'refused', because, isPassing: true };
+      const reason = `no answer from ${host} within ${timeLimitMs / 1000} s`;
+      return { outcome: isHandedOver ? 'unknown' : 'refused', reason, isPassing: true };
     }
     return faultOf(error as SmtpError, host, isHandedOver);
   } finally {
@@ -105,24 +105,24 @@ function faultOf(
   isHandedOver: boolean,
 ): Exclude<Attempt, { outcome: 'delivered' }> {
   if (responseCode !== undefined && responseCode >= 500 && command === 'STARTTLS') {
-    const because = `${host} offers no STARTTLS: it is told nothing in the clear`;
-    return { outcome: 'refused', because, isPassing: false };
+    const reason = `${host} offers no STARTTLS: it is told nothing in the clear`;
+    return { outcome: 'refused', reason, isPassing: false };
   }
   if (responseCode !== undefined && responseCode >= 400) {
     const to = command === undefined || command === 'CONN' ? 'the connection' : isHandedOver ? 'the message' : command;
     return {
       outcome: 'refused',
-      because: `${host} answered ${responseCode} to ${to}`,
+      reason: `${host} answered ${responseCode} to ${to}`,
       isPassing: responseCode < 500,
     };
   }
   const outcome = isHandedOver ? 'unknown' : 'refused';
-  if (code === 'EPROTOCOL') return { outcome, because: `${host} does not speak SMTP`, isPassing: false };
-  if (code === 'EAUTH') return { outcome, because: `${host} offers no AUTH that is known here`, isPassing: false };
+  if (code === 'EPROTOCOL') return { outcome, reason: `${host} does not speak SMTP`, isPassing: false };
+  if (code === 'EAUTH') return { outcome, reason: `${host} offers no AUTH that is known here`, isPassing: false };
   const why = originalCode ?? code ?? 'the connection was cut';
   return {
     outcome,
-    because: `no answer from ${host} (${why})`,
+    reason: `no answer from ${host} (${why})`,
     isPassing: code !== 'ETLS' && !/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(why),
   };
 }

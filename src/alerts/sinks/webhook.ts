@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { signatureKey, type WebhookSettings } from '../../config/index.ts';
 import { shorten } from '../../safe-text.ts';
-import type { Digest } from '../digest.ts';
 import { type OutgoingMessage, plainText, subjectOf } from '../message.ts';
+import type { CostSummary } from '../summary.ts';
 import type { AlertEntry } from '../transitions.ts';
 import { post } from './post.ts';
-import type { SinkEffects, Tell } from './sink.ts';
+import type { SendMessage, SinkEffects } from './sink.ts';
 
 /** Of the schema in docs/webhook-message.schema.json. */
 const version = 1;
@@ -17,21 +17,21 @@ const maxAlertBytes = 8_000;
 
 /** What a webhook is sent, as docs/webhook-message.schema.json has it, in at most `maxWebhookBytes`. Pure. */
 export function webhookBody(message: OutgoingMessage): string {
-  const { id, kind, at, mayBeRepeat, isTest, completeThrough, settledThrough, digest, left, origin } = message;
+  const { id, kind, at, mayBeRepeat, isTest, completeThrough, settledThrough, summary, left, origin } = message;
   const head = {
     ...{ version, id, kind, at, project: origin?.project ?? null, host: origin?.host ?? null, mayBeRepeat, isTest },
     ...{ completeThrough, settledThrough, subject: subjectOf(message), text: plainText(message) },
   };
   // What counts is left to have place for its largest numbers.
-  let free = maxWebhookBytes - bytesOf({ ...head, alerts: [], digest: null, left: null }) - 200;
+  let free = maxWebhookBytes - bytesOf({ ...head, alerts: [], summary: null, left: null }) - 200;
   const alerts = within(message.entries.map(smallEntry), free);
   free -= bytesOf(alerts);
-  const shownDigest = digest === null ? null : digestWithin(digest, free);
+  const shownSummary = summary === null ? null : summaryWithin(summary, free);
   const leftAlerts = message.entries.length - alerts.length;
-  const leftBudgets = (digest?.budgets.length ?? 0) - (shownDigest?.budgets.length ?? 0);
+  const leftBudgets = (summary?.budgets.length ?? 0) - (shownSummary?.budgets.length ?? 0);
   const isAll = left === undefined && leftAlerts === 0 && leftBudgets === 0;
   const counts = { anomalies: 0, impact: '0', resolved: 0, ...left, alerts: leftAlerts, budgets: leftBudgets };
-  return JSON.stringify({ ...head, alerts, digest: shownDigest, left: isAll ? null : counts });
+  return JSON.stringify({ ...head, alerts, summary: shownSummary, left: isAll ? null : counts });
 }
 
 function bytesOf(value: unknown): number {
@@ -53,11 +53,11 @@ function smallEntry(entry: AlertEntry): AlertEntry {
   return bytesOf(entry) <= maxAlertBytes ? entry : { ...withShortTexts(entry), key: shorten(entry.key, maxKey) };
 }
 
-/** The digest without its own text, which the message has, where that is too large; and with as many budgets as fit. */
-function digestWithin(digest: Digest, bytes: number): Digest {
-  const small = bytesOf(digest) <= bytes ? digest : { ...withShortTexts({ ...digest, budgets: [] }), text: '' };
+/** The summary without its own text, which the message has, where that is too large; and with as many budgets as fit. */
+function summaryWithin(summary: CostSummary, bytes: number): CostSummary {
+  const small = bytesOf(summary) <= bytes ? summary : { ...withShortTexts({ ...summary, budgets: [] }), text: '' };
   const free = bytes - bytesOf({ ...small, budgets: [] });
-  const budgets = small === digest ? digest.budgets : within(digest.budgets.map(withShortTexts), free);
+  const budgets = small === summary ? summary.budgets : within(summary.budgets.map(withShortTexts), free);
   return { ...small, budgets };
 }
 
@@ -82,7 +82,7 @@ export function signatureHeaders(secret: string, id: string, seconds: number, bo
 }
 
 /** A webhook: JSON by POST, signed. */
-export function openWebhook(settings: WebhookSettings, { signal }: SinkEffects): Tell {
+export function openWebhook(settings: WebhookSettings, { signal }: SinkEffects): SendMessage {
   return (message) => {
     const body = webhookBody(message);
     // Real time: a receiver refuses what was signed long ago.

@@ -48,8 +48,8 @@ const batchRows = 65_536;
  * integers of 128 bits Decimal128(38, 0), timestamps microseconds in UTC, dates Date32, text Utf8; a type that
  * Arrow has no plain one for (times, intervals, lists) is its exact text. Throws UsageError where an integer is too long.
  */
-export async function* arrowPieces(
-  { columns, pieces }: SqlResult,
+export async function* arrowChunks(
+  { columns, chunks }: SqlResult,
   { facts }: FormatOptions,
 ): AsyncGenerator<Uint8Array> {
   const layouts = columns.map(layoutOf);
@@ -69,7 +69,7 @@ export async function* arrowPieces(
     open = layouts.map(openColumn);
     count = 0;
   }
-  for await (const rows of pieces) {
+  for await (const rows of chunks) {
     for (const row of rows) {
       for (let index = 0; index < open.length; index += 1) open[index]?.set(count, row[index] ?? null);
       count += 1;
@@ -86,13 +86,13 @@ export async function* arrowPieces(
 
 /** Where the writer's bytes go until they are taken: its own queue hands them out only as fast as they come. */
 class ByteSink extends AsyncByteQueue {
-  #pieces: Uint8Array[] = [];
+  #chunks: Uint8Array[] = [];
   override write(bytes: Uint8Array): void {
-    this.#pieces.push(bytes);
+    this.#chunks.push(bytes);
   }
   take(): Uint8Array {
-    const taken = Buffer.concat(this.#pieces);
-    this.#pieces = [];
+    const taken = Buffer.concat(this.#chunks);
+    this.#chunks = [];
     return taken;
   }
 }

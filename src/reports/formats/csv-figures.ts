@@ -50,8 +50,8 @@ export async function figuresOfCsv(
     place = 'start';
   }
   let isInRecord = false;
-  for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) {
-    for (const byte of piece) {
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    for (const byte of chunk) {
       if (place === 'quoted') {
         if (byte === quote) place = 'after quote';
         else if (isKept) kept.push(byte);

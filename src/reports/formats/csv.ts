@@ -13,10 +13,10 @@ const formulaStart =
  * empty text is `""`. Decimals have their column's fixed number of digits. Text that a spreadsheet would take for a
  * formula gets a leading `'`, names of columns too, numbers never; `raw` leaves text as it is.
  */
-export async function* csvPieces(result: SqlResult, options: { raw: boolean }): AsyncGenerator<string> {
+export async function* csvChunks(result: SqlResult, options: { raw: boolean }): AsyncGenerator<string> {
   yield csvLines([result.columns.map(({ name }) => (options.raw ? name : textGuard(name)))]);
   const guarded = result.columns.map((column) => !options.raw && isGuarded(column));
-  for await (const rows of result.pieces) {
+  for await (const rows of result.chunks) {
     yield csvLines(
       rows.map((row) =>
         row.map((value, index) => {

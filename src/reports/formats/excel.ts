@@ -39,8 +39,8 @@ const secondsPerHour = 3600n;
  * beside GB-seconds the GB-hours, and last the currency. Every amount is rounded by itself, half away from zero; a total
  * is rounded from the exact total, so it can differ from the sum of the rows above it by cents.
  */
-export async function* excelPieces(
-  { columns, pieces }: SqlResult,
+export async function* excelChunks(
+  { columns, chunks }: SqlResult,
   { totals, isNamedByData = () => false }: ExcelOptions,
   meters: ReadonlyMap<string, string>,
 ): AsyncGenerator<string> {
@@ -56,7 +56,7 @@ export async function* excelPieces(
     totals.includes(column.name) && scaleOf(column) !== undefined ? 0n : undefined,
   );
   yield `\uFEFF${csvLines([cells.map(({ name }) => textGuard(name))])}`;
-  for await (const rows of pieces) {
+  for await (const rows of chunks) {
     for (const row of rows) {
       for (const [index, sum] of sums.entries()) {
         const value = row[index] ?? null;
@@ -79,15 +79,15 @@ export async function writeExcel(
 ): Promise<void> {
   const named = await connection.rows(await readSql('publish', 'meters'));
   const meters = new Map(named.map((row) => [String(row['billing_dimension']), String(row['meter'])]));
-  const { columns, pieces } = await connection.stream(query, parameters);
+  const { columns, chunks } = await connection.stream(query, parameters);
   let count = 0;
-  async function* counted(): SqlResult['pieces'] {
-    for await (const rows of pieces) {
+  async function* counted(): SqlResult['chunks'] {
+    for await (const rows of chunks) {
       count += rows.length;
       yield rows;
     }
   }
-  await pipeline(Readable.from(excelPieces({ columns, pieces: counted() }, options, meters)), createWriteStream(path));
+  await pipeline(Readable.from(excelChunks({ columns, chunks: counted() }, options, meters)), createWriteStream(path));
   const { column, cost, totals } = options;
   const isMoneyColumn = column !== undefined && columns.some((one) => one.name === column.name && isMoney(one));
   const read = await figuresOfCsv(

@@ -19,4 +19,4 @@ export interface FormatOptions {
 }
 
 /** A format as pieces of an answer, for a file or for stdout; what is held at once does not grow with the answer. */
-export type AnswerPieces = (result: SqlResult, options: FormatOptions) => AsyncGenerator<string | Uint8Array>;
+export type AnswerChunks = (result: SqlResult, options: FormatOptions) => AsyncGenerator<string | Uint8Array>;

@@ -5,9 +5,9 @@ import { type SqlResult, toJsonValue } from '../../warehouse/index.ts';
  * The rows as JSON objects, each on a line, piece by piece. Decimals and integers beyond 2^53 are text, so that no reader
  * makes doubles of them; instants are `2026-10-01T00:00:00Z`. Throws UsageError where two columns have one name.
  */
-export async function* jsonLines({ columns, pieces }: SqlResult): AsyncGenerator<string[]> {
+export async function* jsonLines({ columns, chunks }: SqlResult): AsyncGenerator<string[]> {
   const repeated = columns.find(({ name }, index) => columns.findIndex((column) => column.name === name) !== index);
-  for await (const rows of pieces) {
+  for await (const rows of chunks) {
     if (rows.length === 0) continue;
     if (repeated) throw new UsageError(`two columns are named "${repeated.name}": name them apart with "as"`);
     yield rows.map((row) =>
@@ -17,7 +17,7 @@ export async function* jsonLines({ columns, pieces }: SqlResult): AsyncGenerator
 }
 
 /** An answer as one JSON array with an object a line, as `jsonLines` writes it. */
-export async function* jsonPieces(result: SqlResult): AsyncGenerator<string> {
+export async function* jsonChunks(result: SqlResult): AsyncGenerator<string> {
   let lead = '[';
   for await (const lines of jsonLines(result)) {
     yield `${lead}\n${lines.join(',\n')}`;

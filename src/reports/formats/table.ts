@@ -1,6 +1,6 @@
 import { roundDecimal } from '../../decimals.ts';
 import { forTerminal } from '../../safe-text.ts';
-import { cutToWidth, piecesOfWidth, textWidth } from '../../terminal/index.ts';
+import { cutToWidth, linesOfWidth, textWidth } from '../../terminal/index.ts';
 import { isTextType, type SqlColumn } from '../../warehouse/index.ts';
 
 /** Where a table is shown. Without a width nothing is cut, rounded, moved or left out: that is what a pipe gets. */
@@ -203,7 +203,7 @@ function wrapFacts(facts: readonly string[], width: number): string[] {
     if (lines.length > 0 && textWidth(joined) <= width) lines[lines.length - 1] = joined;
     else lines.push(fact);
   }
-  return lines.flatMap((line) => piecesOfWidth(line, width));
+  return lines.flatMap((line) => linesOfWidth(line, width));
 }
 
 function leftOut(names: readonly string[], width: number): string[] {
@@ -293,8 +293,8 @@ function oneBelowTheOther(
         .map(({ name, index }) => {
           const shown = cutToWidth(name, nameWidth);
           const padding = ' '.repeat(nameWidth - textWidth(shown) + usualGap);
-          const pieces = piecesOfWidth(texts[index] ?? '', valueWidth);
-          return `${shown}${padding}${pieces.join(`\n${indent}`)}`.trimEnd();
+          const chunks = linesOfWidth(texts[index] ?? '', valueWidth);
+          return `${shown}${padding}${chunks.join(`\n${indent}`)}`.trimEnd();
         })
         .join('\n');
     },

@@ -1,0 +1,44 @@
+--! about: Who owns the costs of a resource, by series and time, with the facts and the conditions that decided.
+with wanted as (
+  select distinct series_id
+  from ledger.series_states
+  where resource_name = $resource or resource_uuid = $resource or display_name = $resource or external_id = $resource
+)
+select
+  states.series_id, states.account, states.workspace, states.resource_type, states.resource_name,
+  states.resource_uuid, states.billing_dimension, states.labels,
+  strftime(states.from_time, '%Y-%m-%dT%H:%M:%SZ') as state_from,
+  cast(owners.from_time as varchar) as from_key,
+  case when isfinite(owners.from_time) then strftime(owners.from_time, '%Y-%m-%dT%H:%M:%SZ') end as from_time,
+  case when isfinite(owners.to_time) then strftime(owners.to_time, '%Y-%m-%dT%H:%M:%SZ') end as to_time,
+  owners.rule_number, owners.rule, owners.is_split, owners.owner,
+  cast(coalesce((
+    select sum(cost)
+    from ledger.hourly_costs as hourly_costs
+    where hourly_costs.series_id = states.series_id
+      and hourly_costs.bucket_start >= owners.from_time and hourly_costs.bucket_start < owners.to_time
+  ), 0) as decimal(38, 12)) as cost,
+  (
+    select json_group_object(facts.field, facts.value)
+    from ledger.allocation_facts as facts
+    where facts.series_id = states.series_id and facts.from_time = states.from_time
+  ) as facts,
+  (
+    select to_json(list([hits.rule_number, hits.condition_number]))
+    from ledger.allocation_hits as hits
+    where hits.series_id = states.series_id and hits.from_time = states.from_time
+  ) as hits
+from wanted
+join ledger.series_states as states using (series_id)
+join ledger.series_owners as owners
+  on owners.series_id = states.series_id
+  and owners.from_time >= states.from_time and owners.from_time < states.to_time
+-- What was before its first cost, before it was made for one, is nothing to explain.
+where owners.to_time > coalesce(
+  (select min(bucket_start) from ledger.hourly_costs as hourly_costs where hourly_costs.series_id = states.series_id),
+  cast('-infinity' as timestamp)
+)
+order by
+  states.account, states.workspace, states.resource_type, states.resource_name, states.resource_uuid,
+  owners.from_time, states.billing_dimension
+limit $max_windows;

@@ -1,0 +1,16 @@
+--! about: No hour of a series is there twice.
+--! severity: fail
+-- A bit for each hour of a day: a row a series and day is kept in memory, not one a series and hour.
+with days as (
+  select
+    series_id,
+    cast(bucket_start as date) as usage_date,
+    count(*) as row_count,
+    bit_count(bit_or(1 << hour(bucket_start))) as hours
+  from ledger.hourly_costs
+  group by series_id, usage_date
+)
+select series_id, usage_date, row_count, hours
+from days
+where row_count <> hours
+order by series_id, usage_date

@@ -1,0 +1,54 @@
+--! about: Every amount belongs to a load of its account and its hours, and everything compared for that load proved.
+--! severity: fail
+-- Each series is added up by its number first: putting an account beside every hour would take longer than all the rest.
+with of_series as (
+  select
+    series_id,
+    load_number,
+    count(*) as row_count,
+    sum(cost) as cost,
+    min(bucket_start) as first_hour,
+    max(bucket_start) as last_hour
+  from ledger.hourly_costs
+  group by series_id, load_number
+),
+written as (
+  select
+    series.account,
+    of_series.load_number,
+    sum(of_series.row_count) as row_count,
+    sum(of_series.cost) as cost,
+    min(of_series.first_hour) as first_hour,
+    max(of_series.last_hour) as last_hour
+  from of_series
+  join (select distinct series_id, account from ledger.series) as series using (series_id)
+  group by series.account, of_series.load_number
+),
+proven_loads as (
+  select load_number, count(*) as comparisons, count(*) filter (not proven) as unproven
+  from ledger.reconciliation
+  where load_number is not null
+  group by load_number
+),
+judged as (
+  select
+    written.account,
+    written.load_number,
+    written.row_count,
+    written.cost,
+    case
+      when loads.load_number is null then 'there is no such load'
+      when written.first_hour < loads.window_start or written.last_hour >= loads.window_end
+        then 'the load was of other hours'
+      when proven_loads.comparisons is null then 'nothing was compared'
+      when proven_loads.unproven > 0 then proven_loads.unproven || ' comparisons did not prove'
+    end as reason
+  from written
+  left join ledger.loads as loads
+    on loads.load_number = written.load_number and loads.account = written.account
+  left join proven_loads on proven_loads.load_number = written.load_number
+)
+select account, load_number, row_count, cost, reason
+from judged
+where reason is not null
+order by account, load_number

@@ -1,0 +1,22 @@
+--! about: What a question about the past found: within its window and billing dimension (null: all) the contradictions that it
+--! about: found before go off the record, and those that it found now go on it.
+delete from ledger.contradictions
+where account = $account
+  and question = $question
+  and ($billing_dimension is null or billing_dimension = $billing_dimension)
+  and window_start < cast($window_end as timestamp)
+  and window_end > cast($window_start as timestamp);
+
+insert into ledger.contradictions
+select
+  $account, $question, billing_dimension, cast(window_start as timestamp), cast(window_end as timestamp), reason,
+  cast($run_number as bigint), cast($seen_at as timestamp)
+from (
+  select unnest(
+    from_json(
+      $contradictions,
+      '[{"billing_dimension": "VARCHAR", "window_start": "VARCHAR", "window_end": "VARCHAR", "reason": "VARCHAR"}]'
+    ),
+    recursive := true
+  )
+);

@@ -1,0 +1,36 @@
+--! about: What the answer to a question about months proved of one of them, for the record: every billing dimension, and all of
+--! about: them together, also where nothing was billed.
+create or replace temp table window_reconciliation as
+with of_month as (
+  select billing_dimension, row_count, our_cost, their_cost, cost_tolerance, our_usage, their_usage, usage_tolerance
+  from compared_past
+  where query = $query and bucket_start = cast($month_start as timestamp)
+),
+compared_all as (
+  select
+    'month_dimension_matches_platform' as check_code, 'cost' as measure, billing_dimension, row_count,
+    our_cost as ours, their_cost as theirs, cost_tolerance as tolerance
+  from of_month
+  union all
+  select
+    'month_dimension_matches_platform', 'usage', billing_dimension, row_count,
+    cast(our_usage as decimal(38, 12)), cast(their_usage as decimal(38, 12)), usage_tolerance
+  from of_month
+  union all
+  -- The total is the sum of totals, each of which the platform rounded by itself.
+  select
+    'month_matches_platform', 'cost', null, coalesce(sum(row_count), 0), coalesce(sum(our_cost), 0),
+    coalesce(sum(their_cost), 0), coalesce(cast($agreed as double), sum(cost_tolerance), 0)
+  from of_month
+)
+select
+  check_code,
+  measure,
+  billing_dimension,
+  cast(row_count as bigint) as row_count,
+  cast(ours as decimal(38, 12)) as ours,
+  cast(theirs as decimal(38, 12)) as theirs,
+  cast(ours - theirs as decimal(38, 12)) as difference,
+  tolerance,
+  abs(cast(ours - theirs as double)) <= tolerance as proven
+from compared_all;

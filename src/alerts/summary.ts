@@ -1,0 +1,256 @@
+import type { AnomalyRules } from '../anomalies/index.ts';
+import {
+  type Budget,
+  budgetCalendar,
+  exceedsOnOf,
+  forecastSentence,
+  readForecasts,
+  readSpends,
+  type ScopeForecast,
+  type SpendNow,
+  type SpendsAsked,
+  shareOf,
+  stateOf,
+  withForecasts,
+} from '../budgets/index.ts';
+import { decimalOfWhole, wholeOfDecimal } from '../decimals.ts';
+import { usd, usdDecimals } from '../money.ts';
+import { formatTable, incompleteness } from '../reports/index.ts';
+import { calendarOf, formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
+import { type Completeness, type Connection, completeness } from '../warehouse/index.ts';
+import { groupGaps } from './gap-words.ts';
+import { alertRows } from './rows.ts';
+
+/** Wider names are cut: a message is read on a telephone. */
+const maxCellWidth = 48;
+
+/** What a summary tells: a week or a month against the one before it. USD is decimal text; null is not known. */
+export interface CostSummary {
+  /** `weekly/2026-W47`: it is told once. */
+  readonly name: string;
+  readonly title: string;
+  readonly start: string;
+  /** Exclusive. */
+  readonly end: string;
+  readonly spent: string | null;
+  readonly spentBefore: string | null;
+  readonly movers: readonly { readonly name: string; readonly cost: string; readonly costBefore: string }[];
+  /** Of the present period of each. */
+  readonly budgets: readonly {
+    readonly budget: string;
+    readonly period: string;
+    readonly spent: string | null;
+    readonly amount: string;
+    /** Percent. */
+    readonly share: string | null;
+    readonly state: string | null;
+    /** What the period is expected to come to, in a sentence, where it is worth one; null where it is not. */
+    readonly forecast: string | null;
+  }[];
+  /** Those that somebody was to be told of; null where nobody looked yet. */
+  readonly anomalies: {
+    readonly open: number;
+    readonly openImpact: string;
+    /** Since the summary's period began. */
+    readonly over: number;
+    readonly overImpact: string;
+  } | null;
+  /** What of it is missing, a sentence each. */
+  readonly gaps: readonly string[];
+  /** All of it as plain text, in lines of one width. */
+  readonly text: string;
+}
+
+export type SummaryPeriod = 'weekly' | 'monthly';
+
+/** The last whole week or month before an instant, and the one before it. */
+export function summaryWindows(kind: SummaryPeriod, now: Instant): { name: string; period: Window; before: Window } {
+  const calendar = calendarOf(kind);
+  const period = calendar.periodAt(calendar.periodAt(now).start - 1);
+  return { name: `${kind}/${period.name}`, period, before: calendar.periodAt(period.start - 1) };
+}
+
+export interface SummaryOptions extends SpendsAsked {
+  readonly budgets: readonly Budget[];
+  /** Undefined where nothing is known of them. */
+  readonly anomalyRules?: Pick<AnomalyRules, 'isOn'> | undefined;
+}
+
+/** Reads what a summary tells. Throws UsageError where a budget asks for what the books do not have. */
+export async function readCostSummary(
+  connection: Connection,
+  kind: SummaryPeriod,
+  { budgets, anomalyRules, ...asked }: SummaryOptions,
+): Promise<CostSummary> {
+  const { name, period, before } = summaryWindows(kind, asked.now);
+  const all = await completeness(connection);
+  const expected = all.filter(({ account }) => asked.configured.length === 0 || asked.configured.includes(account));
+  const labels = kind === 'weekly' ? ['The week', 'The week before'] : ['The month', 'The month before'];
+  const [gaps = [], gapsBefore = []] = [period, before].map((window, index) =>
+    incompleteness(expected, [{ ...window, label: labels[index] ?? '' }]),
+  );
+  const rows = await alertRows(connection, 'spend_and_before', {
+    before: formatInstant(before.start),
+    start: formatInstant(period.start),
+    end: formatInstant(period.end),
+  });
+  function sum(value: unknown, isWhole: boolean): string | null {
+    // Nothing in the books is nothing spent only where all of it is in the books.
+    return typeof value === 'string' ? value : isWhole ? '0' : null;
+  }
+  const spent = sum(rows[0]?.['cost'], gaps.length === 0);
+  const spentBefore = sum(rows[0]?.['cost_before'], gapsBefore.length === 0);
+  const asks = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(asked.now) }));
+  const forecasts = await readForecasts(connection, { ...asked, budgets, withWorkspaces: false });
+  const spends = withForecasts(await readSpends(connection, asks, asked), forecasts);
+  const told: Omit<CostSummary, 'text'> = {
+    name,
+    title: digestTitle(`${kind === 'weekly' ? 'Week' : 'Month'} ${name.slice(kind.length + 1)}`, spent, spentBefore),
+    start: formatInstant(period.start),
+    end: formatInstant(period.end),
+    spent,
+    spentBefore,
+    // Against what is not known nothing moved: a resource that is missing there did not cost 0.
+    movers: (spent === null || spentBefore === null ? [] : rows.slice(1)).map((row) => ({
+      name: String(row['name']),
+      cost: String(row['cost']),
+      costBefore: String(row['cost_before']),
+    })),
+    budgets: asks.map(({ budget, period: present }, index) => budgetLine(budget, present, spends[index], forecasts)),
+    anomalies: await anomaliesSince(connection, period.start),
+    gaps: [...gaps, ...gapsBefore, ...groupGaps(spends).map(({ of, sentence }) => `B${of.slice(1)}: ${sentence}`)],
+  };
+  return { ...told, text: summaryText(told, expected, anomalyRules?.isOn ?? true) };
+}
+
+/** `Week 2026-W46: 1234.56 USD spent (+56.20 USD)`. */
+function digestTitle(period: string, spent: string | null, before: string | null): string {
+  if (spent === null) return `${period}: what was spent is not known`;
+  return `${period}: ${usd(spent)} spent${before === null ? '' : ` (${usd(difference(spent, before), true)})`}`;
+}
+
+async function anomaliesSince(connection: Connection, since: Instant): Promise<CostSummary['anomalies']> {
+  const [row = {}] = await alertRows(connection, 'anomalies_since', { since: formatInstant(since) });
+  if (row['is_looked'] !== true) return null;
+  return {
+    open: Number(row['open']),
+    openImpact: String(row['open_impact']),
+    over: Number(row['over']),
+    overImpact: String(row['over_impact']),
+  };
+}
+
+function budgetLine(
+  budget: Budget,
+  period: SpendNow['period'],
+  spend: SpendNow | undefined,
+  forecasts: readonly ScopeForecast[],
+): CostSummary['budgets'][number] {
+  const spent = spend?.spent;
+  const state = stateOf(budget, period, spent, spend?.forecast) ?? null;
+  const made = forecasts.find(
+    ({ scope, period: { start } }) =>
+      scope.kind === 'budget' && scope.budget.name === budget.name && start === period.start,
+  );
+  const exceedsOn = made && exceedsOnOf(made);
+  const isWorthIt = state !== 'EXCEEDED' && (state === 'FORECAST' || exceedsOn !== undefined);
+  return {
+    budget: budget.name,
+    period: period.name,
+    spent: spent === undefined ? null : decimalOfWhole(spent, usdDecimals),
+    amount: decimalOfWhole(budget.limits.get(period.name) ?? budget.amount, usdDecimals),
+    share: spent === undefined ? null : shareOf(budget, period, spent),
+    state,
+    forecast:
+      isWorthIt && made?.forecast.kind === 'forecast'
+        ? forecastSentence(budget, period, made.forecast, exceedsOn)
+        : null,
+  };
+}
+
+/** A summary in plain text. Pure. */
+export function summaryText(
+  summary: Omit<CostSummary, 'text'>,
+  accounts: readonly Completeness[],
+  areAnomaliesAsked: boolean,
+): string {
+  const { spent, spentBefore, movers, budgets, anomalies, gaps } = summary;
+  const change = spent === null || spentBefore === null ? undefined : difference(spent, spentBefore);
+  const parts = [
+    [
+      `${formatWindow({ start: Date.parse(summary.start), end: Date.parse(summary.end) })}`,
+      `Spent: ${spent === null ? 'not known' : usd(spent)}; before: ${spentBefore === null ? 'not known' : usd(spentBefore)}${change === undefined ? '' : ` (${usd(change, true)})`}`,
+      ...gaps.map((sentence) => `! ${sentence}`),
+    ].join('\n'),
+  ];
+  if (movers.length > 0) {
+    parts.push(
+      `Moved most:\n${formatTable(
+        [
+          { name: 'resource', type: 'VARCHAR' },
+          ...['before', 'now', 'change'].map((name) => ({ name, type: 'DECIMAL' })),
+        ],
+        movers.map(({ name, cost, costBefore }) => [
+          name,
+          short(costBefore),
+          short(cost),
+          short(difference(cost, costBefore), true),
+        ]),
+        { maxCellWidth },
+      )}`,
+    );
+  }
+  if (budgets.length > 0) {
+    parts.push(
+      `Budgets, in their present periods:\n${formatTable(
+        ['budget', 'period', 'spent', 'of', '%', 'state'].map((name) => ({
+          name,
+          type: ['spent', 'of', '%'].includes(name) ? 'DECIMAL' : 'VARCHAR',
+        })),
+        budgets.map(({ budget, period, spent: used, amount, share, state }) => [
+          budget,
+          period,
+          used === null ? 'not known' : short(used),
+          short(amount),
+          share ?? undefined,
+          state ?? 'not known',
+        ]),
+        { maxCellWidth },
+      )}${budgets.map(({ forecast }) => (forecast === null ? '' : `\n${forecast}`)).join('')}`,
+    );
+  }
+  if (areAnomaliesAsked) parts.push(...anomalyParts(anomalies, summary.start.slice(0, 10)));
+  parts.push(
+    [
+      'Data:',
+      ...accounts.map(
+        ({ account, completeThrough, settledThrough }) =>
+          `  ${account} complete through ${instant(completeThrough)}, settled through ${instant(settledThrough)}`,
+      ),
+    ].join('\n'),
+  );
+  return parts.map((part) => part.trimEnd()).join('\n\n');
+}
+
+/** What is said of anomalies; nothing where there are none. */
+function anomalyParts(anomalies: CostSummary['anomalies'], since: string): string[] {
+  if (anomalies === null) return ['Anomalies: nobody has looked yet; "costbook alert" does.'];
+  const { open, openImpact, over, overImpact } = anomalies;
+  const said = [
+    ...(open === 0 ? [] : [`${open} open, ${usd(openImpact, true)} so far`]),
+    ...(over === 0 ? [] : [`${over} over since ${since}, ${usd(overImpact, true)}`]),
+  ];
+  return said.length === 0 ? [] : [`Anomalies: ${said.join('; ')}: costbook report anomalies`];
+}
+
+function instant(value: Instant | undefined): string {
+  return value === undefined ? 'nothing yet' : formatInstant(value);
+}
+
+function difference(a: string, b: string): string {
+  return decimalOfWhole(wholeOfDecimal(a, usdDecimals) - wholeOfDecimal(b, usdDecimals), usdDecimals);
+}
+
+function short(text: string, isSigned = false): string {
+  return usd(text, isSigned).replace(' USD', '');
+}

@@ -1,0 +1,242 @@
+import { type KnownCoverage, reachedAt, readKnown } from '../budgets/index.ts';
+import type { Severity } from '../severity.ts';
+import { dayMs, floorDay, floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
+import { type Connection, completeness, readSql } from '../warehouse/index.ts';
+import { dayName, dayNumber } from './days.ts';
+import { type AnomalyKind, quietDays } from './detect.ts';
+import { againDays, evaluateScope, lateShare, readDays, type StoredEpisode } from './evaluate.ts';
+import { usdText } from './fact.ts';
+import { type Notice, type NoticeReason, noticesOf, severityAt } from './notices.ts';
+import { anomalyKey } from './read.ts';
+import type { AnomalyRules } from './rules.ts';
+import { type Scope, scopeOf } from './scope.ts';
+
+/** An anomaly that would have been reported, the first time or again, or its end. */
+export interface AnomalyBacktestEvent extends Scope {
+  /** The end of the UTC day on which the books knew it first; now, on the present one. */
+  readonly at: Instant;
+  readonly key: string;
+  /** usual: it lasted until it was what is expected. */
+  readonly what: NoticeReason | 'over' | 'usual';
+  readonly kind: AnomalyKind;
+  readonly isUp: boolean;
+  readonly severity: Severity;
+  readonly firstDay: string;
+  /** USD of the first day, and what was expected of it, as both were known then; decimal text. */
+  readonly cost: string;
+  readonly expected: string;
+  /** USD by which its days so far differed. */
+  readonly impact: string;
+}
+
+export interface AnomalyBacktest {
+  /** The first day that was looked at. */
+  readonly from: Instant;
+  /** From here on the books were kept day by day in every account; undefined where nothing was ever loaded. */
+  readonly recordedSince: Instant | undefined;
+  readonly scopes: number;
+  /** In order of time, then of impact. */
+  readonly events: readonly AnomalyBacktestEvent[];
+}
+
+/** So many nights before the first one are followed as well, so that it finds what an earlier one would have left. */
+const warmUpNights = 28;
+/** What moves a day by less is no change of it. */
+const leastChange = 0.01;
+
+/** A scope as it became known. */
+interface BacktestScope {
+  readonly scope: Scope;
+  readonly firstDay: number;
+  /** In order of when they were known. */
+  readonly changes: readonly {
+    readonly known: Instant;
+    readonly day: number;
+    readonly cost: number;
+    readonly usage: number;
+  }[];
+  /** As known at the night that is looked at. */
+  readonly costs: number[];
+  readonly usages: number[];
+  applied: number;
+  /** The night on which a large part of a day last came in late. */
+  lateAt: Instant | undefined;
+  episodes: StoredEpisode[];
+}
+
+/**
+ * Replays the rules over the books of present and past: what would have been told at the end of each UTC day from the one
+ * of `from` on, with what was known then of costs.
+ */
+export async function backtestAnomalies(
+  connection: Connection,
+  rules: AnomalyRules,
+  { from, now, lagHours }: { readonly from: Instant; readonly now: Instant; readonly lagHours: number },
+): Promise<AnomalyBacktest> {
+  const firstNight = floorDay(from) + dayMs;
+  const start = firstNight - warmUpNights * dayMs;
+  const oldest = dayNumber(start) - readDays;
+  const accounts = await completeness(connection);
+  const coverage = await readKnown(connection, () => true);
+  const rows = await connection.rows(await readSql('anomalies', 'backtest'), {
+    from: formatInstant(oldest * dayMs),
+    to: formatInstant(now),
+    now: formatInstant(now),
+    lag_hours: lagHours,
+  });
+  const replayed = rows.map((row) => toBacktestScope(row, oldest, now, accounts));
+  const events: AnomalyBacktestEvent[] = [];
+  const kept: Instant[] = [];
+  for (const { account } of accounts) {
+    const scopes = replayed.filter(({ scope }) => scope.account === account);
+    const through = throughOf(coverage, account, lagHours);
+    if (through.recordedSince !== undefined) kept.push(through.recordedSince);
+    let evaluatedDay: number | undefined;
+    for (const night of nightsBetween(start, now)) {
+      const complete = through.at(night);
+      const lastDay = complete === undefined ? undefined : dayNumber(complete) - 1;
+      const changed = scopes.map((scope) => learn(scope, night, evaluatedDay));
+      if (lastDay === undefined || (evaluatedDay !== undefined && lastDay < evaluatedDay)) continue;
+      const isQuiet = quietDays(scopes, rules);
+      for (const [place, scope] of scopes.entries()) {
+        const before = scope.episodes;
+        scope.episodes = evaluateScope({
+          ...{ series: scope, known: before, lastDay, evaluatedDay, changedFrom: changed[place], isQuiet, rules },
+          isLate: scope.lateAt !== undefined && scope.lateAt > night - againDays * dayMs,
+          newKey: (episode) => anomalyKey(scope.scope, episode),
+        });
+        if (night >= firstNight) events.push(...eventsOf(scope, before, night, rules));
+      }
+      evaluatedDay = lastDay;
+    }
+  }
+  return {
+    from: firstNight - dayMs,
+    recordedSince: kept.length === 0 ? undefined : Math.max(...kept),
+    scopes: replayed.length,
+    events: events.sort(
+      (a, b) => a.at - b.at || Math.abs(Number(b.impact)) - Math.abs(Number(a.impact)) || (a.key < b.key ? -1 : 1),
+    ),
+  };
+}
+
+/** The end of every UTC day, and now. */
+function nightsBetween(start: Instant, now: Instant): Instant[] {
+  const nights: Instant[] = [];
+  for (let night = start; night < now; night += dayMs) nights.push(night);
+  return [...nights, now];
+}
+
+function toBacktestScope(
+  row: Readonly<Record<string, unknown>>,
+  oldest: number,
+  now: Instant,
+  accounts: readonly { readonly account: string; readonly historyStart: Instant | undefined }[],
+): BacktestScope {
+  const [known = [], days = [], costs = [], usages = []] = ['known', 'days', 'costs', 'usages'].map(
+    (name) => JSON.parse(String(row[name])) as number[],
+  );
+  const scope = scopeOf(row);
+  const start = accounts.find(({ account }) => account === scope.account)?.historyStart;
+  const firstDay = start === undefined ? oldest : Math.max(oldest, Math.ceil(start / dayMs));
+  const length = Math.max(0, dayNumber(now) - firstDay + 1);
+  return {
+    scope,
+    firstDay,
+    changes: known.map((at, place) => ({
+      known: at,
+      day: days[place] ?? 0,
+      cost: costs[place] ?? 0,
+      usage: usages[place] ?? 0,
+    })),
+    costs: new Array<number>(length).fill(0),
+    usages: new Array<number>(length).fill(0),
+    applied: 0,
+    lateAt: undefined,
+    episodes: [],
+  };
+}
+
+/** Takes over what was known by a night; the first day, among those that were looked at, that it changes. */
+function learn(scope: BacktestScope, night: Instant, evaluatedDay: number | undefined): number | undefined {
+  let first: number | undefined;
+  const { changes, costs, usages, firstDay } = scope;
+  for (
+    let change = changes[scope.applied];
+    change !== undefined && change.known <= night;
+    change = changes[scope.applied]
+  ) {
+    scope.applied += 1;
+    const place = change.day - firstDay;
+    if (place < 0 || place >= costs.length) continue;
+    costs[place] = (costs[place] ?? 0) + change.cost;
+    usages[place] = (usages[place] ?? 0) + change.usage;
+    const isChange = evaluatedDay !== undefined && change.day <= evaluatedDay && Math.abs(change.cost) >= leastChange;
+    if (!isChange) continue;
+    first = Math.min(first ?? change.day, change.day);
+    if (change.cost >= lateShare * (costs[place] ?? 0)) scope.lateAt = night;
+  }
+  return first;
+}
+
+/** Through when an account was complete at each instant; before it was kept, as a run each day would have made it. */
+function throughOf({ windows, states }: KnownCoverage, account: string, lagHours: number) {
+  const own = {
+    windows: windows.filter((window) => window.account === account),
+    states: states.filter((state) => state.account === account),
+  };
+  const recordedSince =
+    own.windows.length === 0
+      ? undefined
+      : own.windows.reduce((least, { knownFrom }) => Math.min(least, knownFrom), Infinity);
+  return {
+    recordedSince,
+    at(instant: Instant): Instant | undefined {
+      if (recordedSince === undefined) return undefined;
+      return instant < recordedSince ? floorHour(instant) - lagHours * hourMs : reachedAt(own, instant);
+    },
+  };
+}
+
+function eventsOf(
+  { scope, episodes }: BacktestScope,
+  before: readonly StoredEpisode[],
+  at: Instant,
+  rules: AnomalyRules,
+): AnomalyBacktestEvent[] {
+  const known = new Map(before.map((episode) => [episode.key, episode]));
+  return episodes.flatMap((episode): AnomalyBacktestEvent[] => {
+    const { key, kind, isUp, firstDay, cost, expected, impacts, isNotified } = episode;
+    if (!isNotified) return [];
+    const earlier = known.get(key);
+    const wasNotified = earlier?.isNotified === true;
+    const notices = noticesOf(episode, rules);
+    const severity = notices.at(-1)?.severity ?? severityAt(episode, episode.seenDay, rules);
+    const what = wasNotified ? whatHappened(episode, earlier, { notices, severity, rules }) : 'first';
+    if (what === undefined) return [];
+    return [
+      {
+        ...{ ...scope, at, key, kind, isUp, what, severity },
+        ...{ firstDay: dayName(firstDay), cost: usdText(cost), expected: usdText(expected) },
+        impact: usdText(impacts.reduce((sum, impact) => sum + impact, 0)),
+      },
+    ];
+  });
+}
+
+/** What is reported of an episode that was reported before; undefined where nothing is. */
+function whatHappened(
+  episode: StoredEpisode,
+  earlier: StoredEpisode,
+  {
+    notices,
+    severity,
+    rules,
+  }: { readonly notices: readonly Notice[]; readonly severity: Severity; readonly rules: AnomalyRules },
+): AnomalyBacktestEvent['what'] | undefined {
+  if (earlier.state !== 'open') return undefined;
+  if (episode.state === 'over') return 'over';
+  if (episode.state === 'usual') return episode.isUp && severity !== 'info' ? 'usual' : undefined;
+  const [last, before] = [notices.at(-1), noticesOf(earlier, rules).at(-1)];
+  return last !== undefined && last.day > (before?.day ?? last.day) ? last.reason : undefined;
+}

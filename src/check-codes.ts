@@ -1,0 +1,53 @@
+/** Codes of comparisons and what each compares, in words; a code may go on with `.` and the query that it is about. */
+const words: Readonly<Record<string, string>> = {
+  pages_match_total: 'pages = their total',
+  all_rows_match_total: 'all rows = the total, which counts rows that the pages leave out',
+  hours_match_group: 'hours of a group = the group',
+  buckets_match_group: 'days or months of a group = the group',
+  hours_match_control: 'hours by billing dimension = the platform',
+  rows_match_control: "all rows = the platform's total",
+  groups_are_unique: 'each group is named once',
+  usage_is_not_negative: 'usage without resource is not negative',
+  days_match_platform: "days = the platform's days",
+  series_match_platform: "series = the platform's series",
+  names_match_platform: "resources = the platform's resources",
+  month_dimension_matches_platform: "month of a billing dimension = the platform's",
+  month_matches_platform: "month = the platform's total",
+};
+
+/**
+ * A check code (`ledger.reconciliation.check_code`) in words for people: `pages_match_total.detail` is
+ * `pages = their total (detail)`. A code that is not known is returned as it is. Pure.
+ */
+export function checkWords(code: string): string {
+  const [check = '', ...about] = code.split('.');
+  const known = Object.hasOwn(words, check) ? words[check] : undefined;
+  if (known === undefined) return code;
+  return about.length === 0 ? known : `${known} (${about.join(', ').replaceAll('_', ' ')})`;
+}
+
+/** Sentences that said what was compared, and their codes of today; `$1` is the query that it is about. */
+const sentences: readonly (readonly [RegExp, string])[] = [
+  [/^pages of (.+) and the rows they leave out = their total$/, 'pages_match_total.$1.with_left_out'],
+  [/^pages of (.+) = their total$/, 'pages_match_total.$1'],
+  [/^hours of a group = the group \((.+)\)$/, 'hours_match_group.$1'],
+  [/^buckets of a group = the group \((.+)\)$/, 'buckets_match_group.$1'],
+  [/^groups are named once \((.+)\)$/, 'groups_are_unique.$1'],
+  [/^all rows = the total of detail, which leaves some out$/, 'all_rows_match_total.detail'],
+  [/^hours = the control$/, 'hours_match_control'],
+  [/^rows = the control's total$/, 'rows_match_control'],
+  [/^rows without uuid have no negative usage$/, 'usage_is_not_negative'],
+  [/^days = the platform's daily totals$/, 'days_match_platform'],
+  [/^series = the platform's totals of them$/, 'series_match_platform'],
+  [/^names = the platform's totals of them$/, 'names_match_platform'],
+  [/^month of a billing dimension = the platform's total$/, 'month_dimension_matches_platform'],
+  [/^month = the platform's total$/, 'month_matches_platform'],
+];
+
+/** The check code of today for what was compared, which an earlier version stored as a sentence. Pure. */
+export function presentCheckCode(compared: string): string {
+  for (const [sentence, code] of sentences) {
+    if (sentence.test(compared)) return compared.replace(sentence, code).replaceAll(' ', '_');
+  }
+  return compared;
+}

@@ -1,0 +1,138 @@
+import { hostname } from 'node:os';
+import { basename, join } from 'node:path';
+import {
+  type AlertFactsOptions,
+  type Delivery,
+  deliver,
+  type Origin,
+  openSink,
+  type SendMessage,
+} from '../alerts/index.ts';
+import { type AnomalyRules, loadAnomalyRules } from '../anomalies/index.ts';
+import { type Budget, budgetsFile, loadBudgets } from '../budgets/index.ts';
+import { type LocalConfig, loadConfig, secretsOf } from '../config/index.ts';
+import { exitCodes, UsageError } from '../errors.ts';
+import { runChecks } from '../query/index.ts';
+import type { Warehouse } from '../warehouse/index.ts';
+import type { CommandContext } from './command.ts';
+
+/** The configuration of a command that tells sinks; from here on no word shows a secret of theirs. */
+export function loadAlertingConfig({ dir, env, effects, keepSecret }: CommandContext): LocalConfig {
+  const config = loadConfig({ dir, env, now: effects.now(), requireAccounts: false, requireSinks: true });
+  for (const { settings } of config.sinks) {
+    if (settings !== undefined) for (const secret of secretsOf(settings)) keepSecret(secret);
+  }
+  return config;
+}
+
+/** Whose books they are and where: what tells the messages of several projects apart. */
+export function originOf(config: LocalConfig, { dir }: CommandContext): Origin {
+  return { project: config.alerts.project ?? (basename(dir) || dir), host: hostname() };
+}
+
+/** What facts are made of besides the books, and what is wrong with the budgets so that they are left out. */
+export function alertFactsOptions(
+  config: LocalConfig,
+  { dir, effects, signal, progress }: CommandContext,
+): AlertFactsOptions & { readonly problem: UsageError | undefined } {
+  const now = effects.now();
+  let budgets: readonly Budget[] | undefined;
+  let anomalyRules: AnomalyRules | undefined;
+  let problem: UsageError | undefined;
+  const sinks = config.sinks.map(({ name }) => name);
+  try {
+    budgets = loadBudgets(budgetsFile(dir), { now, sinks }) ?? [];
+  } catch (error) {
+    // A mistake in a budget must not keep what is wrong with the data from being told.
+    if (!(error instanceof UsageError)) throw error;
+    problem = error;
+  }
+  try {
+    anomalyRules = loadAnomalyRules(budgetsFile(dir), sinks);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    problem = problem === undefined ? error : new UsageError(`${problem.message}\n${error.message}`);
+  }
+  return {
+    now,
+    freshnessHours: config.freshnessHours,
+    severities: config.alerts.severity,
+    configured: config.accounts.flatMap(({ id }) => id ?? []),
+    budgets,
+    anomalyRules,
+    overlay: join(dir, 'sql'),
+    onProgress: progress,
+    signal,
+    runChecks: (checks) => runChecks(dir, checks, { signal, onResult: ({ check }) => progress(`check ${check.name}`) }),
+    problem,
+  };
+}
+
+/** Every sink of the configuration, opened. */
+export function openSinks(config: LocalConfig, { effects, signal }: CommandContext): ReadonlyMap<string, SendMessage> {
+  return new Map(
+    config.sinks.flatMap(({ name, settings }) =>
+      settings === undefined ? [] : [[name, openSink(settings, { log: effects.log, signal })] as const],
+    ),
+  );
+}
+
+/** Delivers what waits in the outbox, and says what could not be delivered. */
+export async function deliverAll(
+  warehouse: Warehouse,
+  runNumber: number,
+  config: LocalConfig,
+  context: CommandContext,
+): Promise<readonly Delivery[]> {
+  const { effects, signal } = context;
+  context.progress('telling sinks');
+  const sinks = openSinks(config, context);
+  const deliveries = await deliver({
+    outbox: warehouse,
+    runNumber,
+    tellOf: (name) => sinks.get(name),
+    giveUpDays: config.alerts.giveUpDays,
+    now: effects.now,
+    random: effects.random,
+    sleep: effects.sleep,
+    signal,
+  });
+  for (const { message, outcome, reason, tries } of deliveries) {
+    const what = `message ${message.id} to the sink ${message.sink}`;
+    if (outcome === 'dead') {
+      context.tell(
+        `${what} is given up, ${config.alerts.giveUpDays} days after it was written: ${reason}; what it told: costbook alerts`,
+      );
+    } else if (outcome === 'failed') {
+      context.tell(
+        `warning: ${what} was not delivered after ${tries === 1 ? '1 try' : `${tries} tries`}: ${reason}; the next run tries again`,
+      );
+    } else if (outcome === 'postponed') {
+      context.tell(`warning: ${what} waits for the one before it`);
+    } else if (reason !== undefined) context.tell(`warning: ${what}: ${reason}`);
+  }
+  return deliveries;
+}
+
+/**
+ * 8 where a message was given up, or where something is told that none of its sinks took: what was told to one of
+ * several is known to somebody.
+ */
+export function exitCodeOf(deliveries: readonly Delivery[]): number {
+  if (deliveries.some(({ outcome }) => outcome === 'dead')) return exitCodes.undelivered;
+  const delivered = new Set<string>();
+  const waiting = new Set<string>();
+  for (const { message, outcome } of deliveries) {
+    for (const subject of subjectsOf(message.message, message.summary)) {
+      (outcome === 'delivered' ? delivered : waiting).add(subject);
+    }
+  }
+  return [...waiting].some((subject) => !delivered.has(subject)) ? exitCodes.undelivered : exitCodes.done;
+}
+
+/** What a message tells, so that the same in a message to another sink is known. */
+function subjectsOf(message: string, summary: string | undefined): readonly string[] {
+  if (summary !== undefined) return [summary];
+  const { entries } = JSON.parse(message) as { entries: { key: string; occurrence: number; transition: string }[] };
+  return entries.map(({ key, occurrence, transition }) => `${key} ${occurrence} ${transition}`);
+}

@@ -1,0 +1,128 @@
+import {
+  type Message,
+  newMessage,
+  readCostSummary,
+  readInSlack,
+  type SummaryPeriod,
+  slackMessage,
+  summaryWindows,
+} from '../alerts/index.ts';
+import { loadConfig } from '../config/index.ts';
+import { exitCodes, worstExitCode } from '../errors.ts';
+import { completenessOf } from '../reports/index.ts';
+import { formatSecond } from '../time.ts';
+import { type Connection, expectBooks, openBooks } from '../warehouse/index.ts';
+import type { Command, CommandContext } from './command.ts';
+import { alertFactsOptions, deliverAll, exitCodeOf, loadAlertingConfig, originOf } from './notify.ts';
+import { optionReader } from './options.ts';
+import { waitOption } from './wait.ts';
+import { writingRun } from './writing-run.ts';
+
+const periods = ['weekly', 'monthly'] as const;
+
+export const summarizeCommand: Command = {
+  name: 'summarize',
+  summary:
+    'Tell what was spent in the last whole week or month: against the one before, movers, budgets, anomalies, state of the data.',
+  options: [
+    { flags: '--period <period>', summary: 'weekly or monthly; weekly by default' },
+    { flags: '--sink <names>', summary: 'who is told, with commas between; by default those of alerts.notify' },
+    { flags: '--dry-run', summary: 'only show it, as one would read it in Slack' },
+    waitOption,
+  ],
+  examples: ['costbook summary', 'costbook summary --period monthly --sink finops', 'costbook summary --dry-run'],
+  async check(input, { dir, env, effects }) {
+    const options = optionReader(input, effects.now());
+    options.choice('period', periods);
+    // A step that only names a sink needs none of the variables that the sink's secrets are in.
+    const { sinks } = loadConfig({ dir, env, now: effects.now(), requireAccounts: false });
+    options.choices(
+      'sink',
+      sinks.map(({ name }) => name),
+    );
+    options.check();
+  },
+  async run(input, context) {
+    const options = optionReader(input, context.effects.now());
+    const period = options.choice('period', periods) ?? 'weekly';
+    const waitMs = options.duration('wait') ?? 0;
+    const isDry = options.flag('dryRun');
+    const config = loadAlertingConfig(context);
+    const names = config.sinks.map(({ name }) => name);
+    const sinks = options.choices('sink', names) ?? config.alerts.notify;
+    if (!isDry && sinks.length === 0) options.problem('costbook.yaml has no sinks: write one, or use --dry-run');
+    options.check();
+    const { problem, ...before } = alertFactsOptions(config, context);
+    if (problem !== undefined) throw problem;
+    const message = async (connection: Connection): Promise<Message> => {
+      const asked = { ...before, now: context.effects.now() }; // the run may have set the clock back
+      const state = await completenessOf(connection);
+      const summary = await readCostSummary(connection, period, { ...asked, budgets: asked.budgets ?? [] });
+      return {
+        kind: 'summary',
+        at: formatSecond(asked.now),
+        ...state,
+        entries: [],
+        summary,
+        origin: originOf(config, context),
+      };
+    };
+    if (isDry) return show(message, context);
+    await expectBooks(context.dir);
+    return writingRun('summarize', waitMs, context, async (warehouse, runNumber) => {
+      const { name } = summaryWindows(period satisfies SummaryPeriod, context.effects.now());
+      const notified = await warehouse.sinksOfSummary(name);
+      const left = sinks.filter((sink) => !notified.includes(sink));
+      if (left.length > 0) {
+        await warehouse.publish();
+        const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+        try {
+          const made = await message(books.connection);
+          const at = await warehouse.seenAt(context.effects.now());
+          const messages = left.map((sink) => newMessage(sink, made, name));
+          await warehouse.recordEvaluation({
+            runNumber,
+            at,
+            raised: [],
+            ended: [],
+            notified: [],
+            acknowledged: [],
+            messages,
+          });
+        } finally {
+          books.close();
+        }
+      }
+      const deliveries = await deliverAll(warehouse, runNumber, config, context);
+      const outcomes = deliveries.map(({ message: { sink, summary }, outcome }) => ({
+        sink,
+        summary: summary ?? null,
+        outcome,
+      }));
+      if (context.json)
+        await context.write(`${JSON.stringify({ summary: name, isNew: left.length > 0, messages: outcomes })}\n`);
+      else {
+        const lines = outcomes.map(({ sink, summary, outcome }) => `${outcome}  ${summary ?? 'alerts'}  → ${sink}`);
+        await context.write(`${[...lines, ...(left.length > 0 ? [] : [`${name} was told before.`])].join('\n')}\n`);
+      }
+      context.count?.({
+        messages: outcomes.length,
+        delivered: outcomes.filter(({ outcome }) => outcome === 'delivered').length,
+      });
+      const exitCode = worstExitCode([exitCodeOf(deliveries)]);
+      return { exitCode, error: exitCode === exitCodes.done ? undefined : 'messages were not delivered' };
+    });
+  },
+};
+
+async function show(message: (connection: Connection) => Promise<Message>, context: CommandContext): Promise<number> {
+  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
+  try {
+    const made = await message(books.connection);
+    const slack = slackMessage({ ...made, id: 'dry-run', mayBeRepeat: false, isTest: false });
+    await context.write(context.json ? `${JSON.stringify(slack)}\n` : `${readInSlack(slack)}\n`);
+    return exitCodes.done;
+  } finally {
+    books.close();
+  }
+}

@@ -1,0 +1,284 @@
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { presentCheckCode } from '../check-codes.ts';
+import { UnprovenError } from '../errors.ts';
+import { shellWord } from '../shell-word.ts';
+import { formatWindow, parseRfc3339, type Window } from '../time.ts';
+import { type PageSink, readPage } from './ask.ts';
+import type { DecodedPage } from './decode.ts';
+import { describeQuery, type Query, queryParameters } from './grain.ts';
+import { foldersIn, type LoadRecord, loadFile, loadFolderPattern, placeOf, type StoredPage } from './landing-writer.ts';
+
+/** A load as its folder tells it. */
+export interface StoredLoad {
+  /** Its folder, relative to the landing root. */
+  readonly place: string;
+  readonly account: string;
+  readonly window: Window;
+  readonly record: LoadRecord;
+  readonly pages: readonly StoredPage[];
+}
+
+/** A load's landed answers in the platform's place. */
+export interface LandingReader {
+  /** Hands a query's pages to the sink, as asking the platform would; returns their number. Throws UnprovenError. */
+  ask(query: Query, sink: Pick<PageSink, 'page'>): Promise<number>;
+  /** The queries of which no page was asked for, as messages name them. */
+  unasked(): string[];
+}
+
+/** `load 42 of account acc_one, window 2026-…/2026-…`, as messages name it. */
+export function describeLoad({ record, account, window }: StoredLoad): string {
+  return `load ${record.loadNumber} of account ${account}, window ${formatWindow(window)}`;
+}
+
+/** A folder of a load that cannot be read, or that is not in its place. */
+export interface LandedLoss {
+  readonly loadNumber: number;
+  /** The folder, relative to the landing root. */
+  readonly place: string;
+  /** Undefined where `load.json` does not say it. */
+  readonly account: string | undefined;
+  readonly window: Window | undefined;
+  /** What is wrong with it. */
+  readonly problem: string;
+  /** A command of the shell that puts it right; undefined where none does. */
+  readonly remedy: string | undefined;
+}
+
+/** What a landing folder holds. */
+export interface LandedLoads {
+  /** In the order of their numbers. */
+  readonly loads: readonly StoredLoad[];
+  readonly losses: readonly LandedLoss[];
+}
+
+/** Every load of the landing folder, and every folder of a load that cannot be read or is not in its place. */
+export async function readStoredLoads(root: string): Promise<LandedLoads> {
+  const loads: StoredLoad[] = [];
+  const losses: LandedLoss[] = [];
+  for (const account of await foldersIn(root)) {
+    // Where pages arrive is hidden; no account's folder is.
+    if (account.startsWith('.')) continue;
+    for (const name of await foldersIn(join(root, account))) {
+      const number = loadFolderPattern.exec(name)?.[1];
+      if (number === undefined) continue;
+      const read = await readLoad(root, join(account, name), Number(number));
+      if ('problem' in read) losses.push(read);
+      else loads.push(read);
+    }
+  }
+  loads.sort((a, b) => a.record.loadNumber - b.record.loadNumber);
+  const placed: StoredLoad[] = [];
+  for (const load of loads) {
+    const right = placeOf(load.account, load.record.loadNumber);
+    const before = placed.at(-1);
+    if (load.place !== right) losses.push(misplaced(root, load, right, loads));
+    else if (before?.record.loadNumber === load.record.loadNumber) losses.push(doubled(root, load, before));
+    else placed.push(load);
+  }
+  return { loads: placed, losses };
+}
+
+/** A second load of the same number: one of the two is of other books. */
+function doubled(root: string, { place, account, window, record }: StoredLoad, before: StoredLoad): LandedLoss {
+  const problem = `${join(root, before.place)} and ${join(root, place)} are both load ${record.loadNumber}; one is of other books`;
+  return { loadNumber: record.loadNumber, place, account, window, problem, remedy: undefined };
+}
+
+/** A folder that holds the load of another place: that load, or a copy of it. */
+function misplaced(root: string, load: StoredLoad, right: string, loads: readonly StoredLoad[]): LandedLoss {
+  const { place, account, window, record } = load;
+  const isCopy = loads.some((other) => other.place === right);
+  const from = join(root, place);
+  const moves = isCopy
+    ? `mv ${shellWord(from)} ${shellWord(`${from}.copy`)}`
+    : `mkdir -p ${shellWord(join(root, dirname(right)))} && mv ${shellWord(from)} ${shellWord(join(root, right))}`;
+  return {
+    loadNumber: record.loadNumber,
+    place,
+    account,
+    window,
+    problem: isCopy ? `${from} is a copy of ${right}` : `its folder is ${from}, expected ${right}`,
+    remedy: moves,
+  };
+}
+
+/** The page files of a load that are not in its folder. */
+export async function missingPages(root: string, { place, pages }: StoredLoad): Promise<string[]> {
+  const missing: string[] = [];
+  for (const { file } of pages) {
+    const isThere = await stat(join(root, place, file)).then(
+      (found) => found.isFile(),
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return false;
+        throw error;
+      },
+    );
+    if (!isThere) missing.push(file);
+  }
+  return missing;
+}
+
+/** The page files of a load that are not as they were stored, each with what was found. */
+export async function damagedPages(root: string, { place, pages }: StoredLoad): Promise<string[]> {
+  const damaged: string[] = [];
+  for (const { file, sha256 } of pages) {
+    try {
+      const bytes = await readFile(join(root, place, file));
+      if (sha256Of(bytes) !== sha256) damaged.push(`${file} is not as it was stored (${bytes.length} bytes)`);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOENT') damaged.push(`${file} cannot be read (${code})`);
+    }
+  }
+  return damaged;
+}
+
+/** A page's file is not as it was stored. */
+export class DamagedPageError extends UnprovenError {}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** The answers of a landed load: they are read with the same decoder as those of the platform. */
+export function openLandingReader(root: string, load: StoredLoad): LandingReader {
+  const unasked = new Set(load.pages.map(({ query }) => query));
+  return {
+    async ask(query, sink) {
+      const name = describeQuery(query);
+      const about = `${describeLoad(load)}, ${name}`;
+      const request = JSON.stringify(sorted(queryParameters(load.account, query)));
+      const pages = load.pages
+        .filter((page) => page.query === name && JSON.stringify(sorted(page.request)) === request)
+        .sort((a, b) => a.number - b.number);
+      if (pages.length === 0) throw new UnprovenError(`${about}: it is asked for now, and its answer was not landed`);
+      unasked.delete(name);
+      async function read({ file, number, sha256 }: StoredPage): Promise<DecodedPage> {
+        const path = join(root, load.place, file);
+        const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+          throw new DamagedPageError(`${about}: ${path} cannot be read (${error.code})`, { cause: error });
+        });
+        if (sha256Of(bytes) !== sha256) {
+          throw new DamagedPageError(`${about}: ${path} is not as it was stored: restore it from a backup`);
+        }
+        return readPage({ bytes, gzipped: file.endsWith('.gz') }, query, `${about}, page ${number}`);
+      }
+      // The next page is read and unpacked while this one is taken.
+      let next = pages[0] && read(pages[0]);
+      next?.catch(() => undefined);
+      for (const [index, { number }] of pages.entries()) {
+        if (number !== index + 1) throw new UnprovenError(`${about}: page ${index + 1} was not landed`);
+        const page = await next;
+        const following = pages[index + 1];
+        next = following && read(following);
+        next?.catch(() => undefined); // it is told when its turn comes
+        if (page === undefined) break;
+        if (page.hasMore !== index < pages.length - 1) {
+          throw new UnprovenError(`${about}: page ${number} says that ${page.hasMore ? 'more' : 'none'} follow`);
+        }
+        await sink.page(page);
+      }
+      return pages.length;
+    },
+    unasked: () => [...unasked],
+  };
+}
+
+async function readLoad(root: string, place: string, loadNumber: number): Promise<StoredLoad | LandedLoss> {
+  const path = join(root, place, loadFile);
+  let said: Readonly<Record<string, unknown>>;
+  const loss = { loadNumber, place, account: undefined, window: undefined, remedy: undefined };
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return { ...loss, problem: code === 'ENOENT' ? `${path} is missing` : `${path} cannot be read (${code})` };
+  }
+  try {
+    said = withPresentNames(JSON.parse(text));
+  } catch {
+    return { ...loss, problem: `${path} is not JSON` };
+  }
+  const wrong = Object.entries(loadFields)
+    .filter(([name, isRight]) => !isRight(said?.[name]))
+    .map(([name]) => name);
+  if (wrong.length > 0) return { ...loss, problem: `${path}: ${wrong.join(', ')} cannot be read` };
+  const { account, window, pages, claimedEnd, seenAt, platformAt, askedAt: _, ...record } = said;
+  return {
+    place,
+    account: String(account),
+    window: parseWindow(window),
+    pages: pages as StoredPage[],
+    record: {
+      ...record,
+      claimedEnd: instantOf(claimedEnd),
+      seenAt: instantOf(seenAt),
+      platformAt: isText(platformAt) ? instantOf(platformAt) : undefined,
+    } as unknown as LoadRecord,
+  };
+}
+
+/** What Costbook before the migration 0006_plain_names wrote in `load.json`, by the names of today. Pure. */
+function withPresentNames(record: unknown): Readonly<Record<string, unknown>> {
+  if (typeof record !== 'object' || record === null || !('reading' in record)) {
+    return record as Readonly<Record<string, unknown>>;
+  }
+  const { reading, amounts, proofs, ...rest } = record as Record<string, unknown>;
+  const reconciliations = Array.isArray(proofs)
+    ? proofs.map(({ amounts: rowCount, compared, ...measured }: Record<string, unknown>) => ({
+        checkCode: presentCheckCode(String(compared)),
+        ...measured,
+        rowCount,
+      }))
+    : proofs;
+  return { ...rest, attempt: reading, rowCount: amounts, reconciliations };
+}
+
+/** What `load.json` must hold; what is within is written by one program and read by one. */
+const loadFields: Readonly<Record<string, (value: unknown) => boolean>> = {
+  account: isText,
+  window: (value) => isText(value) && !Number.isNaN(parseWindow(value).end),
+  loadNumber: Number.isSafeInteger,
+  runNumber: Number.isSafeInteger,
+  attempt: Number.isSafeInteger,
+  reason: isText,
+  role: (value) => value === 'admin' || value === 'member',
+  claimedEnd: (value) => !Number.isNaN(instantOf(value)),
+  seenAt: (value) => !Number.isNaN(instantOf(value)),
+  // Loads of an older Costbook do not say it.
+  platformAt: (value) => (value ?? null) === null || !Number.isNaN(instantOf(value)),
+  requests: Number.isSafeInteger,
+  pagesRead: Number.isSafeInteger,
+  queries: Array.isArray,
+  known: (value) => typeof value === 'object' && value !== null && 'decimals' in value && 'agreedTolerance' in value,
+  leavesOut: (value) => typeof value === 'boolean',
+  outcome: (value) => value === 'loaded' || value === 'unchanged',
+  rowCount: Number.isSafeInteger,
+  restated: Number.isSafeInteger,
+  cost: isText,
+  covered: Array.isArray,
+  reconciliations: (value) => value === null || Array.isArray(value),
+  pages: Array.isArray,
+};
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}
+
+function instantOf(value: unknown): number {
+  return parseRfc3339(String(value)) ?? Number.NaN;
+}
+
+/** A window as `load.json` writes it; NaN where it is none. */
+export function parseWindow(text: unknown): Window {
+  const [start, end] = String(text).split('/');
+  return { start: instantOf(start), end: instantOf(end) };
+}
+
+function sorted(request: Readonly<Record<string, string>>): [string, string][] {
+  return Object.entries(request).sort(([a], [b]) => (a < b ? -1 : 1));
+}

@@ -1,0 +1,295 @@
+import { createHash } from 'node:crypto';
+import type { Dirent } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { RawBody } from '../platform/index.ts';
+import { formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
+import { describeQuery, type Query, queryParameters, type Role } from './grain.ts';
+
+/** The folder in which one window's pages arrive. */
+export interface LandingFolder {
+  readonly path: string;
+  /** Writes one page's body as it came; the same page asked again replaces it. */
+  page(query: Query, number: number, body: RawBody): Promise<void>;
+  /** Forgets the pages of a query that is asked again from its first page. */
+  restart(query: Query): Promise<void>;
+  /**
+   * Gives the folder its place among the loads, with a `load.json` that says all that making the load again takes.
+   * Without `keepBodies` only that stays. Returns the place, relative to the landing root. Called right before the
+   * load's transaction commits.
+   */
+  file(record: LoadRecord, keepBodies: boolean): Promise<string>;
+  /** Removes the folder, wherever it is by now: its window did not prove, or its load did not commit. */
+  discard(): Promise<void>;
+}
+
+/** A page in `load.json`: the query that it answers, and what its file must be. */
+export interface StoredPage {
+  readonly file: string;
+  /** Of the file's bytes, hexadecimal. */
+  readonly sha256: string;
+  readonly purpose: string;
+  /** The query as messages name it; no two of one load have one name. */
+  readonly query: string;
+  /** Which page of its query it is, from 1. */
+  readonly number: number;
+  /** The parameters of the query's first page: window, groupBy, filters. */
+  readonly request: Readonly<Record<string, string>>;
+}
+
+/** A comparison with the platform's own totals, as `load.json` carries it. */
+export interface StoredReconciliation {
+  readonly checkCode: string;
+  readonly measure: string;
+  readonly billingDimension?: string | undefined;
+  readonly rowCount: string;
+  readonly ours: string;
+  readonly theirs: string;
+  readonly difference: string;
+  readonly tolerance: number;
+  readonly proven: boolean;
+}
+
+/** What `load.json` says of a load beside its pages; instants are texts there. Amounts of money are decimal text. */
+export interface LoadRecord {
+  readonly loadNumber: number;
+  readonly runNumber: number;
+  /** Which reading of the window within the run. */
+  readonly attempt: number;
+  readonly reason: string;
+  readonly role: Role;
+  readonly claimedEnd: Instant;
+  readonly seenAt: Instant;
+  /** The platform's clock when the first of its answers was made; undefined where they did not say. */
+  readonly platformAt?: Instant | undefined;
+  readonly requests: number;
+  readonly pagesRead: number;
+  /** In the order in which they were answered. */
+  readonly queries: readonly {
+    readonly purpose: string;
+    readonly resourceType: string | null;
+    readonly billingDimension: string | null;
+    readonly pages: number;
+  }[];
+  /** What the comparison knew before: the most decimals of the account's totals, and a tolerance agreed by hand. */
+  readonly known: {
+    readonly decimals: { readonly cost: number; readonly usage: number };
+    readonly agreedTolerance: string | null;
+  };
+  /** Whether the platform was known to leave rows out of the detail. */
+  readonly leavesOut: boolean;
+  readonly outcome: 'loaded' | 'unchanged';
+  readonly rowCount: number;
+  readonly restated: number;
+  readonly cost: string;
+  /** The window in pieces, each with the role as which its rows were read. */
+  readonly covered: readonly { readonly window: string; readonly role: Role }[];
+  /** The comparisons of a load that changed nothing: they and its pieces are all of it, also without its answers. */
+  readonly reconciliations: readonly StoredReconciliation[] | null;
+}
+
+/**
+ * Where the platform's answers are kept as they came, so that the warehouse can be made anew from them:
+ * `<root>/<account>/load-000000042/{load.json, detail-0001.json.gz, control-0001.json.gz, …}`.
+ */
+export function openLandingWriter(root: string): {
+  begin(account: string, window: Window, askedAt: Instant): Promise<LandingFolder>;
+  removeUnfinished(lastLoadNumber: number): Promise<void>;
+  removeBodies(places: readonly string[]): Promise<void>;
+  newestLoad(): Promise<number>;
+} {
+  let begun = 0;
+
+  return {
+    async begin(account, window, askedAt) {
+      begun += 1;
+      const incoming = join(root, incomingFolder, `${process.pid}-${begun}`);
+      await rm(incoming, { recursive: true, force: true });
+      await mkdir(incoming, { recursive: true });
+      return new IncomingFolder(root, incoming, { account, window, askedAt });
+    },
+
+    /**
+     * Removes what a run that was killed left behind: pages still on their way, and the folder of a load whose
+     * transaction never committed. Loads are filed one at a time, so only the number after the last can be one.
+     */
+    async removeUnfinished(lastLoadNumber) {
+      await rm(join(root, incomingFolder), { recursive: true, force: true });
+      const unfinished = loadFolder(lastLoadNumber + 1);
+      for (const account of await foldersIn(root)) {
+        await rm(join(root, account, unfinished), { recursive: true, force: true });
+      }
+    },
+
+    /** The largest number of a load that was landed; 0 where none was. */
+    async newestLoad() {
+      let newest = 0;
+      for (const account of await foldersIn(root)) {
+        for (const name of await foldersIn(join(root, account))) {
+          const number = loadFolderPattern.exec(name)?.[1];
+          newest = Math.max(newest, Number(number ?? 0));
+        }
+      }
+      return newest;
+    },
+
+    /** Removes the answers of loads that are in the books, whose places these are; what `load.json` says of them stays. */
+    async removeBodies(places) {
+      for (const place of places) {
+        const folder = join(root, place);
+        const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
+          if (error.code === 'ENOENT') return [];
+          throw error;
+        });
+        await removeAll(
+          folder,
+          names.filter((name) => /\.json(\.gz)?$/.test(name) && name !== loadFile),
+        );
+      }
+    },
+  };
+}
+
+export type LandingWriter = ReturnType<typeof openLandingWriter>;
+
+/** A folder in which the pages of one window arrive, until it is filed as a load. */
+class IncomingFolder implements LandingFolder {
+  readonly path: string;
+  readonly #root: string;
+  readonly #of: { readonly account: string; readonly window: Window; readonly askedAt: Instant };
+  /** By file name. */
+  readonly #pages = new Map<string, StoredPage>();
+  /** Where it was filed; undefined until then. */
+  #filed: string | undefined;
+
+  constructor(root: string, path: string, of: { account: string; window: Window; askedAt: Instant }) {
+    this.#root = root;
+    this.path = path;
+    this.#of = of;
+  }
+
+  async page(query: Query, number: number, body: RawBody): Promise<void> {
+    const plain = pageFile(query, number);
+    const [file, other] = body.gzipped ? [`${plain}.gz`, plain] : [plain, `${plain}.gz`];
+    await writeFile(join(this.path, file), body.bytes);
+    // Asked again, a page may come packed another way; it is still one page.
+    if (this.#pages.delete(other)) await rm(join(this.path, other), { force: true });
+    this.#pages.set(file, {
+      file,
+      sha256: createHash('sha256').update(body.bytes).digest('hex'),
+      purpose: query.purpose,
+      query: describeQuery(query),
+      number,
+      request: queryParameters(this.#of.account, query),
+    });
+  }
+
+  async restart(query: Query): Promise<void> {
+    const name = describeQuery(query);
+    for (const page of [...this.#pages.values()]) {
+      if (page.query !== name) continue;
+      this.#pages.delete(page.file);
+      await rm(join(this.path, page.file), { force: true });
+    }
+  }
+
+  async file(record: LoadRecord, keepBodies: boolean): Promise<string> {
+    const place = placeOf(this.#of.account, record.loadNumber);
+    const target = join(this.#root, place);
+    const names = [...this.#pages.keys()];
+    if (!keepBodies) await removeAll(this.path, names);
+    await writeFile(join(this.path, loadFile), `${this.#describe(record)}\n`);
+    // The load that commits next names these bytes: they must be there after a power cut too. Synced here and
+    // not as pages arrive: a window that is asked again or does not prove costs nothing, and disks like company.
+    await Promise.all([loadFile, ...(keepBodies ? names : [])].map((name) => sync(join(this.path, name))));
+    await sync(this.path);
+    const made = await mkdir(dirname(target), { recursive: true });
+    await rm(target, { recursive: true, force: true });
+    await rename(this.path, target);
+    this.#filed = target;
+    await sync(dirname(target));
+    if (made !== undefined) await sync(this.#root);
+    return place;
+  }
+
+  async discard(): Promise<void> {
+    await rm(this.path, { recursive: true, force: true });
+    if (this.#filed !== undefined) await rm(this.#filed, { recursive: true, force: true });
+  }
+
+  /** The text of `load.json`. */
+  #describe(record: LoadRecord): string {
+    const { account, window, askedAt } = this.#of;
+    const pages = [...this.#pages.values()].sort((a, b) =>
+      a.query === b.query ? a.number - b.number : a.query < b.query ? -1 : 1,
+    );
+    const text = {
+      account,
+      window: formatWindow(window),
+      askedAt: formatInstant(askedAt),
+      ...record,
+      claimedEnd: formatInstant(record.claimedEnd),
+      seenAt: formatInstant(record.seenAt),
+      platformAt: record.platformAt === undefined ? null : formatInstant(record.platformAt),
+      pages,
+    };
+    return JSON.stringify(text, undefined, 1);
+  }
+}
+
+/** What a load's folder says of itself; no page's file is called so. */
+export const loadFile = 'load.json';
+
+/** Where pages arrive; no account's folder can be called so. */
+const incomingFolder = '.incoming';
+
+/** What a file name may hold with room for a suffix; a longer name is told apart by its hash. */
+const maxNameLength = 120;
+
+/** Any text as one name in a folder: whatever is in it stays below the folder, and no two texts share a name. */
+function safeName(text: string): string {
+  const name = encodeURIComponent(text.toWellFormed()).replaceAll('.', '%2E').replaceAll('*', '%2A');
+  if (name.length <= maxNameLength) return name;
+  return `${name.slice(0, maxNameLength)}~${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
+}
+
+function pageFile(query: Query, number: number): string {
+  const filters = [query.resourceType, query.billingDimension].filter((filter) => filter !== undefined);
+  const stem = [query.purpose, ...filters.map(safeName)].join('-');
+  return `${stem}-${String(number).padStart(4, '0')}.json`;
+}
+
+/** A load's folder, with its number. */
+export const loadFolderPattern = /^load-(\d{9,})$/;
+
+function loadFolder(loadNumber: number): string {
+  return `load-${String(loadNumber).padStart(9, '0')}`;
+}
+
+/** Where a load's folder is, relative to the landing root. */
+export function placeOf(account: string, loadNumber: number): string {
+  return join(safeName(account), loadFolder(loadNumber));
+}
+
+async function removeAll(folder: string, names: readonly string[]): Promise<void> {
+  for (const name of names) await rm(join(folder, name), { force: true });
+}
+
+/** The names of the folders in a folder; none where it is not there. */
+export async function foldersIn(path: string): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true }).catch((error: NodeJS.ErrnoException): Dirent[] => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}
+
+/** Brings what is written of a file, or the names in a folder, onto the disk. */
+async function sync(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,42 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { type AskOptions, ask } from './ask.ts';
+import type { Answered, Question } from './question.ts';
+import { withPassingFile, writeWhole } from './whole-file.ts';
+
+type Asked = Omit<Question, 'file'>;
+
+/** Asks in a process of its own, as `ask` does, and writes the answer piece by piece. */
+export async function askToStream(question: Asked, options: AskOptions): Promise<Answered> {
+  if (question.format !== 'parquet') return ask({ ...question, file: null }, options);
+  // DuckDB cannot write Parquet into a pipe.
+  return withPassingFile(tmpdir(), async (file) => {
+    const answered = await ask({ ...question, file }, options);
+    for await (const chunk of createReadStream(file)) await options.write(chunk as Uint8Array);
+    return answered;
+  });
+}
+
+/**
+ * Asks in a process of its own and writes the answer as a file, whole or not at all. That process can write no file:
+ * this one does, with what it is told. Only for Parquet may DuckDB write there, one new file whose name we choose.
+ */
+export async function askToFile(
+  question: Asked,
+  path: string,
+  options: Omit<AskOptions, 'write'>,
+): Promise<Answered & { bytes: number }> {
+  const { result, bytes } = await writeWhole(path, async (part) => {
+    if (question.format === 'parquet') {
+      return ask({ ...question, file: part }, { ...options, write: () => Promise.resolve() });
+    }
+    const file = await open(part, 'wx');
+    try {
+      return await ask({ ...question, file: null }, { ...options, write: (chunk) => file.writeFile(chunk) });
+    } finally {
+      await file.close();
+    }
+  });
+  return { ...result, bytes };
+}

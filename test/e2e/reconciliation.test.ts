@@ -1,0 +1,307 @@
+import { describe, expect, test } from 'vitest';
+import { askSnapshot, costsIn, ingest, newProject, runCli } from '../support/project.ts';
+import { expectedCosts, type Fact, type Seen, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+
+const box = {
+  workspace: 'north',
+  type: 'sandbox',
+  name: 'box',
+  uuid: 'sbx-1',
+  dimension: 'sandbox_compute_runtime_gbs',
+} as const;
+
+/** Three windows: 13th to 20th, 6th to 13th, 1st to 6th. */
+const now = '2026-09-20T00:30:00Z';
+const oldest = series(box, '2026-09-02T05', [1.25, 2.5]);
+const middle = series(box, '2026-09-08T05', [3.000000001, 4]);
+const newest = series(box, '2026-09-18T05', [5, 6]);
+const facts: readonly Fact[] = [...oldest, ...middle, ...newest];
+
+function isAbout(start: string): (request: Seen) => boolean {
+  return (request) => request.start === Date.parse(`${start}T00:00:00Z`);
+}
+
+function liesAbout(start: string, by = 0.01): (request: Seen) => number {
+  const hit = isAbout(start);
+  return (request) => (hit(request) ? by : 0);
+}
+
+async function unprovenIn(dir: string): Promise<unknown[]> {
+  return askSnapshot(
+    dir,
+    `select strftime(window_start, '%m-%d') || '/' || strftime(window_end, '%m-%d') as days from ledger.unproven order by 1`,
+  );
+}
+
+describe.concurrent('a window whose totals lie', () => {
+  test('is left out with exit 4, and named with the difference; the others are loaded', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.lie = liesAbout('2026-09-06');
+    const { exitCode, account, stderr } = await ingest(dir, platform, { now });
+
+    expect(exitCode).toBe(4);
+    expect(account.unproven).toEqual([
+      { start: '2026-09-06T00:00:00Z', end: '2026-09-13T00:00:00Z', reason: expect.stringContaining('0.01') },
+    ]);
+    expect(account.unproven[0]?.reason).toContain(
+      'found 7.000000001, expected 7.010000001, difference -0.01, rounding explains 0.00000000',
+    );
+    expect(stderr).toContain('2026-09-06T00:00:00Z/2026-09-13T00:00:00Z');
+    expect(await costsIn(dir)).toEqual(expectedCosts([...oldest, ...newest], 'admin'));
+    expect(account).toMatchObject({ windows: 2, completeThrough: '2026-09-06T00:00:00Z' });
+    expect(
+      await askSnapshot(dir, 'select outcome, exit_code, error from runs order by run_number desc limit 1'),
+    ).toEqual([
+      {
+        outcome: 'failed',
+        exit_code: 4,
+        error: expect.stringContaining('2026-09-06T00:00:00Z/2026-09-13T00:00:00Z'),
+      },
+    ]);
+  });
+
+  test('leaves the comparisons that failed in proofs, without a load', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.lie = liesAbout('2026-09-06');
+    await ingest(dir, platform, { now });
+    expect(
+      await askSnapshot(
+        dir,
+        `select strftime(window_start, '%m-%d') as day, check_code, measure, ours, theirs, difference, load_number
+        from reconciliation where not proven and attempt = 2 order by check_code`,
+      ),
+    ).toEqual([failed('pages_match_total.control'), failed('pages_match_total.detail'), failed('rows_match_control')]);
+    const [others] = await askSnapshot(
+      dir,
+      `select count(*) filter (not proven) as failed, count(*) filter (load_number is null) as without_load, count(*) > 0 as any
+      from reconciliation where window_start <> '2026-09-06'`,
+    );
+    expect(others).toEqual({ failed: '0', without_load: '0', any: true });
+
+    function failed(check_code: string): Record<string, unknown> {
+      return {
+        day: '09-06',
+        check_code,
+        measure: 'cost',
+        ours: '7.000000001000',
+        theirs: '7.010000001000',
+        difference: '-0.010000000000',
+        load_number: null,
+      };
+    }
+  });
+
+  test('is asked for twice, no more', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.lie = liesAbout('2026-09-06');
+    const { account } = await ingest(dir, platform, { now });
+    const asked = platform.requests.filter(isAbout('2026-09-06'));
+    expect(asked.filter(({ query }) => query['groupBy']?.includes('resource_uuid'))).toHaveLength(2);
+    expect(account.requests.repair).toBe(asked.length / 2);
+  });
+
+  test('keeps the rows that were proven before', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await ingest(dir, platform, { now });
+    platform.facts = facts.map((fact) => ({ ...fact, cost: fact.cost * 2 }));
+    platform.lie = liesAbout('2026-09-06');
+    const { exitCode, account } = await ingest(dir, platform, { now, args: ['--refetch'] });
+    expect(exitCode).toBe(4);
+    expect(await costsIn(dir)).toEqual(
+      expectedCosts([...middle, ...platform.facts.filter((fact) => !fact.hour.startsWith('2026-09-08'))], 'admin'),
+    );
+    // Nothing is missing: the last proven state stands for these hours.
+    expect(account.completeThrough).toBe('2026-09-19T22:00:00Z');
+  });
+
+  test('is healed by the next run when the platform has stopped lying', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.lie = liesAbout('2026-09-06');
+    await ingest(dir, platform, { now });
+    expect(await unprovenIn(dir)).toEqual([{ days: '09-06/09-13' }]);
+    platform.lie = () => 0;
+    const { exitCode, account } = await ingest(dir, platform, { now: '2026-09-20T01:30:00Z' });
+    expect({ exitCode, unproven: account.unproven }).toEqual({ exitCode: 0, unproven: [] });
+    expect(account.completeThrough).toBe('2026-09-19T23:00:00Z');
+    expect(await unprovenIn(dir)).toEqual([]);
+    expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
+  });
+
+  test('is healed also by a run that cuts its windows elsewhere', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.lie = liesAbout('2026-09-13');
+    await ingest(dir, platform, { now });
+    expect(await unprovenIn(dir)).toEqual([{ days: '09-13/09-20' }]);
+    platform.lie = () => 0;
+    // Eight days are needed now: 14th to 21st and the 13th.
+    const { exitCode } = await ingest(dir, platform, { now: '2026-09-21T00:30:00Z' });
+    expect(exitCode).toBe(0);
+    expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
+    expect(await unprovenIn(dir)).toEqual([]);
+  });
+
+  test('that has an older proven state is asked again, however old it is', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    await ingest(dir, platform, { now });
+    platform.facts = facts.map((fact) => ({ ...fact, cost: fact.cost * 2 }));
+    platform.lie = liesAbout('2026-09-06');
+    await ingest(dir, platform, { now, args: ['--refetch'] });
+    platform.lie = () => 0;
+    const { exitCode, account } = await ingest(dir, platform, { now: '2026-09-20T01:30:00Z' });
+    expect({ exitCode, repaired: account.requests.repair > 0 }).toEqual({ exitCode: 0, repaired: true });
+    expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
+    expect(await unprovenIn(dir)).toEqual([]);
+  });
+
+  test('is no reason to forget that another account was not reachable', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.lie = liesAbout('2026-09-06');
+    platform.failures = [{ times: 99, hits: isAbout('2026-09-01'), status: 503, headers: { 'retry-after': '86400' } }];
+    const { exitCode, account } = await ingest(dir, platform, { now });
+    expect(exitCode).toBe(3);
+    expect(account.unproven).toHaveLength(1);
+    expect(account.errors).toEqual([expect.stringContaining('503')]);
+    expect(await costsIn(dir)).toEqual(expectedCosts(newest, 'admin'));
+  });
+});
+
+describe.concurrent('the proof', () => {
+  test('of a window that lies once is in its second reading', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    let lies = 1;
+    platform.lie = () => (lies-- > 0 ? 0.25 : 0);
+    const { exitCode, account } = await ingest(dir, platform, { now });
+    expect({ exitCode, unproven: account.unproven }).toEqual({ exitCode: 0, unproven: [] });
+    expect(account.requests.repair).toBeGreaterThan(0);
+    expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
+    expect(
+      await askSnapshot(dir, 'select distinct attempt, load_number from reconciliation where not proven'),
+      'only the first reading failed, and no load came of it',
+    ).toEqual([{ attempt: 1, load_number: null }]);
+  });
+
+  test.each([
+    ['of the detail', (request: Seen) => (request.query['groupBy']?.includes('resource_uuid') ? 0.00000001 : 0)],
+    ['of the control', (request: Seen) => (request.query['groupBy']?.startsWith('workspace') ? -0.00000001 : 0)],
+  ])('finds a millionth of a cent in the total %s, where totals carry nine decimals', async (_, lie) => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.lie = lie;
+    const { exitCode, account } = await ingest(dir, platform, { now });
+    expect({ exitCode, unproven: account.unproven.length }).toEqual({ exitCode: 4, unproven: 3 });
+    expect(await costsIn(dir)).toEqual([]);
+  });
+
+  test('is not disturbed by the rounding of totals, wherever it falls', async () => {
+    const dir = await newProject();
+    // Their total is 1.000000500: four parts in ten billion more than ours, and half of its last decimal explains five.
+    const finer = series(box, '2026-09-18T05', [1.0000004996]);
+    const { exitCode, account } = await ingest(dir, await startScriptedPlatform(finer), { now });
+    expect({ exitCode, unproven: account.unproven }).toEqual({ exitCode: 0, unproven: [] });
+    expect(
+      await askSnapshot(dir, `select difference from reconciliation where check_code = 'rows_match_control'`),
+    ).toEqual(expect.arrayContaining([{ difference: '-0.000000000400' }]));
+  });
+
+  test('finds an hour that the rows put elsewhere than the control, though all totals agree', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.tells = ({ query }, truth) =>
+      query['groupBy']?.startsWith('workspace')
+        ? truth.map((fact) => (fact.hour === '2026-09-18T05' ? { ...fact, hour: '2026-09-18T09' } : fact))
+        : truth;
+    const { exitCode, account } = await ingest(dir, platform, { now });
+    expect(exitCode).toBe(4);
+    expect(account.unproven.map(({ start }) => start)).toEqual(['2026-09-13T00:00:00Z']);
+  });
+
+  test('finds a workspace that the rows name otherwise than the control', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.tells = ({ query }, truth) =>
+      query['groupBy']?.startsWith('workspace') ? truth.map((fact) => ({ ...fact, workspace: 'south' })) : truth;
+    const { exitCode, account } = await ingest(dir, platform, { now });
+    expect({ exitCode, unproven: account.unproven.length }).toEqual({ exitCode: 4, unproven: 3 });
+    expect(await costsIn(dir)).toEqual([]);
+  });
+
+  test('finds a page that is lost on its way', async () => {
+    const dir = await newProject();
+    const two = [...facts, ...series({ ...box, name: 'other', uuid: 'sbx-2' }, '2026-09-18T05', [1])];
+    const platform = await startScriptedPlatform(two);
+    platform.tells = ({ query }, truth) =>
+      query['groupBy']?.includes('resource_uuid') ? truth.filter(({ uuid }) => uuid !== 'sbx-2') : truth;
+    // What by name is there can be added without a uuid, and the sum of the pages still is not their total.
+    platform.lie = ({ query, start }) =>
+      query['groupBy']?.includes('resource_uuid') && start === Date.parse('2026-09-13T00:00:00Z') ? 2 : 0;
+    const { exitCode, account } = await ingest(dir, platform, { now });
+    expect({ exitCode, unproven: account.unproven.length }).toEqual({ exitCode: 4, unproven: 1 });
+  });
+});
+
+describe.concurrent('an answer about another window than was asked for', () => {
+  function echoesElsewhere(start: string): (request: Seen) => { startTime: string; endTime: string } {
+    return (request) =>
+      request.start === Date.parse(`${start}T00:00:00Z`)
+        ? { startTime: '2026-08-01T00:00:00Z', endTime: '2026-08-06T00:00:00Z' }
+        : { startTime: request.query['startTime'] ?? '', endTime: request.query['endTime'] ?? '' };
+  }
+
+  test('is refused with exit 4, and what was found and expected is said', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.echo = echoesElsewhere('2026-09-01');
+    const { exitCode, account } = await ingest(dir, platform, { now });
+    expect(exitCode).toBe(4);
+    expect(account.unproven).toEqual([
+      {
+        start: '2026-09-01T00:00:00Z',
+        end: '2026-09-06T00:00:00Z',
+        reason: expect.stringMatching(/startTime: found "2026-08-01T00:00:00Z", expected 2026-09-01T00:00:00Z/),
+      },
+    ]);
+    expect(await costsIn(dir)).toEqual(expectedCosts([...middle, ...newest], 'admin'));
+  });
+
+  test('has no comparisons in proofs: nothing was compared', async () => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    platform.echo = echoesElsewhere('2026-09-01');
+    // One after another: the stage on which the others were proven is used again.
+    await ingest(dir, platform, { now, env: { COSTBOOK_CONCURRENCY: '1' } });
+    expect(
+      await askSnapshot(
+        dir,
+        `select check_code, ours, theirs, proven from reconciliation where window_start = '2026-09-01'`,
+      ),
+    ).toEqual([]);
+  });
+});
+
+test.concurrent('status names what is unproven until it proves', async () => {
+  const dir = await newProject();
+  const platform = await startScriptedPlatform(facts);
+  platform.lie = liesAbout('2026-09-06');
+  await ingest(dir, platform, { now });
+  const { exitCode, stdout } = await runCli(['status', '--dir', dir, '--json']);
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    accounts: [
+      {
+        account: 'acc_one',
+        completeThrough: '2026-09-06T00:00:00Z',
+        unproven: [{ start: '2026-09-06T00:00:00Z', end: '2026-09-13T00:00:00Z' }],
+      },
+    ],
+    lastRun: { exitCode: 4 },
+  });
+});

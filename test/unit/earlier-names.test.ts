@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { withPresentNames } from '../../src/warehouse/earlier-names.ts';
+
+test('an event of an earlier version has the names of today, and one of today stays as it is', () => {
+  const today = {
+    number: 7,
+    event: 'window_reconciled',
+    values: {
+      account: 'acc_one',
+      attempt: 2,
+      reconciliations: [{ check_code: 'pages_match_total.residual_volume', row_count: '3', billing_dimension: null }],
+    },
+  };
+  expect(
+    withPresentNames({
+      number: 7,
+      event: 'proofs',
+      values: {
+        account: 'acc_one',
+        reading: 2,
+        proofs: [{ compared: 'pages of residual volume = their total', amounts: '3', billing_dimension: null }],
+      },
+    }),
+  ).toEqual(today);
+  expect(withPresentNames(today)).toEqual(today);
+});
+
+test('of a close `digest` is a SHA-256, of a message the name of its summary', () => {
+  const accounts = [{ account: 'acc_one', amounts: 3, digest: 'ab12' }];
+  expect(withPresentNames({ number: 1, event: 'month_closed', values: { accounts } }).values).toEqual({
+    accounts: [{ account: 'acc_one', row_count: 3, sha256: 'ab12' }],
+  });
+  const message = JSON.stringify({ kind: 'digest', entries: [], digest: { lacking: ['says "because": no'] } });
+  expect(
+    withPresentNames({
+      number: 2,
+      event: 'alerts_evaluated',
+      values: { told: [], messages: [{ kind: 'digest', digest: 'weekly/2026-W47', message }] },
+    }).values,
+  ).toEqual({
+    notified: [],
+    messages: [
+      {
+        kind: 'summary',
+        summary: 'weekly/2026-W47',
+        message: JSON.stringify({ kind: 'summary', entries: [], summary: { gaps: ['says "because": no'] } }),
+      },
+    ],
+  });
+});
+
+test('the command and step digest is summarize, wherever an event names it', () => {
+  const values = { step: 'digest', command_line: 'digest --period monthly', alert_key: 'run/digest' };
+  expect(withPresentNames({ number: 1, event: 'step_began', values }).values).toEqual({
+    step: 'summarize',
+    command_line: 'summarize --period monthly',
+    alert_key: 'run/summarize',
+  });
+});

@@ -1,0 +1,194 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { UnprovenError } from '../../src/errors.ts';
+import { controlQuery, detailQuery, repairQuery, residualQuery } from '../../src/fetch/grain.ts';
+import { missingPages, openLandingReader, readStoredLoads, type StoredLoad } from '../../src/fetch/landing-reader.ts';
+import { type LoadRecord, openLandingWriter } from '../../src/fetch/landing-writer.ts';
+import { bodyOf, group, windowOf } from '../support/http-metrics.ts';
+import { newProject } from '../support/project.ts';
+
+const window = windowOf(2);
+const detail = detailQuery(window);
+const last = { hasMore: false };
+const more = { hasMore: true, nextCursor: 'c1' };
+
+const record: LoadRecord = {
+  loadNumber: 1,
+  runNumber: 1,
+  attempt: 1,
+  reason: 'new',
+  role: 'admin',
+  claimedEnd: window.end,
+  seenAt: Date.UTC(2026, 9, 1, 3),
+  requests: 2,
+  pagesRead: 2,
+  queries: [],
+  known: { decimals: { cost: 9, usage: 3 }, agreedTolerance: null },
+  leavesOut: false,
+  outcome: 'loaded',
+  rowCount: 0,
+  restated: 0,
+  cost: '0',
+  covered: [],
+  reconciliations: null,
+};
+
+let root = '';
+beforeEach(async () => {
+  root = join(await newProject(), 'landing');
+});
+
+function page(cost: number, meta: { hasMore: boolean; nextCursor?: string }): { bytes: Buffer; gzipped: boolean } {
+  const hours = [cost, cost].map((each) => [each, 1] as const);
+  const body = bodyOf(2, [group(hours)], { meta });
+  return { bytes: Buffer.from(JSON.stringify(body)), gzipped: false };
+}
+
+/** Lands these pages of the detail as one load and reads it back. */
+async function stored(pages: readonly { bytes: Buffer; gzipped: boolean }[], loadNumber = 1): Promise<StoredLoad> {
+  const folder = await openLandingWriter(root).begin('acc/one', window, record.seenAt);
+  for (const [index, body] of pages.entries()) await folder.page(detail, index + 1, body);
+  await folder.file({ ...record, loadNumber }, true);
+  const load = (await readStoredLoads(root)).loads.find((each) => each.record.loadNumber === loadNumber);
+  if (load === undefined) throw new Error('no such load');
+  return load;
+}
+
+/** The costs of a query's pages, as they are handed over. */
+async function costsOf(load: StoredLoad, query = detail): Promise<string[]> {
+  const costs: string[] = [];
+  await openLandingReader(root, load).ask(query, { page: ({ totalCost }) => void costs.push(totalCost) });
+  return costs;
+}
+
+describe('a landed load', () => {
+  test('comes back as it was filed', async () => {
+    const load = await stored([page(1, last)]);
+    expect(load).toMatchObject({ account: 'acc/one', window, record });
+    expect(load.pages.map(({ file, number }) => [file, number])).toEqual([['detail-0001.json', 1]]);
+  });
+
+  test('answers its queries page by page, gzipped or not', async () => {
+    const zipped = page(2, more);
+    const load = await stored([page(1, more), { bytes: gzipSync(zipped.bytes), gzipped: true }, page(3, last)]);
+    expect(await costsOf(load)).toEqual(['2', '4', '6']);
+  });
+
+  test('names the queries that nobody asked for', async () => {
+    const folder = await openLandingWriter(root).begin('acc_one', window, record.seenAt);
+    for (const query of [detail, controlQuery(window, 'admin'), residualQuery(window, 'volume')]) {
+      await folder.page(query, 1, page(1, last));
+    }
+    await folder.file(record, true);
+    const [load] = (await readStoredLoads(root)).loads;
+    const answers = openLandingReader(root, load as StoredLoad);
+    await answers.ask(detail, { page: () => undefined });
+    expect(answers.unasked().sort()).toEqual(['control', 'residual volume']);
+  });
+
+  test.each([
+    [
+      'another query',
+      repairQuery(window, 'volume_storage_gbs', 'member'),
+      /repair volume_storage_gbs: it is asked for now/,
+    ],
+    ['another window', detailQuery(windowOf(3)), /detail: it is asked for now, and its answer was not landed/],
+    ['another grain', { ...detail, groupBy: ['billing_dimension'] as const }, /detail: it is asked for now/],
+  ])('has no answer to %s', async (_, query, message) => {
+    const failure = costsOf(await stored([page(1, last)]), query);
+    await expect(failure).rejects.toThrow(message);
+    await expect(failure).rejects.toThrow(/load 1 of account acc\/one/);
+    await expect(failure).rejects.toBeInstanceOf(UnprovenError);
+  });
+
+  test.each([
+    ['whose last page says that more follow', [page(1, more)], /page 1 says that more follow/],
+    ['whose first page says that it is the last', [page(1, last), page(2, last)], /page 1 says that none follow/],
+  ])('%s is refused', async (_, pages, message) => {
+    await expect(costsOf(await stored(pages))).rejects.toThrow(message);
+  });
+
+  test('of which a page is another byte is refused, though it is as good a page', async () => {
+    const load = await stored([page(1, last)]);
+    const path = join(root, load.place, 'detail-0001.json');
+    await writeFile(path, (await readFile(path, 'utf8')).replace('crawler', 'crawlex'));
+    await expect(costsOf(load)).rejects.toThrow(/detail-0001\.json is not as it was stored/);
+  });
+
+  test('names its pages that are gone', async () => {
+    const load = await stored([page(1, more), page(2, last)]);
+    await rm(join(root, load.place, 'detail-0002.json'));
+    expect(await missingPages(root, load)).toEqual(['detail-0002.json']);
+  });
+});
+
+describe('what a landing folder says of its loads', () => {
+  test('is in the order of their numbers, whatever account they are of', async () => {
+    for (const number of [11, 2, 1]) await stored([page(1, last)], number);
+    expect((await readStoredLoads(root)).loads.map((load) => load.record.loadNumber)).toEqual([1, 2, 11]);
+    expect(await openLandingWriter(root).newestLoad()).toBe(11);
+  });
+
+  test('is nothing where nothing was landed', async () => {
+    expect(await readStoredLoads(root)).toEqual({ loads: [], losses: [] });
+    expect(await openLandingWriter(root).newestLoad()).toBe(0);
+  });
+
+  test.each([
+    ['not JSON', () => '{"account":', /load\.json is not JSON/],
+    ['JSON of something else', () => 'null', /load\.json: account, window, loadNumber/],
+    [
+      'without the role',
+      (text: string) => text.replace('"role": "admin"', '"role": "guest"'),
+      /load\.json: role cannot/,
+    ],
+    ['without a time', (text: string) => text.replace(/"seenAt": ".*"/, '"seenAt": "x"'), /load\.json: seenAt cannot/],
+  ])(
+    'names the load as lost where its load.json is %s, beside the loads that are whole',
+    async (_, change, message) => {
+      const load = await stored([page(1, last)]);
+      await stored([page(1, last)], 2);
+      const path = join(root, load.place, 'load.json');
+      await writeFile(path, change(await readFile(path, 'utf8')));
+      const { loads, losses } = await readStoredLoads(root);
+      expect(loads.map(({ record }) => record.loadNumber)).toEqual([2]);
+      expect(losses).toMatchObject([{ loadNumber: 1, place: load.place, problem: expect.stringMatching(message) }]);
+    },
+  );
+
+  test('names a load without load.json as lost', async () => {
+    const load = await stored([page(1, last)]);
+    await rm(join(root, load.place, 'load.json'));
+    const { loads, losses } = await readStoredLoads(root);
+    expect(loads).toEqual([]);
+    expect(losses).toMatchObject([{ loadNumber: 1, problem: expect.stringContaining('load.json is missing') }]);
+  });
+
+  test('names two loads of one number', async () => {
+    await stored([page(1, last)]);
+    const other = await openLandingWriter(root).begin('acc_two', window, record.seenAt);
+    await other.file(record, true);
+    const { losses } = await readStoredLoads(root);
+    expect(losses).toMatchObject([{ loadNumber: 1, problem: expect.stringMatching(/are both load 1/) }]);
+  });
+
+  test.each([
+    ['moved to another account', rename, 'mkdir -p'],
+    ['copied to another account', (from: string, to: string) => cp(from, to, { recursive: true }), 'mv'],
+  ])('names a load that was %s, with a command that puts it right', async (_, move, begins) => {
+    const load = await stored([page(1, last)]);
+    await mkdir(join(root, 'acc_two'));
+    await move(join(root, load.place), join(root, 'acc_two', 'load-000000001'));
+    const { losses } = await readStoredLoads(root);
+    const remedy = losses[0]?.remedy ?? '';
+    expect(remedy).toMatch(new RegExp(`^${begins} `));
+    await promisify(execFile)('sh', ['-c', remedy]);
+    const healed = await readStoredLoads(root);
+    expect(healed.losses).toEqual([]);
+    expect(healed.loads.map(({ place }) => place)).toEqual([load.place]);
+  });
+});
