@@ -1,9 +1,10 @@
 import { describeSpan, formatInstant, hourMs, type Instant } from './time.ts';
 
 /** One thing that happened, on one line; `fields` go out as JSON in machine logs. Values are redacted by the writer. */
+/** `event` is a stable code, `noun.verb`, that machines search for; `message` is a sentence for people. */
 export interface Log {
-  info(event: string, fields?: Record<string, unknown>): void;
-  warn(event: string, fields?: Record<string, unknown>): void;
+  info(event: string, message: string, fields?: Record<string, unknown>): void;
+  warn(event: string, message: string, fields?: Record<string, unknown>): void;
 }
 
 /** What is sent over HTTP: one request, without a body because every operation so far is a GET. */
@@ -92,12 +93,16 @@ export function correctClock(
   if (effects.clockNow() - effects.now() === aheadMs) return;
   effects.setBack(aheadMs);
   if (aheadMs === 0 || isReported) return;
-  effects.log.warn("this clock was ahead of the platform's at the last ingest; the books go by the platform's", {
-    ahead: describeSpan(aheadMs),
-    clock: formatInstant(effects.clockNow()),
-    now: formatInstant(effects.now()),
-    next: effects.advice(),
-  });
+  effects.log.warn(
+    'clock.replaced',
+    "This clock was ahead of the platform's at the last ingest; using the platform's time",
+    {
+      ahead: describeSpan(aheadMs),
+      clock: formatInstant(effects.clockNow()),
+      now: formatInstant(effects.now()),
+      next: effects.advice(),
+    },
+  );
 }
 
 /** What to do about a clock that is ahead, by whether it is this machine's own or one that `--now` names. */

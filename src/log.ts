@@ -19,34 +19,43 @@ export interface LogWriter extends Log {
 
 /** One JSON object a line, for machines: when, how grave, which run, what, and its fields. */
 export function jsonLog({ say, now, runNumber }: LogPlace): LogWriter {
-  function line(level: 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown> = {}): void {
+  function line(
+    level: 'info' | 'warn' | 'error',
+    event: string,
+    message: string,
+    fields: Record<string, unknown> = {},
+  ): void {
     const run = runNumber();
-    const own = { at: formatInstant(now()), level, ...(run === undefined ? {} : { run }), event };
+    const own = { at: formatInstant(now()), level, ...(run === undefined ? {} : { run }), event, message };
     say(forLog(JSON.stringify({ ...own, ...fields, ...own }))); // no field may pass for one of these
   }
   return {
-    info: (event, fields) => line('info', event, fields),
-    warn: (event, fields) => line('warn', event, fields),
+    info: (event, message, fields) => line('info', event, message, fields),
+    warn: (event, message, fields) => line('warn', event, message, fields),
     tell(words) {
       const [, kind, rest = words] = /^(costbook|warning): (.*)$/s.exec(words) ?? [];
-      line(kind === 'costbook' ? 'error' : kind === 'warning' ? 'warn' : 'info', rest);
+      line(
+        kind === 'costbook' ? 'error' : kind === 'warning' ? 'warn' : 'info',
+        `command.${kind === 'costbook' ? 'failed' : kind === 'warning' ? 'warned' : 'answered'}`,
+        rest,
+      );
     },
   };
 }
 
 /** One sentence a line, for people; who is not there to see it come is told when it was. */
 export function humanLog({ say, now, runNumber }: LogPlace, { isSeen }: { readonly isSeen: boolean }): Log {
-  function line(grave: string, event: string, fields: Record<string, unknown> = {}): void {
+  function line(mark: string, message: string, fields: Record<string, unknown> = {}): void {
     const run = runNumber();
     const details = Object.entries({ ...(run === undefined ? {} : { run }), ...fields })
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => `${name} ${textOf(value)}`);
     const when = isSeen ? '' : `${formatSecond(now())} `;
-    say([`${when}${grave}${forTerminal(event)}`, ...details.map((detail) => forTerminal(detail))].join(' · '));
+    say([`${when}${mark}${forTerminal(message)}`, ...details.map((detail) => forTerminal(detail))].join(' · '));
   }
   return {
-    info: (event, fields) => line('', event, fields),
-    warn: (event, fields) => line('warning: ', event, fields),
+    info: (_event, message, fields) => line('', message, fields),
+    warn: (_event, message, fields) => line('warning: ', message, fields),
   };
 }
 

@@ -134,7 +134,10 @@ async function applyAllocation(
     for (const warning of allocation?.warnings ?? []) tell(`warning: ${warning}`);
     const definition = allocation && JSON.stringify(allocation.definition);
     const isNew = await warehouse.saveAllocation(definition, runNumber, effects.now());
-    if (isNew) effects.log.info('allocation rules are in force', { rules: allocation?.definition.rules.length ?? 0 });
+    if (isNew)
+      effects.log.info('allocation.applied', 'Allocation rules applied', {
+        rules: allocation?.definition.rules.length ?? 0,
+      });
     return undefined;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;

@@ -63,7 +63,7 @@ export async function writeMetrics(
       books.close();
     }
   } catch (error) {
-    effects.log.warn('the metrics of the run could not be written', { reason: messageOf(error) });
+    effects.log.warn('metrics.failed', 'Could not write the metrics of the run', { reason: messageOf(error) });
   }
 }
 
@@ -77,7 +77,7 @@ export async function writeUnpublished(run: UnpublishedRun, { dir, effects }: Co
     const text = await readFile(file, 'utf8').catch(emptyWhereMissing);
     await replace(file, withSamples(text, unpublishedRunMetrics(run, text)));
   } catch (error) {
-    effects.log.warn('the metrics of the run could not be written', { reason: messageOf(error) });
+    effects.log.warn('metrics.failed', 'Could not write the metrics of the run', { reason: messageOf(error) });
   }
 }
 
@@ -105,7 +105,7 @@ function configured({ dir, env, effects }: CommandContext): {
     };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    effects.log.warn('metrics are written without budgets', { reason: error.message });
+    effects.log.warn('metrics.incomplete', 'Metrics were written without budgets', { reason: error.message });
     return { freshnessHours, configured: accounts, sinks, budgets: [] };
   }
 }

@@ -97,7 +97,7 @@ async function makeAnew(
   context: CommandContext,
 ): Promise<Pick<Repaired, 'madeFrom' | 'loads' | 'movedAside' | 'removedLogs'>> {
   const { dir, effects, signal } = context;
-  effects.log.warn('the warehouse is made anew', { reason: firstSentence(fault.message) });
+  effects.log.warn('warehouse.rebuilding', 'Rebuilding the warehouse', { reason: firstSentence(fault.message) });
   const snapshot = snapshotFile(dir);
   const base = await wholeSnapshot(dir, signal).catch((error: unknown) => {
     const isNoBase = [DamagedFileError, UnprovenError, UsageError, LockedError].some((kind) => error instanceof kind);

@@ -267,7 +267,7 @@ async function runUnderLock(
     });
   } catch (error) {
     await end({ exitCode: exitCodeOf(error), error: messageOf(error) }).catch((further: unknown) =>
-      effects.log.warn('the failed run could not be published', { reason: messageOf(further) }),
+      effects.log.warn('snapshot.failed', 'Could not publish the failed run', { reason: messageOf(further) }),
     );
     throw error;
   }
@@ -300,7 +300,11 @@ async function claimSlot(job: Job, slot: Instant, warehouse: Warehouse, { effect
   const missed = slots.filter((candidate) => !interrupted.includes(candidate));
   if (missed.length === 0) return true;
   const more = isCut ? `, and more before ${formatInstant(missed[0] ?? slot)}, which have no row` : '';
-  effects.log.warn('slots were missed', { job: job.name, slots: missed.map(formatInstant), more: isCut });
+  effects.log.warn('slots.missed', 'Scheduled runs were missed', {
+    job: job.name,
+    slots: missed.map(formatInstant),
+    more: isCut,
+  });
   await warehouse.missed(
     job.name,
     missed,

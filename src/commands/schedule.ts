@@ -91,9 +91,12 @@ export const scheduleCommand: Command = {
               }),
             },
           );
-    if (health !== undefined) effects.log.info('health is answered', { url: health.url });
+    if (health !== undefined) effects.log.info('health.listening', 'Serving health checks', { url: health.url });
     for (const { job, next } of scheduler.states()) {
-      effects.log.info('a job is scheduled', { job, next: next === undefined ? 'never' : formatInstant(next) });
+      effects.log.info('job.scheduled', 'Job scheduled', {
+        job,
+        next: next === undefined ? 'never' : formatInstant(next),
+      });
     }
     const minutes = everyMinute(tick);
     try {
@@ -146,7 +149,7 @@ async function historiesOf({ dir, effects, signal }: CommandContext): Promise<Re
   } catch (error) {
     if (!(error instanceof CostbookError) || signal.aborted) throw error;
     // Books of another version, or a damaged snapshot: the next run publishes it anew, or notifies of why it cannot.
-    effects.log.warn('what was missed is not known', { reason: messageOf(error) });
+    effects.log.warn('slots.unknown', 'Cannot tell which scheduled runs were missed', { reason: messageOf(error) });
     return new Map();
   } finally {
     books?.close();

@@ -85,7 +85,10 @@ export async function markMended({ dir, effects }: CommandContext): Promise<void
       const alert = await readUnstored(dir, name, []);
       if (alert !== undefined && alert.isMended !== true) await write(fileOf(dir, name), { ...alert, isMended: true });
     } catch (error) {
-      effects.log.warn('a file of an alert cannot be written', { file: fileOf(dir, name), reason: messageOf(error) });
+      effects.log.warn('alert.not_stored', 'Could not write the file of an alert', {
+        file: fileOf(dir, name),
+        reason: messageOf(error),
+      });
     }
   }
 }
@@ -130,7 +133,7 @@ export async function alertWithoutBooks(
       await notifyOnce('books', () => presentBooks(command, error, context), 'the books cannot be written', context);
     }
   } catch (further) {
-    context.effects.log.warn('the sinks were not notified of what the books cannot store', {
+    context.effects.log.warn('alert.failed', 'Could not notify the sinks of what the books cannot store', {
       reason: messageOf(further),
     });
   }
@@ -285,7 +288,7 @@ async function store(name: Name, alert: UnstoredAlert, { dir, effects }: Command
     await write(fileOf(dir, name), alert);
     return true;
   } catch (error) {
-    effects.log.warn('who was notified cannot be stored', { reason: messageOf(error) });
+    effects.log.warn('alert.not_stored', 'Could not store which sinks were notified', { reason: messageOf(error) });
     return false;
   }
 }
@@ -304,8 +307,12 @@ async function write(file: string, alert: UnstoredAlert): Promise<void> {
 /** Makes the file, empty, where there is none. */
 async function touch(name: Name, { dir, effects }: CommandContext): Promise<void> {
   await writeFile(fileOf(dir, name), '', { flag: 'a' }).catch((error: unknown) =>
-    effects.log.warn('who was notified cannot be stored, so the next run notifies again', {
-      reason: messageOf(error),
-    }),
+    effects.log.warn(
+      'alert.not_stored',
+      'Could not store which sinks were notified; the next run notifies them again',
+      {
+        reason: messageOf(error),
+      },
+    ),
   );
 }

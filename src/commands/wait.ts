@@ -40,7 +40,7 @@ export async function openWhenFree<T>(
       }
       if (leftMs <= 0) throw error;
       if (!isNotified) {
-        effects.log.info('waiting for the warehouse', {
+        effects.log.info('warehouse.waiting', 'Waiting for the warehouse', {
           heldBy: error.holder,
           atMostSeconds: Math.round(waitMs / 1000),
         });

@@ -44,7 +44,7 @@ export async function writingRun(
     } catch (error) {
       // This is what the person must hear, and the exit code; what fails after it follows from it.
       await finish({ exitCode: exitCodeOf(error), error: messageOf(error) }).catch((further: unknown) =>
-        effects.log.warn('the failed run could not be published', { reason: messageOf(further) }),
+        effects.log.warn('snapshot.failed', 'Could not publish the failed run', { reason: messageOf(further) }),
       );
       throw error;
     }
@@ -149,11 +149,11 @@ async function stepOf(
   try {
     outcome = await work(warehouse, runNumber);
   } catch (error) {
-    await warehouse
-      .publish()
-      .catch((further: unknown) =>
-        effects.log.warn('what the failed step loaded could not be published', { reason: messageOf(further) }),
-      );
+    await warehouse.publish().catch((further: unknown) =>
+      effects.log.warn('snapshot.failed', 'Could not publish what the failed step loaded', {
+        reason: messageOf(further),
+      }),
+    );
     throw error;
   }
   if (outcome.error !== undefined) explain(outcome.error);

@@ -68,7 +68,10 @@ export async function askQuery(options: {
       return count;
     } catch (error) {
       if (!(error instanceof CursorRefusedError) || restarts >= maxRestarts) throw error;
-      options.log.warn('the platform refused a cursor; the query begins anew', { about, reason: error.message });
+      options.log.warn('query.restarted', 'The platform refused a cursor; starting the query again', {
+        about,
+        reason: error.message,
+      });
       await landing.restart(query);
       await sink.restart();
     }

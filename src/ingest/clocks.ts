@@ -46,17 +46,21 @@ export async function correctFalseClaims(
   if (claims.length === 0) return false;
   await warehouse.correctClaims({ account, claims, runNumber, recordedAt: await warehouse.seenAt(effects.now()) });
   const [first] = claims;
-  effects.log.warn('hours were claimed by a clock that was fast; they are read again', {
+  effects.log.warn('clock.hours_refetched', 'A fast clock marked future hours as complete; fetching them again', {
     account,
     from: first?.claimedEnd,
     loads: claims.length,
   });
   const months = await warehouse.monthsClosedTooSoon(account);
   if (months.length > 0) {
-    effects.log.warn('months were closed on hours that had not happened; open them with costbook reopen', {
-      account,
-      months,
-    });
+    effects.log.warn(
+      'clock.months_closed_early',
+      'Months were closed before they ended; reopen them with costbook reopen',
+      {
+        account,
+        months,
+      },
+    );
   }
   return true;
 }
@@ -79,7 +83,8 @@ export async function reportClock(
   if (isAhead) {
     const advice = effects.advice();
     effects.log.warn(
-      "this clock is ahead of the platform's; hours that the platform has not reached are not complete",
+      'clock.ahead',
+      "This clock is ahead of the platform's; hours that the platform has not reached are not complete",
       {
         account,
         now: formatInstant(local),
@@ -124,7 +129,8 @@ export function openRunClock({ runNumber }: IngestRequest, { warehouse, effects 
       const from = await warehouse.correctInstants({ runNumber, now });
       if (from === undefined || backMs > 0) return; // under a fast clock they are the run's own
       effects.log.warn(
-        'instants that a fast clock had written were put right; exports of that time are to be made again',
+        'clock.instants_corrected',
+        'Corrected times that a fast clock had written; create the exports of that time again',
         {
           until: formatInstant(from),
           now: formatInstant(now),

@@ -168,7 +168,10 @@ async function ingestAccount(
 function note({ progress, tools }: AccountIngest, error: CostbookError): void {
   progress.errors.push(error.message);
   progress.codes.push(error.exitCode);
-  tools.effects.log.warn('account is not up to date', { account: progress.account, reason: error.message });
+  tools.effects.log.warn('account.outdated', 'The account is not up to date', {
+    account: progress.account,
+    reason: error.message,
+  });
 }
 
 /** What the books hold of an account before anything is fetched, and since when its books begin. */
@@ -380,9 +383,10 @@ async function findHistoryStart(
   const found = await discoverHistoryStart(client, account, lastHour, tools.signal);
   const start = found ?? floorMonth(lastHour);
   tools.effects.log.info(
+    'account.history_found',
     found === undefined
-      ? 'the account has had no cost in ten years; its books begin with this month'
-      : 'the books begin with the first month with any cost; set since to begin elsewhere',
+      ? 'The account had no cost in ten years; its books begin with this month'
+      : 'The books begin with the first month that has costs; set "since" to begin elsewhere',
     { account, historyStart: formatInstant(start) },
   );
   return start;

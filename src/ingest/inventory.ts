@@ -121,18 +121,21 @@ async function readListing(
   } catch (error) {
     const failure = failureOf(error);
     if (failure === undefined) throw error;
-    await tell(failure.outcome, failure.reason, key, tools);
+    await warnOfListing(failure.outcome, failure.reason, key, tools);
     return { ...nothing, ...failure, reason: tools.redact(failure.reason) };
   }
   const told = { about, resourceType: listing.resourceType };
   if (strange.size > 0) {
-    log.warn('fields of listed resources are not as the interface says and are left out', {
+    log.warn('listing.fields_ignored', 'Ignored fields of listed resources that do not match the interface', {
       ...told,
       fields: someOf(strange),
     });
   }
   if (homeless.size > 0) {
-    log.warn('listed resources that name no workspace are left out', { ...told, resources: someOf(homeless) });
+    log.warn('listing.resources_ignored', 'Ignored listed resources without a workspace', {
+      ...told,
+      resources: someOf(homeless),
+    });
   }
   const written = await stage.write({
     ...key,
@@ -147,7 +150,7 @@ async function readListing(
   const reason = written.isShrunk
     ? `it lists ${resources} where ${written.known} were known; what is missing is kept; if it is gone run "costbook ingest --accept-reduced-access" once, else see what the token may read`
     : doubt;
-  if (reason !== undefined) await tell(outcome, reason, key, tools);
+  if (reason !== undefined) await warnOfListing(outcome, reason, key, tools);
   return { outcome, reason: reason && tools.redact(reason), resources, opened, ended, isHopeless: false };
 }
 
@@ -166,13 +169,27 @@ function failureOf(error: unknown): { outcome: ListingOutcome; reason: string; i
   return undefined;
 }
 
+/** What became of a listing that is not usable, in words. */
+const listingWords: Readonly<Record<Exclude<ListingOutcome, 'refused'>, string>> = {
+  read: 'A listing is complete',
+  failed: 'Could not read a listing',
+  partial: 'A listing ended before its total',
+  shrunk: 'A listing is much shorter than the one before',
+};
+
 /** Warns of a listing that is not as it should be; what is refused night after night is a warning once. */
-async function tell(outcome: ListingOutcome, reason: string, key: ListingKey, tools: IngestTools): Promise<void> {
+async function warnOfListing(
+  outcome: ListingOutcome,
+  reason: string,
+  key: ListingKey,
+  tools: IngestTools,
+): Promise<void> {
   const { log } = tools.effects;
   const fields = { account: key.account, resourceType: key.resourceType, reason };
-  if (outcome !== 'refused') log.warn(`listing is ${outcome === 'failed' ? 'not read' : outcome}`, fields);
-  else if ((await tools.warehouse.lastListingOutcome(key)) === 'refused') log.info('listing is refused', fields);
-  else log.warn('listing is refused and left; costs of its resources have no labels', fields);
+  if (outcome !== 'refused') log.warn(`listing.${outcome}`, listingWords[outcome], fields);
+  else if ((await tools.warehouse.lastListingOutcome(key)) === 'refused')
+    log.info('listing.refused', 'The platform refuses this listing', fields);
+  else log.warn('listing.refused', 'The platform refuses this listing; costs of its resources have no labels', fields);
 }
 
 function someOf(names: ReadonlySet<string>): string {

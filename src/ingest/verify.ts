@@ -198,7 +198,11 @@ async function confirm(past: Past): Promise<void> {
       reason: tools.redact(one.reason),
     }));
     for (const { window, reason } of found) {
-      tools.effects.log.warn('the past is unproven', { account, window: formatWindow(window), reason });
+      tools.effects.log.warn('past.unproven', "Past hours do not match the platform's totals", {
+        account,
+        window: formatWindow(window),
+        reason,
+      });
     }
     await verification.recordAsked(question, found, { runNumber: request.runNumber, seenAt });
   }
@@ -326,7 +330,7 @@ function refuseReducedTotals(account: string, totals: ComparedTotals): void {
 function differingDays({ account, tools }: Past, found: readonly Asked[]): Window[] {
   for (const { question, comparison } of found) {
     for (const difference of comparison.differences.slice(0, 3)) {
-      tools.effects.log.warn('the past is not what it was; it is read again', {
+      tools.effects.log.warn('past.changed', 'Past totals changed; fetching those days again', {
         account,
         window: formatWindow(question.window),
         reason: describe(question, difference),
@@ -342,10 +346,14 @@ function settledPart({ account, tools, until }: Past, question: PastQuery, found
   const young = question.buckets.filter(({ end }) => end > until).map(({ start }) => start);
   const [first] = found.differences.filter(({ bucketStart }) => young.includes(bucketStart));
   if (first !== undefined) {
-    tools.effects.log.info('a month that is not settled does not meet its total yet; the next run asks again', {
-      account,
-      reason: describe(question, first),
-    });
+    tools.effects.log.info(
+      'month.unsettled',
+      'A month that is not settled does not match its total yet; the next run checks again',
+      {
+        account,
+        reason: describe(question, first),
+      },
+    );
   }
   return { ...found, differences: found.differences.filter(({ bucketStart }) => !young.includes(bucketStart)) };
 }

@@ -136,7 +136,7 @@ class WindowReader {
       return { short, incomplete: [...new Set([...short, ...ambiguous])] };
     });
     if (incomplete.length === 0) return short;
-    log.info('the detail does not tell all of some billing dimensions; they are asked for by name', {
+    log.info('query.split', 'The detail omits part of some billing dimensions; querying them by name', {
       account,
       window: formatWindow(window),
       billingDimensions: incomplete,

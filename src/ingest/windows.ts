@@ -190,11 +190,15 @@ class WindowsIngest {
     const { window } = plan;
     const first = await this.#tryWindow(plan, rank, stage, 1);
     if (!isNotReconciled(first)) return { load: first, unproven: undefined };
-    this.#options.tools.effects.log.warn('window does not prove; it is asked again', {
-      account: this.#options.account,
-      window: formatWindow(window),
-      reason: first.reason,
-    });
+    this.#options.tools.effects.log.warn(
+      'window.retried',
+      "The window does not match the platform's totals; fetching it again",
+      {
+        account: this.#options.account,
+        window: formatWindow(window),
+        reason: first.reason,
+      },
+    );
     const second = await this.#tryWindow(plan, rank, stage, 2);
     if (!isNotReconciled(second)) return { load: second, unproven: undefined };
     const end = Math.min(window.end, Math.max(window.start, second.provesBefore));
@@ -376,7 +380,7 @@ class WindowsIngest {
       totals.windows += 1;
       totals.rows += load.rowCount;
       totals.restated += load.restated;
-      log.info('window is in the books', {
+      log.info('window.loaded', 'Window loaded', {
         account,
         window: formatWindow(left === undefined ? window : { start: window.start, end: left.window.start }),
         reason,
@@ -388,9 +392,10 @@ class WindowsIngest {
     if (left !== undefined) {
       this.#unproven.push(left);
       log.warn(
+        left.isYoung ? 'window.young' : 'window.unproven',
         left.isYoung
-          ? 'young hours do not prove yet; the next run asks for them'
-          : 'the window is not loaded; what the books held of it stays, and the next ingest asks again',
+          ? "The newest hours do not match the platform's totals yet; the next run fetches them again"
+          : 'The window was not loaded and the books keep what they had; the next ingest fetches it again',
         { account, window: formatWindow(left.window), reason: left.reason },
       );
     }
@@ -466,7 +471,7 @@ function unknownsReporter(effects: Effects, account: string): { see(page: Decode
         if (found.size === 0) continue;
         const isMany = found.size > maxUnknownNames;
         const more = isMany ? `more than ${maxUnknownNames}` : Math.max(0, found.size - maxUnknownShown);
-        effects.log.warn(`unknown ${what}, kept as it is`, {
+        effects.log.warn(`${what.replace(' ', '_')}.unknown`, `Unknown ${what}; stored as it is`, {
           account,
           [what.replace(' ', '_')]: [...found].slice(0, maxUnknownShown).sort(),
           ...(more === 0 ? {} : { notShown: more }),

@@ -62,7 +62,7 @@ export async function runSteps(asked: StepsAsked): Promise<readonly StepResult[]
     let error: string | undefined = reason;
     let exitCode: number | undefined;
     if (reason === undefined) {
-      log.info('step begins', { step: commandLine });
+      log.info('step.started', 'Step started', { step: commandLine });
       const limits = [signal, step.name === 'alert' ? tooLate : timeout];
       try {
         exitCode = await asked.perform(step, {
@@ -91,8 +91,8 @@ export async function runSteps(asked: StepsAsked): Promise<readonly StepResult[]
     results.push(result);
     await ledger.stepEnded({ ...place, ...result, endedAt: now() });
     const fields = { step: commandLine, outcome, seconds: Number(result.seconds.toFixed(1)), ...figures };
-    if (outcome === 'done') log.info('step ended', fields);
-    else log.warn('step ended', { ...fields, exitCode: exitCode ?? null, reason: result.error });
+    if (outcome === 'done') log.info('step.finished', 'Step finished', fields);
+    else log.warn('step.failed', 'Step failed', { ...fields, exitCode: exitCode ?? null, reason: result.error });
   }
   if (bug !== undefined) throw bug;
   return results;

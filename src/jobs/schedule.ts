@@ -80,15 +80,18 @@ export function openScheduler(asked: SchedulerAsked): Scheduler {
     if (slot === undefined) return;
     doneThrough.set(name, slot);
     if (catchUp === 'skip' && through - slot > lateMs) {
-      log.warn('a slot was missed and is left to the next one', { job: name, slot: formatInstant(slot) });
+      log.warn('slot.missed', 'A scheduled run was missed; the next one covers it', {
+        job: name,
+        slot: formatInstant(slot),
+      });
       return;
     }
     if (isCut || through - slot > lateMs) {
-      log.warn('making up for what was missed', { job: name, slot: formatInstant(slot) });
+      log.warn('slot.caught_up', 'Starting a missed run now', { job: name, slot: formatInstant(slot) });
     }
     const before = waiting.find((candidate) => candidate.job === job);
     if (before !== undefined) {
-      log.warn('a slot is passed over: its run could not begin before the next one', {
+      log.warn('slot.skipped', 'A scheduled run was skipped: it could not start before the next one', {
         job: name,
         slot: formatInstant(before.slot),
       });
@@ -102,13 +105,13 @@ export function openScheduler(asked: SchedulerAsked): Scheduler {
     waiting = others;
     const { job, slot } = first;
     const run = start(job, slot);
-    log.info('a run begins', { job: job.name, slot: formatInstant(slot), process: run.pid ?? null });
+    log.info('run.started', 'Run started', { job: job.name, slot: formatInstant(slot), process: run.pid ?? null });
     const over = run.ended.then((exitCode) => {
       running = undefined;
       last.set(job.name, { slot, endedAt: now(), exitCode });
       const fields = { job: job.name, slot: formatInstant(slot), exitCode };
-      if (exitCode === exitCodes.done) log.info('a run ended', fields);
-      else log.warn('a run ended', { ...fields, ...hintOf(exitCode) });
+      if (exitCode === exitCodes.done) log.info('run.finished', 'Run finished', fields);
+      else log.warn('run.failed', 'Run failed', { ...fields, ...hintOf(exitCode) });
       startNext();
     });
     running = { job, run, over };
@@ -135,7 +138,7 @@ export function openScheduler(asked: SchedulerAsked): Scheduler {
       waiting = [];
       if (running === undefined) return;
       const { run, over, job } = running;
-      log.info('stopping: the run under way is told to end', { job: job.name });
+      log.info('schedule.stopping', 'Stopping: waiting for the current run to end', { job: job.name });
       run.kill('SIGTERM');
       const limit = setTimeout(() => run.kill('SIGKILL'), stopLimitMs);
       await over;

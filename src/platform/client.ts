@@ -146,7 +146,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
           const delay = refresh ? 0 : retryDelayMs(attempts, error, effects.random);
           if (delay === undefined) throw explain(error, operation, about, attempts, settings.tokenSetting);
           counters.retries += 1;
-          effects.log.info('request is tried again', {
+          effects.log.info('request.retried', 'Retrying a request', {
             about,
             reason: error.message,
             attempt: attempts.made + 1,
@@ -228,9 +228,13 @@ const loopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
 function warnAboutPlainHttp(url: string, { log }: Effects): void {
   const { protocol, hostname, host } = new URL(url);
   if (protocol !== 'http:' || loopback.test(hostname)) return;
-  log.warn('the token is sent unencrypted: write https in the url, unless the network to this host is your own', {
-    host,
-  });
+  log.warn(
+    'token.sent_unencrypted',
+    'The token is sent unencrypted: use https in the url, unless you own the network to this host',
+    {
+      host,
+    },
+  );
 }
 
 /** The JSON value in a body, unpacked where it came gzipped. Throws as `unpackBody` and `parseBytes` do. */

@@ -77,11 +77,15 @@ export function openListings(client: Client, log: Log): ListingReader {
     if (hasFallenBack || !(error instanceof PlatformError) || error.code !== 'invalid_api_version') return false;
     const named = versionNamedBy(error, apiVersion);
     if (named === undefined) return false;
-    log.warn('the platform does not know the API version that listings were asked in; another one that it names is', {
-      about,
-      refused: apiVersion,
-      askedNow: named,
-    });
+    log.warn(
+      'listing.version_changed',
+      'The platform does not support the API version for listings; trying another one that it offers',
+      {
+        about,
+        refused: apiVersion,
+        askedNow: named,
+      },
+    );
     apiVersion = named;
     hasFallenBack = true;
     return true;
@@ -99,7 +103,7 @@ export function openListings(client: Client, log: Log): ListingReader {
           if (fallsBack(error, aboutListing)) continue;
           if (!(error instanceof CursorRefusedError) || restarts >= maxRestarts) throw error;
           restarts += 1;
-          log.warn('the platform refused a cursor; the listing begins anew', {
+          log.warn('listing.restarted', 'The platform refused a cursor; starting the listing again', {
             about: aboutListing,
             reason: error.message,
           });

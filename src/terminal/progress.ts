@@ -41,7 +41,7 @@ export function openProgress({ command, draw, log, waitingFor, lastWroteAt, elap
     if (draw === undefined) {
       if (at - Math.max(begun, lastWroteAt()) >= lineEveryMs) {
         const waiting = waitingFor();
-        log.info('still at work', {
+        log.info('work.continues', 'Still working', {
           ...(words === '' ? {} : { on: words }),
           ...(waiting === undefined ? {} : { waitingFor: waiting }),
           seconds: Math.floor((at - begun) / 1000),

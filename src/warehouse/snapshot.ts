@@ -78,11 +78,15 @@ export async function publishSnapshot(
     logs.push(...(await removeLogs(snapshot)));
     await syncFolder(dirname(snapshot));
     if (logs.length > 0 || before?.state === 'changed') {
-      log?.warn('another program had changed the snapshot; it is published anew without its changes', {
-        snapshot,
-        ...(logs.length === 0 ? {} : { removedLogs: logs.map((name) => basename(name)) }),
-        advice: 'open it with duckdb -readonly',
-      });
+      log?.warn(
+        'snapshot.repaired',
+        'Another program had changed the snapshot; publishing it again without those changes',
+        {
+          snapshot,
+          ...(logs.length === 0 ? {} : { removedLogs: logs.map((name) => basename(name)) }),
+          advice: 'open it with duckdb -readonly',
+        },
+      );
     }
     return logs;
   } catch (error) {

@@ -50,9 +50,11 @@ export async function openWarehouse(
     const connection = await database.connect();
     await refuseOlder(connection, file, await findTraces(dir, await newestStored()));
     const { schema, isPublished } = await migrate(connection, async (migrations) => {
-      log?.info('the warehouse is of an older Costbook and is copied before it is changed', { migrations });
+      log?.info('warehouse.migrating', 'The warehouse is from an older Costbook; copying it before the migration', {
+        migrations,
+      });
       const copy = await copyBeforeMigrating(connection, file, migrations[0] ?? '', signal);
-      log?.info('the warehouse was copied', { copy });
+      log?.info('warehouse.copied', 'The warehouse was copied', { copy });
     });
     await removeOldCopies(file);
     const recorder = await openRecorder(connection, journalFolder(dir));

@@ -170,7 +170,7 @@ describe.concurrent('an ingest that is killed', () => {
     // The oldest window gets no answer; the two newer ones are loaded meanwhile.
     platform.onRequest = async ({ start, query }) => {
       if (start >= Date.parse('2026-09-08T00:00:00Z') || query['resolution'] !== 'hourly') return;
-      while (told.split('window is in the books').length < 3) await sleepFor(5);
+      while (told.split('window.loaded').length < 3) await sleepFor(5);
       run.process.kill('SIGKILL');
       await run.ended;
     };
@@ -223,7 +223,7 @@ describe.concurrent('an ingest that is asked to end', () => {
     platform.failures = [{ times: 1, status: 429, headers: { 'retry-after': '300' } }];
     const run = startCli(...ingestCommandLine(dir, platform, { now }));
     run.process.stderr?.on('data', (piece: Buffer) => {
-      if (piece.includes('request is tried again')) run.process.kill('SIGTERM');
+      if (piece.includes('request.retried')) run.process.kill('SIGTERM');
     });
     expect((await run.ended).exitCode).toBe(143);
   });

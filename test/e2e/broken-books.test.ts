@@ -281,11 +281,11 @@ describe.concurrent('books that cannot be written', () => {
     const said: string[] = [];
     for await (const piece of schedule.process.stderr ?? []) {
       said.push(String(piece));
-      if (said.join('').includes('a job is scheduled')) break;
+      if (said.join('').includes('job.scheduled')) break;
     }
     schedule.process.kill('SIGTERM');
     await schedule.ended;
-    expect(said.join('')).toContain('a job is scheduled');
+    expect(said.join('')).toContain('job.scheduled');
     await rm(snapshotOf(dir));
     expect((await run('alert')).exitCode).toBe(0);
     await expectWhole(dir);

@@ -366,8 +366,8 @@ describe('costbook schedule', () => {
 
   test('makes up for what was missed, answers how it is, and ends in order', async () => {
     const scheduler = schedule(of, '2026-10-04T09:00:00Z', '--health-port', '0');
-    const url = /"url":"([^"]+)"/.exec(await scheduler.said('health is answered'))?.[1] ?? '';
-    await scheduler.said('"a run ended"');
+    const url = /"url":"([^"]+)"/.exec(await scheduler.said('health.listening'))?.[1] ?? '';
+    await scheduler.said('"run.finished"');
     expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     expect((await fetch(`${url}/other`)).status).toBe(404);
@@ -402,11 +402,11 @@ describe('costbook schedule', () => {
   test('beside another one runs nothing twice, and waits for a run by hand', async () => {
     const byHand = await openWarehouse(of.dir);
     const [one, other] = [schedule(of, '2026-10-06T09:00:00Z'), schedule(of, '2026-10-06T09:00:00Z')];
-    await one.said('waiting for the warehouse');
-    await other.said('waiting for the warehouse');
+    await one.said('warehouse.waiting');
+    await other.said('warehouse.waiting');
     byHand.close();
-    await one.said('"a run ended"');
-    await other.said('"a run ended"');
+    await one.said('"run.finished"');
+    await other.said('"run.finished"');
     for (const { process } of [one, other]) process.kill('SIGTERM');
     await Promise.all([one.ended, other.ended]);
     const rows = (await runsIn(of.dir)).filter(({ slot }) => slot === '2026-10-06T02:15:00Z');
@@ -420,7 +420,7 @@ describe('costbook schedule', () => {
       await asked;
       const pid = Number(/"process":(\d+)/.exec(await scheduler.said('"process":'))?.[1]);
       process.kill(pid, 'SIGKILL');
-      await scheduler.said('"a run ended"');
+      await scheduler.said('"run.finished"');
       scheduler.process.kill('SIGTERM');
       await scheduler.ended;
       of.platform.onRequest = () => undefined;
@@ -431,10 +431,10 @@ describe('costbook schedule', () => {
       ).toBe(0);
     }
     const scheduler = schedule(of, '2026-10-07T11:00:00Z');
-    await scheduler.said('a job is scheduled');
+    await scheduler.said('job.scheduled');
     await sleepFor(1000);
     scheduler.process.kill('SIGTERM');
-    expect((await scheduler.ended).stderr).not.toContain('a run begins');
+    expect((await scheduler.ended).stderr).not.toContain('run.started');
     const rows = (await runsIn(of.dir)).filter(({ slot }) => slot === '2026-10-07T02:15:00Z');
     expect(rows.map(({ outcome }) => outcome)).toEqual(Array(3).fill('interrupted'));
   });

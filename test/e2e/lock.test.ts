@@ -64,7 +64,7 @@ describe.concurrent('a writer that is told to wait', () => {
   test('begins when the other one has ended, and says once for whom it waits', async () => {
     const { dir, platform, holder, free } = await held();
     const second = startCli(...ingestCommandLine(dir, platform, { now, args: ['--wait', '10m'] }));
-    await said(second, 'waiting for the warehouse');
+    await said(second, 'warehouse.waiting');
     const asked = platform.requests.length;
     // It looks several times before the other one ends, and asks the platform nothing meanwhile.
     await new Promise((resolve) => setTimeout(resolve, 1500));
@@ -73,7 +73,7 @@ describe.concurrent('a writer that is told to wait', () => {
     expect((await holder.ended).exitCode).toBe(0);
     const { exitCode, stderr } = await second.ended;
     expect(exitCode).toBe(0);
-    const waits = stderr.split('\n').filter((line) => line.includes('waiting for the warehouse'));
+    const waits = stderr.split('\n').filter((line) => line.includes('warehouse.waiting'));
     expect(waits.map((line) => JSON.parse(line))).toEqual([
       expect.objectContaining({
         heldBy: expect.stringContaining(`process ${holder.process.pid} `),
@@ -88,7 +88,7 @@ describe.concurrent('a writer that is told to wait', () => {
     const { dir, platform, holder, free } = await held();
     const { exitCode, stdout, stderr } = await ingest(dir, platform, { now, args: ['--wait', '2s'] });
     expect({ exitCode, stdout }).toEqual({ exitCode: 5, stdout: '' });
-    expect(stderr).toContain('waiting for the warehouse');
+    expect(stderr).toContain('warehouse.waiting');
     expect(stderr).toContain(
       `costbook: ${join(dir, 'data', 'warehouse.duckdb')} is held by process ${holder.process.pid} `,
     );
@@ -103,7 +103,7 @@ describe.concurrent('a writer that is told to wait', () => {
   ] as const)('ends by %s with %i while it waits', async (signal, expected) => {
     const { dir, platform, holder, free } = await held();
     const second = startCli(...ingestCommandLine(dir, platform, { now, args: ['--wait', '2h'] }));
-    await said(second, 'waiting for the warehouse');
+    await said(second, 'warehouse.waiting');
     second.process.kill(signal);
     const { exitCode, stderr } = await second.ended;
     expect(exitCode).toBe(expected);
@@ -116,7 +116,7 @@ describe.concurrent('a writer that is told to wait', () => {
   test('takes over when the other one is killed', async () => {
     const { dir, platform, holder, free } = await held();
     const second = startCli(...ingestCommandLine(dir, platform, { now, args: ['--wait', '10m'] }));
-    await said(second, 'waiting for the warehouse');
+    await said(second, 'warehouse.waiting');
     holder.process.kill('SIGKILL');
     free();
     expect((await second.ended).exitCode).toBe(0);
@@ -131,7 +131,7 @@ describe.concurrent('a writer that is told to wait', () => {
     const { dir, holder, free } = await held();
     const rebuilt = join(await newProject(), 'rebuilt.duckdb');
     const rebuild = startCli(['rebuild', '--into', rebuilt, '--wait', '10m', '--dir', dir]);
-    await said(rebuild, 'waiting for the warehouse');
+    await said(rebuild, 'warehouse.waiting');
     free();
     expect((await holder.ended).exitCode).toBe(0);
     expect(await rebuild.ended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('identical') });

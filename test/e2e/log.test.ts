@@ -120,11 +120,11 @@ describe.concurrent('progress', () => {
     let said = '';
     started.process.stderr?.on('data', (piece: Buffer) => {
       said += piece;
-      if (piece.includes('still at work')) letGo();
+      if (piece.includes('work.continues')) letGo();
     });
     const ended = await started.ended;
     expect(ended.exitCode, ended.stderr).toBe(0);
-    const still = linesOf(said).filter(({ event }) => event === 'still at work');
+    const still = linesOf(said).filter(({ event }) => event === 'work.continues');
     expect(still[0]).toMatchObject({ level: 'info', on: expect.stringContaining('waiting for the warehouse') });
     expect(ended.stdout).not.toContain('waiting');
   });

@@ -24,7 +24,10 @@ const scheduler = openScheduler({
   jobs: loadJobs(place).filter(({ isEnabled }) => isEnabled),
   doneThrough: doneThroughOf(await histories()),
   now: () => now,
-  log: { info: () => undefined, warn: (event, fields) => process.stderr.write(`${event} ${JSON.stringify(fields)}\n`) },
+  log: {
+    info: () => undefined,
+    warn: (_event, message, fields) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`),
+  },
   start(job, slot) {
     const slotText = new Date(slot).toISOString();
     const args = [

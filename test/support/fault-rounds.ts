@@ -73,7 +73,10 @@ async function ingestFrom({ story, days, as, faults, faultSeed, concurrency }: R
     effects: {
       ...openClock(() => now),
       random: Math.random,
-      log: { info: () => undefined, warn: (event, fields) => void said.push(`${event} ${JSON.stringify(fields)}`) },
+      log: {
+        info: () => undefined,
+        warn: (_event, message, fields) => void said.push(`${message} ${JSON.stringify(fields)}`),
+      },
       sleep: (ms, signal) => sleepFor(ms, undefined, { signal }),
     },
     dir,

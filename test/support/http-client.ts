@@ -19,7 +19,7 @@ export interface TestEffects extends Effects {
 export function testEffects(options: { random?: () => number; sleeps?: boolean } = {}): TestEffects {
   const slept: number[] = [];
   const logged: TestEffects['logged'] = [];
-  function log(event: string, fields: Record<string, unknown> = {}): void {
+  function log(event: string, _message: string, fields: Record<string, unknown> = {}): void {
     logged.push({ event, fields });
   }
   return {

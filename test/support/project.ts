@@ -39,7 +39,7 @@ export interface Started {
   readonly ended: Promise<Ended>;
 }
 
-const stillAtWork = /^\{"at":"[^"]*","level":"info",.*"event":"still at work",.*\}\n/gm;
+const stillAtWork = /^\{"at":"[^"]*","level":"info",.*"event":"work.continues",.*\}\n/gm;
 
 /** Starts the program with nothing of this process' environment but the path. */
 export function startCli(

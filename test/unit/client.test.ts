@@ -198,9 +198,7 @@ describe('what passes is tried again', () => {
     expect(await ask(client)).toEqual({ second: true });
     expect(server.seen).toHaveLength(2);
     expect(client.counters).toEqual({ requests: 1, retries: 1 });
-    expect(effects.logged).toMatchObject([
-      { event: 'request is tried again', fields: { about, attempt: 2, waitMs: 0 } },
-    ]);
+    expect(effects.logged).toMatchObject([{ event: 'request.retried', fields: { about, attempt: 2, waitMs: 0 } }]);
   });
 
   test('waits double and are jittered', async () => {
@@ -654,7 +652,7 @@ describe('a token source that failed', () => {
 });
 
 describe('plain HTTP', () => {
-  const warning = 'the token is sent unencrypted: write https in the url, unless the network to this host is your own';
+  const warning = 'token.sent_unencrypted';
 
   test.each(['http://api.example.com', 'http://10.0.0.5:8080/base', 'http://127.example.com'])(
     'to %s is warned about, and nothing is sent for that',

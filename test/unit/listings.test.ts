@@ -269,7 +269,7 @@ describe('a cursor that the platform refuses', () => {
     const { names, logged } = await read(server.url);
     expect(names).toEqual(['a', 'b']);
     expect(server.seen.map(({ query }) => query.get('cursor'))).toEqual([null, 'c1', null, 'c2']);
-    expect(logged.map(({ event }) => event)).toEqual(['the platform refused a cursor; the listing begins anew']);
+    expect(logged.map(({ event }) => event)).toEqual(['listing.restarted']);
   });
 
   test('begins it anew three times and no more', async () => {
@@ -308,7 +308,7 @@ describe('an unknown API version (9.4)', () => {
     ]);
     expect(effects.logged).toEqual([
       {
-        event: 'the platform does not know the API version that listings were asked in; another one that it names is',
+        event: 'listing.version_changed',
         fields: { about: `${about}, sandboxes`, refused: '2026-04-28', askedNow: '2026-04-16' },
       },
     ]);

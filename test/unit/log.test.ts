@@ -19,29 +19,36 @@ function logs(runNumber?: number) {
 describe('jsonLog(place)', () => {
   test('says when, how grave, of which run, what, and its fields', () => {
     const { said, json } = logs(12);
-    json.info('window is in the books', { account: 'acc_one', rows: 3 });
+    json.info('window.loaded', 'Window loaded', { account: 'acc_one', rows: 3 });
     expect(said).toEqual([
-      '{"at":"2026-09-13T02:15:00Z","level":"info","run":12,"event":"window is in the books","account":"acc_one","rows":3}',
+      '{"at":"2026-09-13T02:15:00Z","level":"info","run":12,"event":"window.loaded","message":"Window loaded","account":"acc_one","rows":3}',
     ]);
   });
 
   test('before there is a run it names none', () => {
     const { said, json } = logs();
-    json.warn('careful');
-    expect(said).toEqual(['{"at":"2026-09-13T02:15:00Z","level":"warn","event":"careful"}']);
+    json.warn('disk.low', 'careful');
+    expect(said).toEqual(['{"at":"2026-09-13T02:15:00Z","level":"warn","event":"disk.low","message":"careful"}']);
   });
 
-  test('no field can pass for the time, the level, the run or the event', () => {
+  test('no field replaces the time, the level, the run, the event or the message', () => {
     const { said, json } = logs(12);
-    json.warn('notified', { level: 'info', run: 1, event: 'nothing', at: 'never', other: 'stays' });
+    json.warn('disk.low', 'careful', {
+      level: 'info',
+      run: 1,
+      event: 'no',
+      message: 'no',
+      at: 'never',
+      other: 'stays',
+    });
     expect(said.map((line) => JSON.parse(line))).toEqual([
-      { at: '2026-09-13T02:15:00Z', level: 'warn', run: 12, event: 'notified', other: 'stays' },
+      { at: '2026-09-13T02:15:00Z', level: 'warn', run: 12, event: 'disk.low', message: 'careful', other: 'stays' },
     ]);
   });
 
   test('what has several lines is one line', () => {
     const { said, json } = logs();
-    json.info('one\ntwo', { reason: 'three\r\nfour\u2028five' });
+    json.info('test.run', 'one\ntwo', { reason: 'three\r\nfour\u2028five' });
     expect(said.join('')).not.toMatch(/[\r\n\u2028]/);
     expect(JSON.parse(said.join(''))).toMatchObject({ reason: 'three\r\nfour\u2028five' });
   });
@@ -51,10 +58,10 @@ describe('jsonLog(place)', () => {
     json.tell('costbook: the disk is full\nmake room');
     json.tell('warning: the month is open');
     json.tell('In force: costbook: nothing');
-    expect(said.map((line) => JSON.parse(line)).map(({ level, event }) => [level, event])).toEqual([
-      ['error', 'the disk is full\nmake room'],
-      ['warn', 'the month is open'],
-      ['info', 'In force: costbook: nothing'],
+    expect(said.map((line) => JSON.parse(line)).map(({ level, event, message }) => [level, event, message])).toEqual([
+      ['error', 'command.failed', 'the disk is full\nmake room'],
+      ['warn', 'command.warned', 'the month is open'],
+      ['info', 'command.answered', 'In force: costbook: nothing'],
     ]);
   });
 });
@@ -62,8 +69,13 @@ describe('jsonLog(place)', () => {
 describe('humanLog(place)', () => {
   test('says it in one line, with the run and the fields behind it', () => {
     const { said, human } = logs(12);
-    human.info('window is in the books', { account: 'acc_one', slots: ['a', 'b'], more: { deep: 1 }, none: undefined });
-    human.warn('careful');
+    human.info('window.loaded', 'window is in the books', {
+      account: 'acc_one',
+      slots: ['a', 'b'],
+      more: { deep: 1 },
+      none: undefined,
+    });
+    human.warn('disk.low', 'careful');
     expect(said).toEqual([
       'window is in the books · run 12 · account acc_one · slots a, b · more {"deep":1}',
       'warning: careful · run 12',
@@ -72,8 +84,8 @@ describe('humanLog(place)', () => {
 
   test('says when it was to whoever was not there', () => {
     const { said, unseen } = logs(12);
-    unseen.info('window is in the books', { rows: 3 });
-    unseen.warn('careful');
+    unseen.info('window.loaded', 'window is in the books', { rows: 3 });
+    unseen.warn('disk.low', 'careful');
     expect(said).toEqual([
       '2026-09-13T02:15:00Z window is in the books · run 12 · rows 3',
       '2026-09-13T02:15:00Z warning: careful · run 12',
@@ -82,7 +94,7 @@ describe('humanLog(place)', () => {
 
   test('text from outside can neither begin another line nor move the cursor', () => {
     const { said, human } = logs();
-    human.info('refused', { reason: 'first\nsecond\r\u001b[2Kforged\u2028line' });
+    human.info('listing.refused', 'refused', { reason: 'first\nsecond\r\u001b[2Kforged\u2028line' });
     expect(said).toEqual(['refused · reason first second \uFFFD[2Kforged line']);
   });
 });

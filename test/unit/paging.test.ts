@@ -243,9 +243,7 @@ describe('askQuery', () => {
     expect(told.cursors()).toEqual([null, 'c1', 'c2', null]);
     expect(readdirSync(landing.path)).toEqual(['detail-0001.json']);
     expect(JSON.parse(readFileSync(join(landing.path, 'detail-0001.json'), 'utf8'))).toEqual(onePage('whole', ''));
-    expect(told.effects.logged).toMatchObject([
-      { event: 'the platform refused a cursor; the query begins anew', fields: { about } },
-    ]);
+    expect(told.effects.logged).toMatchObject([{ event: 'query.restarted', fields: { about } }]);
   });
 
   test('the void pages are gone before the sink hears of it', async () => {

@@ -15,7 +15,10 @@ function shown(kind: 'terminal' | 'log', waitingFor: () => string | undefined = 
   const progress = openProgress({
     command: 'check',
     draw: kind === 'terminal' ? (line) => void (lines.at(-1) !== line && lines.push(line)) : undefined,
-    log: { info: (event, fields) => say(`${event} ${JSON.stringify(fields)}`), warn: say },
+    log: {
+      info: (_event, message, fields) => say(`${message} ${JSON.stringify(fields)}`),
+      warn: (_event, message) => say(message),
+    },
     waitingFor,
     lastWroteAt: () => lastWroteAt,
     elapsed: Date.now,
@@ -80,7 +83,7 @@ describe('without a terminal', () => {
     vi.advanceTimersByTime(10_000);
     progress.end();
     expect(lines).toEqual([
-      'still at work {"waitingFor":"api.example.com:443 for 7 s: GET /v0/accounts","seconds":10}',
+      'Still working {"waitingFor":"api.example.com:443 for 7 s: GET /v0/accounts","seconds":10}',
     ]);
   });
 
@@ -91,8 +94,8 @@ describe('without a terminal', () => {
     expect(lines).toEqual([]);
     vi.advanceTimersByTime(11_000);
     expect(lines).toEqual([
-      'still at work {"on":"check 1 of 2","seconds":10}',
-      'still at work {"on":"check 1 of 2","seconds":20}',
+      'Still working {"on":"check 1 of 2","seconds":10}',
+      'Still working {"on":"check 1 of 2","seconds":20}',
     ]);
     vi.advanceTimersByTime(5000);
     say('a window');

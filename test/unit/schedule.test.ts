@@ -35,7 +35,7 @@ function scheduled(
     jobs,
     doneThrough: new Map(Object.entries(done).map(([name, at]) => [name, Date.parse(at)])),
     now: () => now,
-    log: { info: () => undefined, warn: (event) => void said.push(event) },
+    log: { info: () => undefined, warn: (_event, message) => void said.push(message) },
     stopLimitMs: 50,
     start(job, slot) {
       let resolve: (exitCode: number) => void = () => undefined;
@@ -102,7 +102,7 @@ test('with catchUp: skip it is left to the next slot, also where this machine sl
   turn('2026-10-05T09:00Z');
   turn('2026-10-06T08:00Z');
   expect(begun).toEqual([]);
-  expect(said).toEqual(Array(2).fill('a slot was missed and is left to the next one'));
+  expect(said).toEqual(Array(2).fill('A scheduled run was missed; the next one covers it'));
   turn('2026-10-07T02:16Z');
   expect(begun).toHaveLength(1);
 });
