@@ -198,7 +198,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
         'there is no budget "evrything" (did you mean "everything"?): expected one of everything, north',
       ],
       [['backtest'], 'name a budget: everything, north'],
-      [['show'], 'budgets: "show" is no action; expected test, or nothing to see every budget'],
+      [['show'], 'budgets: "show" is no action; expected backtest, or nothing to see every budget'],
       [['backtest', 'north', '--lookback', '3h'], '--lookback: expected from 1 to 36500 days, such as 400d'],
       [['--lookback', '3d'], '--lookback is for "costbook budgets backtest <name>"'],
     ];
