@@ -1,7 +1,5 @@
 --! about: The ledger as it was at the moment of moment.sql, over the file attached as present: the tables of
 --! about: the migrations by their own names, so that the public views and reports are made of it unchanged.
-create schema ledger;
-
 -- A row is written when its value changes and then only; so the rows of later loads are left out, and what they put
 -- something else in the place of is in the restatements with the load that had written it.
 create view ledger.hourly_costs as
@@ -33,16 +31,6 @@ select
 from present.ledger.covered
 where since_load <= getvariable('as_of_load');
 
-create view ledger.claims_corrected as
-select account, load_number, claimed_end, run_number, recorded_at
-from present.ledger.claims_corrected
-where recorded_at <= getvariable('as_of');
-
-create view ledger.clocks as
-select account, run_number, ahead_seconds, platform_at, local_at
-from present.ledger.clocks
-where platform_at <= getvariable('as_of');
-
 create view ledger.reconciliation as
 select
   run_number, attempt, load_number, account, window_start, window_end, check_code, measure, billing_dimension, row_count,
@@ -52,102 +40,6 @@ where case
   when load_number is null then proven_at <= getvariable('as_of')
   else load_number <= getvariable('as_of_load')
 end;
-
-create view ledger.accounts as
-select
-  account, name, history_start, settle_days, lag_hours, role, cost_decimals, usage_decimals, recorded_at,
-  case when replaced_at <= getvariable('as_of') then replaced_at end as replaced_at
-from present.ledger.accounts
-where recorded_at <= getvariable('as_of');
-
-create view ledger.closes as
-select
-  billing_month, account, run_number, load_number, closed_at, row_count, cost, corrections, correction_cost, sha256,
-  invoiced,
-  case when reopened_at <= getvariable('as_of') then reopened_at end as reopened_at,
-  case when reopened_at <= getvariable('as_of') then reopen_reason end as reopen_reason
-from present.ledger.closes
-where closed_at <= getvariable('as_of');
-
-create view ledger.resources as
-select
-  account, resource_type, workspace, resource_name, resource_uuid, created_at, display_name, external_id, labels, region,
-  memory_mb, generation, status, is_enabled, plan, created_by, integration_connections, valid_from,
-  case when ended_at <= getvariable('as_of') then valid_to end as valid_to,
-  recorded_at,
-  case when ended_at <= getvariable('as_of') then ended_at end as ended_at,
-  run_number
-from present.ledger.resources
-where recorded_at <= getvariable('as_of');
-
-create view ledger.listings as
-select
-  run_number, account, token_workspace, resource_type, outcome, reason, resources, opened, ended, requests, read_at
-from present.ledger.listings
-where read_at <= getvariable('as_of');
-
-create view ledger.allocations as
-select
-  definition, run_number, recorded_at,
-  case when replaced_at <= getvariable('as_of') then replaced_at end as replaced_at
-from present.ledger.allocations
-where recorded_at <= getvariable('as_of');
-
-create view ledger.alerts as
-select
-  alert_key, occurrence, kind, account, severity, fact, sinks, is_notified, run_number, raised_at,
-  case when ended_at <= getvariable('as_of') then ending end as ending,
-  case when ended_at <= getvariable('as_of') then end_fact end as end_fact,
-  case when ended_at <= getvariable('as_of') then ended_at end as ended_at
-from present.ledger.alerts
-where raised_at <= getvariable('as_of');
-
-create view ledger.anomalies as
-select
-  anomaly_key, account, workspace, resource_type, billing_dimension, kind, is_up, first_day, seen_day, last_day,
-  notified_day, state, ended_day, cost, expected, expected_low, expected_high, impact, price_ratio, severity, is_notified,
-  detail, run_number, recorded_at,
-  case when replaced_at <= getvariable('as_of') then replaced_at end as replaced_at
-from present.ledger.anomalies
-where recorded_at <= getvariable('as_of');
-
-create view ledger.anomaly_evaluations as
-select account, evaluated_through, load_number, run_number, recorded_at
-from present.ledger.anomaly_evaluations
-where recorded_at <= getvariable('as_of');
-
-create view ledger.acknowledgements as
-select
-  alert_key, until_at, run_number, acknowledged_at,
-  case when ended_at <= getvariable('as_of') then ended_at end as ended_at
-from present.ledger.acknowledgements
-where acknowledged_at <= getvariable('as_of');
-
-create view ledger.outbox as
-select
-  message_number, message_id, sink, kind, summary, message, run_number, queued_at,
-  case when ended_at <= getvariable('as_of') then outcome end as outcome,
-  case when ended_at <= getvariable('as_of') then ended_at end as ended_at
-from present.ledger.outbox
-where queued_at <= getvariable('as_of');
-
-create view ledger.deliveries as
-select
-  message_number, run_number, began_at,
-  case when ended_at <= getvariable('as_of') then tries end as tries,
-  case when ended_at <= getvariable('as_of') then outcome end as outcome,
-  case when ended_at <= getvariable('as_of') then reason end as reason,
-  case when ended_at <= getvariable('as_of') then ended_at end as ended_at
-from present.ledger.deliveries
-where began_at <= getvariable('as_of');
-
-create view ledger.forecasts as
-select
-  run_number, made_at, load_number, scope_kind, budget, account, workspace, resource_type, scope, period_kind, period,
-  period_start, period_end, complete_through, step, history_start, history_end, observations, model, transform, seasons,
-  spent, forecast, low, high, level, folds, mase, smape, coverage, amount, exceeds_on, reason
-from present.ledger.forecasts
-where made_at <= getvariable('as_of');
 
 -- A run that was killed is found out by the next one: until that began it looked as if it were running.
 create view ledger.runs as
@@ -206,22 +98,6 @@ select
 from present.ledger.account_runs as account_runs
 join ledger.runs as runs using (run_number)
 where runs.outcome <> 'running';
-
--- What carries no number: names are told by the amounts that they belong to, units are what the program knows today, or knew at a close.
-create view ledger.series as
-select series_id, account, workspace, resource_type, resource_name, resource_uuid, billing_dimension
-from present.ledger.series;
-
-create view ledger.billing_dimensions as
-select billing_dimension, resource_type, unit from present.ledger.billing_dimensions;
-
-create view ledger.unit_suffixes as
-select suffix, unit from present.ledger.unit_suffixes;
-
-create view ledger.closed_units as
-select closed_at, billing_dimension, unit
-from present.ledger.closed_units
-where closed_at <= getvariable('as_of');
 
 -- The last close kept the units that were known at it; later ones are those that the program knows today.
 create view ledger.units as

@@ -1,7 +1,9 @@
 import { formatInstant, type Instant } from '../time.ts';
 import type { Connection } from './connection.ts';
+import { ledgerTables } from './ledger-tables.ts';
 import { createViews } from './migrate.ts';
 import { readSql, readSqlFolder } from './sql-files.ts';
+import { lastSeenOf, makeAsOfView } from './statements.ts';
 
 /** The name under which the file itself is attached where the books are asked as of an instant. */
 export const presentCatalog = 'present';
@@ -13,6 +15,10 @@ export const presentCatalog = 'present';
  */
 export async function createPast(connection: Connection, draft?: string): Promise<void> {
   await connection.run(await readSql('as_of', 'catalog'));
+  for (const table of ledgerTables) {
+    const view = makeAsOfView(table);
+    if (view !== undefined) await connection.run(view);
+  }
   await connection.run(await readSql('as_of', 'ledger'));
   if (draft !== undefined) await connection.run(await readSql('as_of', 'draft'), { draft });
   await createViews(connection, await readSqlFolder('views'));
@@ -32,7 +38,7 @@ export async function setAsOf(connection: Connection, asOf: Instant): Promise<vo
  * Undefined where nothing ever was.
  */
 export async function lastSeen(connection: Connection): Promise<Instant | undefined> {
-  const [row] = await connection.rows(await readSql('as_of', 'last_seen'));
+  const [row] = await connection.rows(lastSeenOf(ledgerTables));
   const text = row?.['last_seen'];
   return typeof text === 'string' ? Number(text) : undefined;
 }

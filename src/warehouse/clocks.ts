@@ -2,7 +2,9 @@ import { clockToleranceMs, type FastClock } from '../effects.ts';
 import { formatInstant, type Instant } from '../time.ts';
 import type { Connection } from './connection.ts';
 import type { Recorder } from './journal.ts';
+import { ledgerTables } from './ledger-tables.ts';
 import { readSql } from './sql-files.ts';
+import { lastInstantsOf } from './statements.ts';
 
 /** A load that was read under a fast clock, with the hour from which on it may claim nothing. */
 export interface FalseClaim {
@@ -100,7 +102,7 @@ interface LastInstants {
 
 /** The last instants that the books carry, up to `after` and after it. */
 export async function lastInstants(connection: Connection, after: Instant = 0): Promise<LastInstants> {
-  const [row] = await connection.rows(await readSql('clocks', 'instants'), { after: formatInstant(after) });
+  const [row] = await connection.rows(lastInstantsOf(ledgerTables), { after: formatInstant(after) });
   const instant = (name: string) => (typeof row?.[name] === 'string' ? Number(row[name]) : undefined);
   return { last: instant('last'), lastBefore: instant('last_before'), lastAfter: instant('last_after') };
 }

@@ -3,8 +3,9 @@ import { dirname, join } from 'node:path';
 import { UnprovenError, UsageError } from '../errors.ts';
 import type { Connection, SqlParameters } from './connection.ts';
 import { type EarlierEvent, withPresentNames } from './earlier-names.ts';
+import { ledgerTables } from './ledger-tables.ts';
 import { readSql, readSqlFolder } from './sql-files.ts';
-import { lastEventOf } from './statements.ts';
+import { correctInstantsOf, lastEventOf } from './statements.ts';
 
 /** What can be journaled; each is written into the ledger by the file of its name in sql/journal. */
 export type EventName =
@@ -177,6 +178,8 @@ export async function eventWriter(
   connection: Connection,
 ): Promise<(events: readonly NumberedEvent[]) => Promise<void>> {
   const files = new Map((await readSqlFolder('journal')).map((file) => [file.name, file.text]));
+  // The event's file says what a corrected instant is; which columns have one, the list of tables says.
+  const corrections = ledgerTables.flatMap((table) => correctInstantsOf(table) ?? []);
   const applyEvent = await readSql('ledger', 'apply_event');
   return async (events) => {
     const last = events.at(-1);
@@ -188,7 +191,10 @@ export async function eventWriter(
       );
     }
     await connection.transaction(async () => {
-      for (const { event, values } of events) await connection.run(files.get(event) ?? '', parametersOf(values));
+      for (const { event, values } of events) {
+        await connection.run(files.get(event) ?? '', parametersOf(values));
+        if (event === 'instants_corrected') for (const correction of corrections) await connection.run(correction);
+      }
       await connection.run(applyEvent, { number: last.number });
     });
   };

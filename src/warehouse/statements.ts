@@ -7,6 +7,8 @@
  * there. A line feed follows it, because it may end in a comment.
  */
 
+import type { LedgerTable } from './ledger-tables.ts';
+
 /** A name as SQL text. */
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
@@ -317,4 +319,81 @@ function knownValues(column: string, { isOfResources, isOfAccounts }: ValueSourc
   const ofResources = isOfResources ? ` union select ${quoted(column)} from resources` : '';
   const ofAccounts = isOfAccounts ? ` union select ${quoted(column)} from accounts` : '';
   return `select ${quoted(column)} as value from series${ofResources}${ofAccounts}`;
+}
+
+/** Makes the view of a table as of the instant of the connection; undefined where a file makes it, or where there is none. */
+export function makeAsOfView({ name, asOf }: LedgerTable): string | undefined {
+  if (asOf === 'own' || asOf === 'never') return undefined;
+  const view = `create view ledger.${quoted(name)} as select`;
+  const source = `from present.ledger.${quoted(name)}`;
+  if (asOf === 'always') return `${view} * ${source}`;
+  const { from, end, ends = [] } = asOf;
+  const cells = ends.map(
+    (column) =>
+      `case when ${quoted(end ?? '')} <= getvariable('as_of') then ${quoted(column)} end as ${quoted(column)}`,
+  );
+  const replaced = cells.length === 0 ? '' : ` replace (${cells.join(', ')})`;
+  return `${view} *${replaced} ${source} where ${quoted(from)} <= getvariable('as_of')`;
+}
+
+/** The last instant at which anything in the ledger was seen or done, in milliseconds since 1970. Loads are in the order of their numbers. */
+export function lastSeenOf(tables: readonly LedgerTable[]): string {
+  const instants = tables
+    .filter(({ asOf }) => asOf !== 'never')
+    .flatMap((table) => instantsOf(table, ['seen', 'ran', 'platform']));
+  return `select epoch_ms(max(instant)) as last_seen
+    from (
+      select max_by(seen_at, load_number) as instant from ledger.loads union all ${instants.join(' union all ')}
+    )`;
+}
+
+/**
+ * The last instants that the books have, in milliseconds since 1970: of all, of those up to `$after`, and after it. When
+ * runs and steps began and ended counts only there: it was never put after what an earlier run saw.
+ */
+export function lastInstantsOf(tables: readonly LedgerTable[]): string {
+  const seen = tables.flatMap((table) => instantsOf(table, ['seen'], '$after'));
+  const ran = tables.flatMap((table) => instantsOf(table, ['ran', 'slot']));
+  return `with loads_before as (
+      select max_by(seen_at, load_number) as instant, max(seen_at) filter (seen_at <= cast($after as timestamp)) as before
+      from ledger.loads
+    ),
+    seen as (select max(instant) as instant, max(before) as before from (${seen.join(' union all ')})),
+    done as (select max(instant) as instant from (${ran.join(' union all ')}))
+    select
+      epoch_ms(greatest(seen.instant, loads_before.instant)) as last,
+      epoch_ms(greatest(seen.before, loads_before.before)) as last_before,
+      epoch_ms(
+        case
+          when greatest(seen.instant, done.instant) > cast($after as timestamp) then greatest(seen.instant, done.instant)
+        end
+      ) as last_after
+    from seen cross join done cross join loads_before`;
+}
+
+/** The last instant of each column of these kinds; with `after` also the last that is not after that parameter. */
+function instantsOf({ name, instants = {}, where }: LedgerTable, kinds: readonly string[], after?: string): string[] {
+  return Object.entries(instants)
+    .filter(([, kind]) => kinds.includes(kind))
+    .map(([column]) => {
+      const last = `max(${quoted(column)})`;
+      const before = after && `, ${last} filter (${quoted(column)} <= cast(${after} as timestamp)) as before`;
+      const rows = where === undefined ? '' : ` where ${where}`;
+      return `select ${last} as instant${before ?? ''} from ledger.${quoted(name)}${rows}`;
+    });
+}
+
+/**
+ * Corrects the instants of a table that are after the variable `false_after`, with the macro `corrected`. A slot that has
+ * not come is taken off its run: it is still to be run when it comes. Undefined for a table without such instants.
+ */
+export function correctInstantsOf({ name, instants = {}, where }: LedgerTable): string | undefined {
+  const columns = Object.entries(instants).filter(([, kind]) => kind !== 'load' && kind !== 'platform');
+  if (columns.length === 0) return undefined;
+  const cells = columns.map(([column, kind]) =>
+    kind === 'slot' ? `${quoted(column)} = null` : `${quoted(column)} = corrected(${quoted(column)})`,
+  );
+  const last = `greatest(${columns.map(([column]) => quoted(column)).join(', ')})`;
+  const rows = where === undefined ? '' : `${where} and `;
+  return `update ledger.${quoted(name)} set ${cells.join(', ')} where ${rows}${last} > getvariable('false_after')`;
 }

@@ -1,11 +1,12 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openBooks } from '../../src/warehouse/books.ts';
-import { readSqlFolder } from '../../src/warehouse/sql-files.ts';
+import { ledgerTables } from '../../src/warehouse/ledger-tables.ts';
+import { correctInstantsOf, lastInstantsOf, lastSeenOf } from '../../src/warehouse/statements.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import { newProject } from '../support/project.ts';
 
-/** What can be asked only of the present: what has proven since is forgotten there, and which files made the schema. */
-const presentOnly = ['unproven', 'contradictions', 'applied_files', 'journal'];
+/** What can be asked only of the present. */
+const presentOnly = ledgerTables.flatMap(({ name, asOf }) => (asOf === 'never' ? [name] : []));
 
 test('the ledger as of an instant has every table and column of the present one, by the same types', async () => {
   const dir = await newProject();
@@ -31,45 +32,54 @@ test('the ledger as of an instant has every table and column of the present one,
   }
 });
 
-test('the instant of the present is after everything that anything was seen, recorded or done at', async () => {
-  const dir = await newProject();
-  const warehouse = await openWarehouse(dir);
-  await warehouse.publish();
-  warehouse.close();
-  const books = await openBooks(dir, { lockedDown: true });
-  try {
-    const instants = await books.connection.rows(
-      `select table_name, column_name
+describe('the list of ledger tables', () => {
+  async function catalog(sql: string): Promise<string[]> {
+    const dir = await newProject();
+    const warehouse = await openWarehouse(dir);
+    await warehouse.publish();
+    warehouse.close();
+    const books = await openBooks(dir, { lockedDown: true });
+    try {
+      return (await books.connection.rows(sql)).map((row) => String(row['name']));
+    } finally {
+      books.close();
+    }
+  }
+
+  test('names every table of the ledger once, and no other', async () => {
+    const tables = await catalog(
+      "select table_name as name from duckdb_tables() where database_name = 'wh' and schema_name = 'ledger' order by name",
+    );
+    expect(ledgerTables.map(({ name }) => name).sort()).toEqual(tables);
+  });
+
+  test('names every column that says when something was seen, recorded or done', async () => {
+    const columns = await catalog(
+      `select table_name || '.' || column_name as name
       from duckdb_columns()
-      where database_name = 'wh' and schema_name = 'ledger' and ends_with(column_name, '_at')
-        and column_name not in ('created_at', 'platform_at', 'until_at') -- what the platform says, and a person
-        and table_name in (select table_name from duckdb_tables() where database_name = 'wh')`,
+      join duckdb_tables() using (database_name, schema_name, table_name)
+      where database_name = 'wh' and schema_name = 'ledger' and data_type = 'TIMESTAMP'
+        and (ends_with(column_name, '_at') or column_name in ('valid_from', 'valid_to', 'slot'))
+        -- What the platform and a person say.
+        and (table_name, column_name) not in (
+          ('resources', 'created_at'), ('acknowledgements', 'until_at'), ('loads', 'platform_at'), ('clocks', 'local_at')
+        )
+      order by name`,
     );
-    const [lastSeen] = (await readSqlFolder('as_of')).filter(({ name }) => name === 'last_seen');
-    // A restatement is seen with its load; the SQL files' own instants are no part of the books.
-    const others = [...presentOnly, 'restatements'];
-    const expected = instants.filter(
-      // When a resource was made the platform tells; it was seen when that was recorded.
-      (row) => !others.includes(String(row['table_name'])) && row['column_name'] !== 'created_at',
+    const listed = ledgerTables.flatMap(({ name, instants = {} }) =>
+      Object.keys(instants).map((column) => `${name}.${column}`),
     );
-    expect(expected.length).toBeGreaterThan(4);
-    // Loads, and the proofs of theirs, are in the order of their numbers; a reading of clocks is dated by the platform's.
-    const unlike: Readonly<Record<string, string>> = {
-      loads: '(select max_by(seen_at, load_number) from ledger.loads)',
-      reconciliation: '(select max(proven_at) from ledger.reconciliation where load_number is null)',
-      clocks: '(select max(platform_at) from ledger.clocks)',
-    };
-    const corrected = (await readSqlFolder('journal')).find(({ name }) => name === 'instants_corrected');
-    for (const { table_name, column_name } of expected) {
-      const table = String(table_name);
-      expect(lastSeen?.text).toContain(unlike[table] ?? `(select max(${column_name}) from ledger.${table})`);
-      if (table !== 'loads' && table !== 'clocks') {
-        expect(corrected?.text).toMatch(
-          new RegExp(`update ledger\\.${table}\\s[^;]*${column_name} = corrected\\(${column_name}\\)`),
-        );
+    expect(listed.sort()).toEqual(columns);
+  });
+
+  test('an instant that is seen counts as the last one and is corrected after a fast clock', () => {
+    for (const table of ledgerTables) {
+      for (const [column, kind] of Object.entries(table.instants ?? {})) {
+        if (kind !== 'seen' && kind !== 'ran') continue;
+        expect(correctInstantsOf(table)).toContain(`"${column}" = corrected("${column}")`);
+        expect(lastInstantsOf([table])).toContain(`max("${column}")`);
+        if (table.asOf !== 'never') expect(lastSeenOf([table])).toContain(`max("${column}")`);
       }
     }
-  } finally {
-    books.close();
-  }
+  });
 });
