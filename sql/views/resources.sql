@@ -27,7 +27,7 @@ comment on view resources is 'States of each resource according to the platform'
 comment on column resources.account is 'Billing account';
 comment on column resources.workspace is 'Workspace that contains the resource';
 comment on column resources.resource_type is 'Resource type, as costs name it';
-comment on column resources.resource_name is 'Resource name, unique within its workspace at any one time';
+comment on column resources.resource_name is 'Resource name; no other resource of the workspace has it at the same time';
 comment on column resources.resource_uuid is 'Resource UUID; null if the listing has none';
 comment on column resources.display_name is 'Display name';
 comment on column resources.external_id is 'Identifier that the resource''s owner chose';

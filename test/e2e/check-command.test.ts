@@ -113,7 +113,7 @@ describe.concurrent('costbook check', () => {
     const dir = await newProject();
     const { exitCode, stdout } = await runCli(['check', '--list', '--dir', dir]);
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^fail {2}costs_show_every_hourly_cost +The joins of costs lose no amount/m);
+    expect(stdout).toMatch(/^fail {2}costs_show_every_hourly_cost +The joins of view costs drop/m);
     const { stdout: json } = await runCli(['check', '--list', '--json', '--dir', dir]);
     expect(JSON.parse(json)).toContainEqual({
       name: 'usage_is_not_negative',

@@ -183,13 +183,13 @@ test('a listing that shrinks by more than half is kept and told, until somebody 
   expect(await askSnapshot(dir, present)).toEqual([{ present: '6' }]);
   const last = `select outcome, reason from listings where is_last and resource_type = 'agent'`;
   expect(await askSnapshot(dir, last)).toEqual([
-    { outcome: 'shrunk', reason: expect.stringContaining('it lists 2 where 5 were known') },
+    { outcome: 'shrunk', reason: expect.stringContaining('it lists 2 of 5 known resources') },
   ]);
   const check = await runCli(['check', '--dir', dir]);
   expect({ exitCode: check.exitCode, stdout: check.stdout }).toMatchObject({
     exitCode: 0,
     stdout: expect.stringMatching(
-      /^warn +listings_are_complete: 1 offender.*what is missing is kept until "costbook ingest --accept-reduced-access".*agent +shrunk +it lists 2 where 5 were known/ms,
+      /^warn +listings_are_complete: 1 offender.*keeps the missing resources.*"costbook ingest --accept-reduced-access".*agent +shrunk +it lists 2 of 5 known resources/ms,
     ),
   });
 

@@ -324,7 +324,7 @@ describe.concurrent('rebuild', () => {
     for (const name of await bodies(dir, 'acc_one/load-000000001')) await rm(join(landing, 'load-000000001', name));
     const { exitCode, stderr, file } = await rebuild(dir);
     expect(exitCode).toBe(4);
-    expect(stderr).toContain('lacks answers of 2 loads');
+    expect(stderr).toContain('is missing answers of 2 loads');
     expect(stderr).toMatch(/load 1 of account acc_one, window 2026-09-\S+: \d+ of \d+ pages are missing/);
     expect(stderr).toMatch(/load 2 of account acc_one, window 2026-09-\S+: 1 of \d+ pages are missing.*control-0001/);
     expect(stderr).toMatch(/--refetch --from 2026-09-\S+ --to 2026-09-/);
@@ -556,6 +556,6 @@ describe.concurrent('the landing folder', () => {
     const { exitCode, stderr } = await rebuild(dir);
     expect(exitCode).toBe(4);
     // Those that changed nothing are made from their proofs; those that changed something are named.
-    expect(stderr).toContain('lacks answers of 3 loads');
+    expect(stderr).toContain('is missing answers of 3 loads');
   });
 });

@@ -207,7 +207,7 @@ describe.concurrent('a billing dimension that several resource types share', () 
   );
 });
 
-describe.concurrent('a window that was read as admin', () => {
+describe.concurrent('a window that was fetched as admin', () => {
   test('is a question to whoever reads it as a member next, and nothing is written before the answer', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
@@ -216,7 +216,7 @@ describe.concurrent('a window that was read as admin', () => {
     const asked = await ingest(dir, platform, { now: later, as: 'member' });
     expect(asked.exitCode).toBe(4);
     expect(asked.account.errors).toEqual([
-      expect.stringMatching(/acc_one was read as admin until now.*--accept-reduced-access/),
+      expect.stringMatching(/acc_one was fetched with an admin token before.*--accept-reduced-access/),
     ]);
     expect(await askSnapshot(dir, 'select count(*) as loads from ledger.loads')).toEqual(before);
     expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));

@@ -99,7 +99,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'a load of another account',
     {
       done: `update ledger.series set account = 'acc_x' where account = 'acc_two'`,
-      found: [{ account: 'acc_x', reason: 'there is no such load' }],
+      found: [{ account: 'acc_x', reason: 'the load does not exist' }],
     },
   ],
   [
@@ -107,7 +107,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'a load that is not there',
     {
       done: 'delete from ledger.loads where load_number = 2',
-      found: [{ load_number: 2, reason: 'there is no such load' }],
+      found: [{ load_number: 2, reason: 'the load does not exist' }],
     },
   ],
   [
@@ -115,15 +115,15 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'a load that was never compared',
     {
       done: 'delete from ledger.reconciliation where load_number = 3',
-      found: [{ load_number: 3, reason: 'nothing was compared' }],
+      found: [{ load_number: 3, reason: 'the load has no comparison' }],
     },
   ],
   [
     'hourly_costs_come_from_proven_loads',
-    'a load that did not prove',
+    'a load with a failed comparison',
     {
       given: { reconciliation: [{ load_number: 2, proven: false }] },
-      found: [{ load_number: 2, reason: '1 comparisons did not prove' }],
+      found: [{ load_number: 2, reason: '1 comparisons failed' }],
     },
   ],
   [
@@ -131,7 +131,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'a load of other hours',
     {
       given: { costs: [{ bucket_start: '2026-09-08 00:00:00', cost: '1' }] },
-      found: [{ load_number: 1, reason: 'the load was of other hours' }],
+      found: [{ load_number: 1, reason: 'the load covers other hours' }],
     },
   ],
   [
@@ -337,7 +337,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
         ],
       },
       done: 'update ledger.hourly_costs set load_number = 3 where load_number = 2',
-      found: [{ load_number: 3, reason: 'load 2 left another value' }],
+      found: [{ load_number: 3, reason: 'load 2 stored another value' }],
     },
   ],
   [
@@ -358,7 +358,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
         ],
       },
       done: 'update ledger.hourly_costs set load_number = 3 where load_number = 2',
-      found: [{ load_number: 3, reason: 'the old value is of load 1, the restatement before it of 2' }],
+      found: [{ load_number: 3, reason: 'the old value is from load 1, the previous restatement is from load 2' }],
     },
   ],
   [
@@ -366,7 +366,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'an old value of no load',
     {
       done: 'update ledger.restatements set old_load_number = null',
-      found: [{ load_number: 2, reason: 'the load of the old value is not told, or not before this one' }],
+      found: [{ load_number: 2, reason: 'the load of the old value is missing, or not earlier' }],
     },
   ],
   [
@@ -374,7 +374,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'a load that restated an hour twice',
     {
       given: { restatements: [{ ...restated, old_cost: '7', old_usage: '7', new_cost: '-0.2', new_usage: '2' }] },
-      found: [{ load_number: 2, reason: 'one load restated it twice' }],
+      found: [{ load_number: 2, reason: 'one load restated the hour twice' }],
     },
   ],
   [
@@ -382,7 +382,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'a new value that is not in the books',
     {
       done: `delete from ledger.hourly_costs where load_number = 2`,
-      found: [{ load_number: 2, new_cost: '-0.200000000000', reason: 'the books hold another value' }],
+      found: [{ load_number: 2, new_cost: '-0.200000000000', reason: 'the books have another value' }],
     },
   ],
   [
@@ -390,7 +390,7 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
     'an hour that is in the books though its row went away',
     {
       done: 'update ledger.restatements set new_cost = null, new_usage = null',
-      found: [{ reason: 'the books hold another value' }],
+      found: [{ reason: 'the books have another value' }],
     },
   ],
   [
