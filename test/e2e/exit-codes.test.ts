@@ -205,8 +205,8 @@ describe.concurrent('exit 3', () => {
   test.each([
     [401, 'check COSTBOOK_TOKEN'],
     [403, 'ask an account admin'],
-    [404, 'Check the account id'],
-    [400, 'does not take this request'],
+    [404, 'Check the account ID'],
+    [400, 'rejects this request'],
   ])('comes at once with %i for everything, and says what to do', async (status, advice) => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);

@@ -312,7 +312,7 @@ describe.concurrent('rebuild', () => {
     await writeFile(page, bytes);
     const { exitCode, stderr, file } = await rebuild(dir);
     expect(exitCode).toBe(4);
-    expect(stderr).toMatch(/load 1 of account acc_one, window .*detail-0001\.json is not as it was stored/);
+    expect(stderr).toMatch(/load 1 of account acc_one, window .*detail-0001\.json has changed since it was stored/);
     expect(await exists(file)).toBe(false);
     expect(await readdir(join(file, '..'))).toEqual([]);
   });

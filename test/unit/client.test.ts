@@ -22,7 +22,7 @@ import {
 
 const about = 'account acc_one, window 2026-10-01T00:00:00Z/2026-10-08T00:00:00Z, detail, page 3';
 const values = { accountId: 'acc_one', startTime: '2026-10-01T00:00:00Z', endTime: '2026-10-08T00:00:00Z' };
-const nothingChanged = 'Nothing was changed; the next run asks again.';
+const nothingChanged = 'Nothing was changed; the next run tries again.';
 
 function ask(client: Client, signal = never()): Promise<unknown> {
   return client.call(operations.metrics, values, about, asJson, signal);
@@ -220,10 +220,10 @@ describe('what passes is tried again', () => {
 
   test('a body that stays cut is told by its size, a body that is no JSON by its beginning', async () => {
     expect((await failure(gzipped({ data: 'x'.repeat(1000) }, 30))).message).toBe(
-      `metrics API failed with a body that cannot be unpacked (unexpected end of file; 30 bytes arrived): truncated on its way? after 8 attempts (${about}). ${nothingChanged}`,
+      `metrics API failed with a body that cannot be unpacked (unexpected end of file; 30 bytes arrived): perhaps truncated in transit after 8 attempts (${about}). ${nothingChanged}`,
     );
     expect((await failure(answer('<html>Welcome</html>'))).message).toBe(
-      `metrics API failed with a body of 20 characters that is not JSON, beginning "<html>Welcome</html>" after 8 attempts (${about}). ${nothingChanged}`,
+      `metrics API failed with a body of 20 characters that is not JSON, starting with "<html>Welcome</html>" after 8 attempts (${about}). ${nothingChanged}`,
     );
   });
 
@@ -234,7 +234,7 @@ describe('what passes is tried again', () => {
       response.end(bomb);
     });
     expect(await rejection(ask(testClient(server.url)))).toMatchObject({
-      message: `metrics API failed with a gzipped body of ${bomb.length} bytes that unfolds to more than 16 MiB, far more than a page (${about}). ${nothingChanged}`,
+      message: `metrics API failed with a gzipped body of ${bomb.length} bytes that unpacks to more than 16 MiB, far more than a page (${about}). ${nothingChanged}`,
     });
     expect(server.seen).toHaveLength(1);
   });
@@ -271,7 +271,7 @@ describe('what passes is tried again', () => {
     expect(error).toMatchObject({
       code: 'slow',
       message: expect.stringMatching(
-        /failed with a body from 127\.0\.0\.1:\d+ that came too slowly: \d+ bytes in 0 s, expected at least 256 a second after 3 attempts/,
+        /failed with a body from 127\.0\.0\.1:\d+ that arrived too slowly: \d+ bytes in 0 s, expected at least 256 a second after 3 attempts/,
       ),
     });
     expect(performance.now() - begun).toBeLessThan(5000);
@@ -381,7 +381,7 @@ describe('what passes is tried again', () => {
     expect(await rejection(ask(testClient(`https://${host}`, { effects })))).toMatchObject({
       message: expect.stringMatching(
         new RegExp(
-          `^metrics API failed with no answer from ${host}: it does not speak TLS as expected \\(\\w+\\) \\(account .*\\)\\. Check whether the URL begins with https where`,
+          `^metrics API failed with no answer from ${host}: it does not speak TLS as expected \\(\\w+\\) \\(account .*\\)\\. Check the URL: it may say https`,
         ),
       ),
     });
@@ -687,36 +687,36 @@ describe('what does not pass says what was asked and what to do', () => {
   test.each<[said: string, todo: string, Reply]>([
     [
       '400: invalid_request: resolution hourly allows at most 7 days',
-      'The platform does not take this request; Costbook and the platform disagree about its rules.',
+      'The platform rejects this request. This is a bug in Costbook, or the platform has changed its rules.',
       refuse(400, 'invalid_request', 'resolution hourly allows at most 7 days'),
     ],
     [
       '400: invalid_api_version: unknown version 2020-01-01, valid: 2026-04-16',
-      'Set apiVersion (COSTBOOK_API_VERSION) to a version that the platform lists.',
+      'Set apiVersion (COSTBOOK_API_VERSION) to a version that the platform supports.',
       refuse(400, 'invalid_api_version', 'unknown version 2020-01-01, valid: 2026-04-16'),
     ],
     [
       '403: forbidden: Access denied',
-      'The token may not read this: ask an account admin for a token that may read the metrics of this account.',
+      'The token has no access to this: ask an account admin for a token that may read the metrics of this account.',
       refuse(403, 'forbidden', 'Access denied'),
     ],
     [
       '403: Access denied',
-      'The token may not read this: ask an account admin for a token that may read the metrics of this account.',
+      'The token has no access to this: ask an account admin for a token that may read the metrics of this account.',
       refuse(403, 'Access denied', 'Access denied'),
     ],
     [
       '403: Access denied to acc_one',
-      'The token may not read this: ask an account admin for a token that may read the metrics of this account.',
+      'The token has no access to this: ask an account admin for a token that may read the metrics of this account.',
       refuse(403, 'access_denied', 'Access denied to acc_one'),
     ],
     ['410: gone [31m away', nothingChanged, answer({ error: 'gone\u001b[31m\r\naway' }, 410)],
     [
       '404: not_found: No such account',
-      'Check the account id and the URL.',
+      'Check the account ID and the URL.',
       refuse(404, 'not_found', 'No such account'),
     ],
-    ['404', 'Check the account id and the URL.', answer('', 404)],
+    ['404', 'Check the account ID and the URL.', answer('', 404)],
     ['302', nothingChanged, answer('', 302, { location: '/elsewhere' })],
     ['410: gone', nothingChanged, answer({ error: 'gone' }, 410)],
   ])('%s', async (said, todo, reply) => {

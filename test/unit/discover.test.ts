@@ -73,7 +73,7 @@ describe('discoverAccounts', () => {
     const error = await rejection(discoverAccounts(testClient(server.url), never()));
     expect(error).toBeInstanceOf(RefusedAnswerError);
     expect(error).toMatchObject({
-      message: expect.stringContaining(`which is ${fault}, expected an account id; set COSTBOOK_ACCOUNT`),
+      message: expect.stringContaining(`which is ${fault}, expected an account ID. Set COSTBOOK_ACCOUNT`),
     });
   });
 
@@ -174,7 +174,7 @@ describe('discoverHistoryStart', () => {
     expect(error).toBeInstanceOf(RefusedAnswerError);
     expect(error).toMatchObject({
       message: expect.stringMatching(
-        /^account acc_one, the first month with any cost: the answer is no metrics response: ./,
+        /^account acc_one, the first month with any cost: the answer is not a metrics response: ./,
       ),
     });
   });

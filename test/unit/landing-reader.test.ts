@@ -94,10 +94,10 @@ describe('a landed load', () => {
     [
       'another query',
       repairQuery(window, 'volume_storage_gbs', 'member'),
-      /repair volume_storage_gbs: it is asked for now/,
+      /repair volume_storage_gbs: this query has no stored answer/,
     ],
-    ['another window', detailQuery(windowOf(3)), /detail: it is asked for now, and its answer was not landed/],
-    ['another grain', { ...detail, groupBy: ['billing_dimension'] as const }, /detail: it is asked for now/],
+    ['another window', detailQuery(windowOf(3)), /detail: this query has no stored answer/],
+    ['another grain', { ...detail, groupBy: ['billing_dimension'] as const }, /detail: this query has no stored answer/],
   ])('has no answer to %s', async (_, query, message) => {
     const failure = costsOf(await stored([page(1, last)]), query);
     await expect(failure).rejects.toThrow(message);
@@ -106,8 +106,8 @@ describe('a landed load', () => {
   });
 
   test.each([
-    ['whose last page says that more follow', [page(1, more)], /page 1 says that more follow/],
-    ['whose first page says that it is the last', [page(1, last), page(2, last)], /page 1 says that none follow/],
+    ['whose last page says that more follow', [page(1, more)], /page 1 says that more pages follow/],
+    ['whose first page says that it is the last', [page(1, last), page(2, last)], /page 1 says that no pages follow/],
   ])('%s is refused', async (_, pages, message) => {
     await expect(costsOf(await stored(pages))).rejects.toThrow(message);
   });

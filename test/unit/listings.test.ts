@@ -186,7 +186,7 @@ describe('pages of a listing (2.13)', () => {
     const server = await startServer(answer({ data: [item('a')] }));
     const { names, pages } = await read(server.url);
     expect(names).toEqual(['a']);
-    expect(pages[0]?.doubt).toBe('the answer has no meta, which says whether there is more');
+    expect(pages[0]?.doubt).toBe('the answer has no meta, which would say whether there are more');
   });
 });
 
@@ -207,7 +207,7 @@ describe('a bare list (4.1)', () => {
   test('of as many items as were asked for leaves a doubt', async () => {
     const server = await startServer(answer(Array.from({ length: 200 }, (_, i) => item(`a${i}`))));
     expect((await read(server.url)).pages[0]?.doubt).toBe(
-      'exactly the 200 items asked for came, without a word on more',
+      'it has exactly the 200 requested items and does not say whether there are more',
     );
   });
 
@@ -342,7 +342,7 @@ describe('a listing that is refused says what of', () => {
   test.each([
     [
       403,
-      'jobs API answered 403: no permission (account acc_one, jobs, page 1). The token may not read this: ask an account admin for a token that may read the batch jobs of its workspaces.',
+      'jobs API answered 403: no permission (account acc_one, jobs, page 1). The token has no access to this: ask an account admin for a token that may read the batch jobs of its workspaces.',
     ],
     [404, 'jobs API answered 404: no permission (account acc_one, jobs, page 1). Check the URL.'],
   ])('%i', async (status, message) => {

@@ -48,7 +48,7 @@ describe('pages', () => {
 
   test('a cursor that was given before is refused with the page that gave it', async () => {
     const circle = new RefusedAnswerError(
-      `${about}, page 3: meta.nextCursor was given before; the pages go in a circle`,
+      `${about}, page 3: meta.nextCursor is a repeated cursor; the pages form a loop`,
     );
     expect(await rejection(follow(['a', 'b', 'a', 'b']))).toEqual(circle);
     expect(await rejection(follow(['a', 'b', 'b']))).toEqual(circle);
@@ -77,7 +77,7 @@ describe('pages', () => {
 
   test('a chain of ever new cursors and entries ends at the number of pages that there can be', async () => {
     const { error, asked } = await endless(1000, (page) => [`group ${page}`]);
-    expect(error).toEqual(new RefusedAnswerError(`${about}: found more than 1000 pages, expected an end before`));
+    expect(error).toEqual(new RefusedAnswerError(`${about}: found more than 1000 pages, expected fewer`));
     expect(asked).toBe(1000);
   });
 
@@ -85,7 +85,7 @@ describe('pages', () => {
     const { error, asked } = await endless(1000, (page) => [`group ${page % 3}`, 'another']);
     expect(error).toEqual(
       new RefusedAnswerError(
-        `${about}, page 4: the same 2 entries came before under another cursor; the pages go in a circle`,
+        `${about}, page 4: the same 2 entries came before under another cursor; the pages form a loop`,
       ),
     );
     expect(asked).toBe(4);
@@ -96,7 +96,7 @@ describe('pages', () => {
     expect([error, asked]).toEqual([expect.objectContaining({ message: expect.stringContaining('1000 pages') }), 1000]);
     const empty = await endless(1000, () => []);
     expect(empty.error).toEqual(
-      new RefusedAnswerError(`${about}, page 21: found 21 empty pages in a row, expected an end before`),
+      new RefusedAnswerError(`${about}, page 21: found 21 empty pages in a row, expected fewer`),
     );
     expect(empty.asked).toBe(21);
   });
@@ -269,7 +269,7 @@ describe('askQuery', () => {
     const error = await rejection(told.result);
     expect(error).toBeInstanceOf(CursorRefusedError);
     expect(error).toMatchObject({
-      message: `metrics API answered 400: bad_cursor: no such cursor (${about}, page 2). The platform does not take this request; Costbook and the platform disagree about its rules.`,
+      message: `metrics API answered 400: bad_cursor: no such cursor (${about}, page 2). The platform rejects this request. This is a bug in Costbook, or the platform has changed its rules.`,
     });
     expect(told.events.filter((event) => event === 'restart')).toHaveLength(3);
     expect(told.cursors()).toHaveLength(8);
@@ -295,7 +295,7 @@ describe('askQuery', () => {
   test('a circle of cursors is refused with account, window and page', async () => {
     const told = await askFor(inTurn(page('a', 'c1'), page('b', 'c1')));
     expect(await rejection(told.result)).toEqual(
-      new RefusedAnswerError(`${about}, page 2: meta.nextCursor was given before; the pages go in a circle`),
+      new RefusedAnswerError(`${about}, page 2: meta.nextCursor is a repeated cursor; the pages form a loop`),
     );
   });
 
