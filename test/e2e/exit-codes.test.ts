@@ -368,7 +368,7 @@ describe.concurrent('exit 7', () => {
       const { exitCode, stderr } = await startCli(args, env, nobody).ended;
       expect(exitCode).toBe(7);
       expect(stderr).toContain(
-        `costbook: ${data} cannot be written by this user: allow it to, or name another project folder with --dir (`,
+        `costbook: ${data} is not writable for this user: grant write access, or choose another project folder with --dir (`,
       );
     }
     const empty = await newProject();

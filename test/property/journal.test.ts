@@ -81,7 +81,7 @@ describe('the journal', () => {
     [
       'a line that is no JSON',
       '{"number":2,"event":"run_began","val\n',
-      /events-000000001\.ndjson:2: .*it is no event/,
+      /events-000000001\.ndjson:2: .*it is not an event/,
     ],
     ['a number that was there', '{"number":1,"event":"x","values":{}}\n', /:2: .*it is event 1, expected 2/],
     ['a number too far', '{"number":3,"event":"x","values":{}}\n', /:2: .*it is event 3, expected 2/],
@@ -106,7 +106,7 @@ describe('the journal', () => {
     expect((await readJournal(folder)).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5]);
     await writeFile(join(folder, 'events-000000001.ndjson'), 'no longer read');
     expect((await readJournal(folder, 3)).map(({ number }) => number)).toEqual([4, 5]);
-    await expect(readJournal(folder)).rejects.toThrow(/events-000000001\.ndjson:1: .*its last line has no end/);
+    await expect(readJournal(folder)).rejects.toThrow(/events-000000001\.ndjson:1: .*its last line is incomplete/);
   });
 
   test('that was lost goes on with the next number, and what is missing can be told', async () => {

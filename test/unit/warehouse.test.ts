@@ -205,7 +205,7 @@ describe('what does not fit into memory', () => {
     const tooMuch = connection.rows('select i, md5(i::varchar) as h from range(10000000) t(i) order by h');
     await expect(tooMuch).rejects.toBeInstanceOf(MachineError);
     await expect(tooMuch).rejects.toThrow(
-      /ask for less at once .* or free memory and disk \(Out of Memory Error: .*MiB used/,
+      /Query less at once .* or free memory and disk \(Out of Memory Error: .*MiB used/,
     );
     expect(await connection.rows('select 1 as one')).toEqual([{ one: 1 }]);
   });
@@ -547,7 +547,7 @@ describe('the journal and the ledger', () => {
     (await openWarehouse(dir)).close();
     const { journal } = await openJournalFile(journalFolder(dir), 0);
     await journal.append({ event: 'moon_eclipsed' as 'run_began', values: {} });
-    await expect(openWarehouse(dir)).rejects.toThrow(/event 1 of the journal is "moon_eclipsed".*a newer one wrote it/);
+    await expect(openWarehouse(dir)).rejects.toThrow(/event 1 of the journal is "moon_eclipsed".*a newer version wrote it/);
   });
 });
 
