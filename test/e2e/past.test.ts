@@ -477,7 +477,9 @@ describe.concurrent('a token that no longer sees a workspace', () => {
     platform.tells = (_, truth) => truth.filter(({ workspace }) => workspace !== 'lab');
     const { exitCode, account } = await ingest(dir, platform, { now: '2026-09-12T02:15:00Z', env: since });
     expect(exitCode).toBe(4);
-    expect(account.errors).toEqual([expect.stringMatching(/no longer reports any cost.*for lab.*--accept-reduced-access/)]);
+    expect(account.errors).toEqual([
+      expect.stringMatching(/no longer reports any cost.*for lab.*--accept-reduced-access/),
+    ]);
   });
 });
 

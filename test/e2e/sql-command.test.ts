@@ -150,9 +150,7 @@ describe.concurrent('costbook sql', () => {
   ])('refuses %j in one sentence that says what there is instead', async (query, words) => {
     const { exitCode, stdout, stderr } = await runCli(['sql', '--dir', dir, '--', query]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toMatch(
-      new RegExp(`^costbook: ${words}: the books are read-only. Expected one SELECT.*--out\n$`),
-    );
+    expect(stderr).toMatch(new RegExp(`^costbook: ${words}: the books are read-only. Expected one SELECT.*--out\n$`));
   });
 
   test('shows where a query is wrong: DuckDB’s words without its wrapping, the caret under the place', async () => {

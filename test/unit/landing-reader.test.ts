@@ -97,7 +97,11 @@ describe('a landed load', () => {
       /repair volume_storage_gbs: this query has no stored answer/,
     ],
     ['another window', detailQuery(windowOf(3)), /detail: this query has no stored answer/],
-    ['another grain', { ...detail, groupBy: ['billing_dimension'] as const }, /detail: this query has no stored answer/],
+    [
+      'another grain',
+      { ...detail, groupBy: ['billing_dimension'] as const },
+      /detail: this query has no stored answer/,
+    ],
   ])('has no answer to %s', async (_, query, message) => {
     const failure = costsOf(await stored([page(1, last)]), query);
     await expect(failure).rejects.toThrow(message);

@@ -547,7 +547,9 @@ describe('the journal and the ledger', () => {
     (await openWarehouse(dir)).close();
     const { journal } = await openJournalFile(journalFolder(dir), 0);
     await journal.append({ event: 'moon_eclipsed' as 'run_began', values: {} });
-    await expect(openWarehouse(dir)).rejects.toThrow(/event 1 of the journal is "moon_eclipsed".*a newer version wrote it/);
+    await expect(openWarehouse(dir)).rejects.toThrow(
+      /event 1 of the journal is "moon_eclipsed".*a newer version wrote it/,
+    );
   });
 });
 
