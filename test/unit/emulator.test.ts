@@ -21,9 +21,9 @@ describe('parseFaults(text)', () => {
   test('lists everything that is wrong, and what there is', () => {
     expect(() => parseFaults('429=0,tea,reset=2,coffee,late=x,500,500')).toThrow(
       new UsageError(
-        'fault 429: rate "0" is not above 0 and at most 1; unknown fault "tea"; ' +
-          'fault reset: rate "2" is not above 0 and at most 1; unknown fault "coffee"; ' +
-          `fault late: rate "x" is not above 0 and at most 1; fault 500 is given twice; faults are ${faultNames.join(', ')}`,
+        'fault 429: expected a rate above 0 and up to 1, found "0"; unknown fault "tea"; ' +
+          'fault reset: expected a rate above 0 and up to 1, found "2"; unknown fault "coffee"; ' +
+          `fault late: expected a rate above 0 and up to 1, found "x"; fault 500 is given twice; faults are ${faultNames.join(', ')}`,
       ),
     );
   });
