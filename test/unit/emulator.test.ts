@@ -109,7 +109,7 @@ describe('costbook emulator', () => {
     const context = contextOf(AbortSignal.abort(), () => Promise.resolve());
     const refused = emulatorCommand.run({ arguments: [], options: { port: String(port) } }, context);
     await expect(refused).rejects.toThrow(MachineError);
-    await expect(refused).rejects.toThrow(`port ${port} of 127.0.0.1 is taken`);
+    await expect(refused).rejects.toThrow(`port ${port} of 127.0.0.1 is in use`);
     other.close();
   });
 });
