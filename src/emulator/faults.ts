@@ -21,7 +21,7 @@ export const faultDescriptions = {
   reset: { ...passing, about: 'the connection is reset before any answer' },
   truncated: { ...passing, about: 'the body ends before content-length is reached' },
   'slow-body': { ...passing, about: 'the body arrives slowly, over a second' },
-  'expired-cursor': { ...passing, rateOf: 'pages asked for by cursor', about: 'a valid cursor is refused as expired' },
+  'expired-cursor': { ...passing, rateOf: 'pages fetched by cursor', about: 'a valid cursor is refused as expired' },
   'totals-disagree': {
     kind: 'lasting',
     rateOf: 'windows',

@@ -67,10 +67,16 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const { now, port = 0, seed = 1, resources = 60, latencyMs = 0 } = options;
   const storyEnd = floorDay(options.storyEnd ?? now());
   const since = options.since === undefined ? sinceFor(storyEnd) : floorMonth(options.since);
-  const told = { seed, resources, since, storyEnd };
-  const story = inventStory(told);
+  const storyOptions = { seed, resources, since, storyEnd };
+  const story = inventStory(storyOptions);
   const faults = planFaults(options.faults ?? [], options.faultSeed ?? seed);
-  const platform = openPlatform(story, inventFleet(told), openHourlyCosts(story, faults.lateShare), faults, now);
+  const platform = openPlatform(
+    story,
+    inventFleet(storyOptions),
+    openHourlyCosts(story, faults.lateShare),
+    faults,
+    now,
+  );
   const { url, requests, close } = await serve(platform, faults, { now, port, latencyMs });
   const workspaceTokens = Object.fromEntries(story.workspaceTokens);
   return { url, account: story.account.id, tokens: story.tokens, workspaceTokens, requests, close };

@@ -9,8 +9,8 @@ import type { IngestRequest, IngestTools } from './tools.ts';
  * The platform's clock if it is plausible: undefined if the platform reported costs of later hours, as happens with a
  * wrong Date header.
  */
-export function believedClock(told: Instant | undefined, lastHour: Instant | undefined): Instant | undefined {
-  return told !== undefined && (lastHour ?? told) > told ? undefined : told;
+export function believedClock(reported: Instant | undefined, lastHour: Instant | undefined): Instant | undefined {
+  return reported !== undefined && (lastHour ?? reported) > reported ? undefined : reported;
 }
 
 /** Hours from this instant on do not count as complete: a clock had not reached their end, or they were too young. */

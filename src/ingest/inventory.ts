@@ -124,16 +124,16 @@ async function readListing(
     await warnOfListing(failure.outcome, failure.reason, key, tools);
     return { ...nothing, ...failure, reason: tools.redact(failure.reason) };
   }
-  const told = { about, resourceType: listing.resourceType };
+  const subject = { about, resourceType: listing.resourceType };
   if (strange.size > 0) {
     log.warn('listing.fields_ignored', 'Ignored fields of listed resources that do not match the interface', {
-      ...told,
+      ...subject,
       fields: someOf(strange),
     });
   }
   if (homeless.size > 0) {
     log.warn('listing.resources_ignored', 'Ignored listed resources without a workspace', {
-      ...told,
+      ...subject,
       resources: someOf(homeless),
     });
   }

@@ -268,14 +268,14 @@ function describeFailures(
 ): string | undefined {
   const failed = reconciliations.filter((reconciliation) => !reconciliation.proven);
   if (failed.length === 0) return undefined;
-  const told = failed.slice(0, 3).map((reconciliation) => {
+  const shown = failed.slice(0, 3).map((reconciliation) => {
     const of = reconciliation.billingDimension === undefined ? '' : ` in ${reconciliation.billingDimension}`;
     return (
       `check "${checkWords(reconciliation.checkCode)}"${of} (${reconciliation.measure}): found ${trim(reconciliation.ours)}, expected ${trim(reconciliation.theirs)}, ` +
       `difference ${trim(reconciliation.difference)}, rounding explains ${plainDecimal(Number(reconciliation.tolerance.toPrecision(3)))}`
     );
   });
-  const more = failed.length > told.length ? `; and ${failed.length - told.length} more` : '';
+  const more = failed.length > shown.length ? `; and ${failed.length - shown.length} more` : '';
   const hours = differing
     .slice(0, 3)
     .map(
@@ -283,7 +283,7 @@ function describeFailures(
         `; ${billingDimension ?? 'no billing dimension'} differs in ${count} hour${count === 1 ? '' : 's'} of ` +
         `${formatWindow(span)}, by ${trim(costDifference)} USD in total`,
     );
-  return told.join('; ') + more + hours.join('');
+  return shown.join('; ') + more + hours.join('');
 }
 
 function trim(decimal: string): string {

@@ -72,8 +72,8 @@ const earliestDate = Date.UTC(2020, 0, 1);
 
 /** The instant of a Date header; undefined if missing, malformed, or from a clock that was never set. */
 export function parseDate(header: string | undefined): number | undefined {
-  const told = header === undefined ? Number.NaN : parseHttpDate(header.trim());
-  return told >= earliestDate ? told : undefined;
+  const instant = header === undefined ? Number.NaN : parseHttpDate(header.trim());
+  return instant >= earliestDate ? instant : undefined;
 }
 
 /** Milliseconds since 1970, or NaN; both forms are UTC. */

@@ -11,8 +11,8 @@ export function sqlProblem(file: SqlFile, error: SqlError | UsageError, linesBef
   const [, own] = /^Invalid Input Error: (\/[^\n]*:\d+: .*)$/s.exec(error.message.trim()) ?? [];
   if (own !== undefined) return new UsageError(own, { cause: error });
   let place = file.path;
-  const words = error.message.trim().replace(/LINE (\d+):/, (marker, told: string) => {
-    const line = Math.max(1, Number(told) - linesBefore);
+  const words = error.message.trim().replace(/LINE (\d+):/, (marker, lineNumber: string) => {
+    const line = Math.max(1, Number(lineNumber) - linesBefore);
     place += `:${line}`;
     return `LINE ${line}:`.padEnd(marker.length); // the caret below stays under its character
   });

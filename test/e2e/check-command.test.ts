@@ -118,7 +118,7 @@ describe.concurrent('costbook check', () => {
     expect(JSON.parse(json)).toContainEqual({
       name: 'usage_is_not_negative',
       severity: 'warn',
-      about: 'No usage is below zero; a cost may be, where it is a credit.',
+      about: 'No usage is negative. (A cost may be: it is a credit.)',
     });
   });
 
