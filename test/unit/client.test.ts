@@ -677,7 +677,7 @@ describe('a proxy in the environment', () => {
   test.each(['proxy.example.com:3128', 'nonsense', 'http://'])('%j is not an address', (HTTPS_PROXY) => {
     expect(() => openHttp({ connections: 1, env: { HTTPS_PROXY } })).toThrow(
       new UsageError(
-        'HTTPS_PROXY: found no http or https address, expected one such as http://proxy.example.com:3128; correct or unset it',
+        'HTTPS_PROXY: not an http or https address, expected one such as http://proxy.example.com:3128; correct or unset it',
       ),
     );
   });

@@ -312,8 +312,8 @@ describe('hourly_costs', () => {
 });
 
 describe('refusals name the place, what was found and what was expected', () => {
-  const cost = 'a finite number below 1000000 with at most 12 decimals kept';
-  const usage = 'a finite number below 1000000000000 with at most 6 decimals kept';
+  const cost = 'a finite number below 1000000 with at most 12 stored decimals';
+  const usage = 'a finite number below 1000000000000 with at most 6 stored decimals';
   /** Sets the field of an object; undefined takes it away. */
   function put(target: object | undefined, name: string, value: unknown): void {
     if (target === undefined) throw new Error('nothing to change');
