@@ -81,7 +81,7 @@ describe('discoverAccounts', () => {
     const server = await startServer(answer({ data: [{ id: 'acc_one' }], meta: { hasMore: true, nextCursor: 'c' } }));
     const error = await rejection(discoverAccounts(testClient(server.url), never()));
     expect(error).toBeInstanceOf(UsageError);
-    expect(error).toMatchObject({ message: expect.stringContaining('set COSTBOOK_ACCOUNT') });
+    expect(error).toMatchObject({ message: expect.stringContaining('Set COSTBOOK_ACCOUNT') });
   });
 
   test('a refusal says what was requested', async () => {

@@ -120,7 +120,7 @@ describe('a stored load', () => {
     const load = await stored([page(1, last)]);
     const path = join(root, load.place, 'detail-0001.json');
     await writeFile(path, (await readFile(path, 'utf8')).replace('crawler', 'crawlex'));
-    await expect(costsOf(load)).rejects.toThrow(/detail-0001\.json is not as it was stored/);
+    await expect(costsOf(load)).rejects.toThrow(/detail-0001\.json has changed since it was stored/);
   });
 
   test('names its missing pages', async () => {
