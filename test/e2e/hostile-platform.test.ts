@@ -64,7 +64,7 @@ function objectsOfNewNames(objects: number): string {
   return `[${Array.from({ length: objects }, (_, index) => one(index)).join(',')}]`;
 }
 
-describe('a platform that means us no good', () => {
+describe('a hostile platform', () => {
   test.each([
     ['plain', Buffer.alloc(100_000_000, ' '), ''],
     ['gzipped', gzipSync(Buffer.alloc(100_000_000, ' ')), 'content-encoding: gzip\r\n'],
@@ -97,7 +97,7 @@ describe('a platform that means us no good', () => {
     expect(stdout.length + stderr.length).toBeLessThan(10_000);
   });
 
-  test('cannot give a cursor that no URL carries', async () => {
+  test('is refused with a cursor too long for a URL', async () => {
     const body = JSON.stringify({
       startTime: '2016-09-01T00:00:00Z',
       endTime: '2026-09-05T12:00:00Z',
@@ -112,7 +112,7 @@ describe('a platform that means us no good', () => {
     expect(stdout.length + stderr.length).toBeLessThan(10_000);
   });
 
-  test('that accepts requests and never answers is named with the request, and keeps an ingest no longer than it may', async () => {
+  test('that never answers is named with the request, and delays an ingest only up to its limit', async () => {
     const mute = createServer((socket) => {
       sockets.add(socket);
       socket.on('error', () => socket.destroy());
