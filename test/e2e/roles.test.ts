@@ -211,7 +211,7 @@ describe.concurrent('a billing dimension that several resource types share', () 
 });
 
 describe.concurrent('a window that was fetched as admin', () => {
-  test('is not changed by a member before reduced access is accepted', async () => {
+  test('is a question to whoever reads it as a member next, and nothing is written before the answer', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
