@@ -29,7 +29,7 @@ describe('credentials (5.1)', () => {
     }
   });
 
-  test('credentials are checked before anything else', async () => {
+  test('credentials are looked at before anything else', async () => {
     expect((await ask(platform.current, '/nowhere', {})).status).toBe(401);
     expect((await askMetrics(platform.current, 'startTime=never', { 'service-version': '1' })).status).toBe(401);
   });
@@ -50,7 +50,7 @@ describe('account admins (5.7)', () => {
     expect((await askMetrics(platform.current, `${week}&${parameter}`, bearer(admin))).status).toBe(200);
   });
 
-  test('members get the same answers to all other requests', async () => {
+  test('everybody else may ask for everything else, and is told the same', async () => {
     const query = `${week}&groupBy=resource_name,resource_uuid,billing_dimension&resourceType=agent`;
     const member = await askMetrics(platform.current, query, bearer(platform.current.tokens.member));
     const admin = await askMetrics(platform.current, query, bearer(platform.current.tokens.admin));
@@ -58,7 +58,7 @@ describe('account admins (5.7)', () => {
     expect(member.body).toEqual(admin.body);
   });
 
-  test('another account is 403 for every token', async () => {
+  test('another account is 403, whoever asks', async () => {
     const { status, body } = await ask(platform.current, `/v0/accounts/acc-other/metrics?${week}`);
     expect(status).toBe(403);
     expect(body.message).toContain('acc-other');

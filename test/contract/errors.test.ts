@@ -16,7 +16,7 @@ describe('error bodies (2.14, 7)', () => {
     expect(headers.get('content-type')).toContain('application/json');
   });
 
-  test('every mistake of a request is named at once', async () => {
+  test('everything wrong with a request is named at once', async () => {
     const { body } = await askMetrics(platform.current, 'startTime=x&resolution=y&groupBy=z&limit=0');
     for (const name of ['startTime', 'endTime', 'resolution', 'groupBy', 'limit']) expect(body.message).toContain(name);
   });
@@ -41,7 +41,7 @@ describe('error bodies (2.14, 7)', () => {
 });
 
 describe('versions (9)', () => {
-  test('a request without the header gets the earliest stable version', async () => {
+  test('without the header the earliest stable version answers', async () => {
     const silent = await askMetrics(platform.current, week);
     const said = await askMetrics(platform.current, week, withVersion('2026-04-16'));
     expect([silent.status, said.status]).toEqual([200, 200]);
@@ -82,14 +82,14 @@ describe('compression', () => {
     expect(Number(headers['content-length'])).toBe(Buffer.concat(pieces).length);
   });
 
-  test('compressed and plain bodies have the same content', async () => {
+  test('both say the same', async () => {
     const zipped = await askMetrics(platform.current, week);
     const plain = await rawGet(platform.current.url + path, withVersion('2026-04-16'));
     expect(JSON.parse(Buffer.concat(plain.pieces).toString())).toEqual(zipped.body);
   });
 });
 
-test('the emulator records its requests', async () => {
+test('the emulator remembers what it was asked', async () => {
   await ask(platform.current, '/v0/accounts?remembered=1');
   expect(platform.current.requests.at(-1)).toEqual({
     at: Date.UTC(2026, 9, 21, 3, 30),

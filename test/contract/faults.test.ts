@@ -23,14 +23,14 @@ const days = Array.from({ length: 29 }, (_, i) => {
   return `startTime=${date(i + 1)}&endTime=${date(i + 2)}`;
 });
 
-describe('temporary faults', () => {
-  test('429 gives the time to wait in seconds', async () => {
+describe('passing faults', () => {
+  test('429 says in seconds how long to wait', async () => {
     const { status, body, headers } = await ask(await start('429=1'), '/v0/accounts');
     expect([status, body.error, body.code]).toEqual([429, 'rate_limited', 429]);
     expect(headers.get('retry-after')).toBe('1');
   });
 
-  test('429-date gives the time to wait as an HTTP date', async () => {
+  test('429-date says so as an HTTP date', async () => {
     const { status, headers } = await ask(await start('429-date=1'), '/v0/accounts');
     expect(status).toBe(429);
     expect(headers.get('retry-after')).toMatch(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/);
@@ -41,18 +41,18 @@ describe('temporary faults', () => {
     expect([status, body.code]).toEqual([code, code]);
   });
 
-  test('reset ends the connection without a response', async () => {
+  test('reset ends the connection without an answer', async () => {
     await expect(ask(await start('reset=1'), '/v0/accounts')).rejects.toThrow('fetch failed');
     expect(emulator?.requests[0]).toMatchObject({ fault: 'reset', status: undefined });
   });
 
-  test.each(['gzip', 'identity'])('truncated ends a body early (%s)', async (encoding) => {
+  test.each(['gzip', 'identity'])('truncated ends a body before its time (%s)', async (encoding) => {
     const { url, tokens, account } = await start('truncated=1');
     const headers = { authorization: `Bearer ${tokens.admin}`, 'accept-encoding': encoding };
     await expect(rawGet(`${url}/v0/accounts/${account}/metrics?${week}`, headers)).rejects.toThrow('aborted');
   });
 
-  test('slow-body sends the whole body in parts', async () => {
+  test('slow-body brings the whole body in pieces', async () => {
     const { url, tokens, account } = await start('slow-body=1');
     const headers = { authorization: `Bearer ${tokens.admin}` };
     const { pieces } = await rawGet(`${url}/v0/accounts/${account}/metrics?${week}`, headers);
@@ -60,14 +60,14 @@ describe('temporary faults', () => {
     expect(JSON.parse(Buffer.concat(pieces).toString())).toMatchObject({ resolution: 'daily' });
   });
 
-  test('no request fails more than three times in a row at any rate', async () => {
+  test('no request is hit more than three times in a row, whatever the rate', async () => {
     const platform = await start('500=1,429=1,503=1');
     const statuses: number[] = [];
     for (let i = 0; i < 8; i++) statuses.push((await ask(platform, '/v0/accounts')).status);
     expect(statuses.map((status) => status === 200)).toEqual([false, false, false, true, false, false, false, true]);
   });
 
-  test('about one request in seven fails if no rate is given', async () => {
+  test('about one request in seven is hit where no rate is given', async () => {
     const platform = await start('500');
     for (let i = 0; i < 300; i++) await ask(platform, `/v0/accounts?x=${i}`);
     const share = platform.requests.filter(({ fault }) => fault === '500').length / 300;
@@ -75,7 +75,7 @@ describe('temporary faults', () => {
     expect(share).toBeLessThan(0.22);
   });
 
-  test('requests in another order fail the same', async () => {
+  test('requests that overtake each other are hit all the same', async () => {
     const hit = async (order: readonly string[]) => {
       const platform = await start('503=0.5');
       for (const query of order) await askMetrics(platform, query);
@@ -87,7 +87,7 @@ describe('temporary faults', () => {
     expect(await hit([...days].reverse())).toEqual(await hit(days));
   });
 
-  test('an expired cursor is refused, and after three passes through the pages one succeeds', async () => {
+  test('an expired cursor is called so, and after three passes through the pages one goes through', async () => {
     let clock = now;
     // A clock that moves gives other cursors in each pass.
     const platform = await start('expired-cursor=1', { now: () => clock++ });
@@ -109,7 +109,7 @@ describe('lasting faults', () => {
     return data.reduce((sum, { summary }) => sum + billionths(summary.cost), 0);
   }
 
-  test('totals-disagree returns wrong totals, by a cent or more, for the same windows each time', async () => {
+  test('totals-disagree lies by a cent or more about some windows, again and again', async () => {
     const platform = await start('totals-disagree=0.4');
     const off: number[] = [];
     for (const day of days) {
@@ -125,7 +125,7 @@ describe('lasting faults', () => {
     expect(Math.min(...lies)).toBeGreaterThanOrEqual(10_000_000);
   });
 
-  test('totals-flicker returns a wrong total only in the first response for a window', async () => {
+  test('totals-flicker lies only in the first answer for a window', async () => {
     const platform = await start('totals-flicker=1');
     const one = await metrics(platform, week);
     const two = await metrics(platform, week);
@@ -133,7 +133,7 @@ describe('lasting faults', () => {
     expect(billionths(two.summary.totalCost)).toBe(sumOf(two.data));
   });
 
-  test('missing-without-uuid omits rows without a uuid from groups by uuid, and from their total', async () => {
+  test('missing-without-uuid leaves out what has none where it is grouped by, and from that total', async () => {
     const platform = await start('missing-without-uuid');
     const grouped = await metrics(platform, `${week}&groupBy=resource_name,resource_uuid`);
     expect(grouped.data.every((entry) => entry.resourceUuid !== undefined)).toBe(true);
@@ -144,7 +144,7 @@ describe('lasting faults', () => {
     expect(sumOf(unnamed)).toBeGreaterThan(0);
   });
 
-  test('late costs grow for two days, and single hours change up to nine days later', async () => {
+  test('late amounts grow for two days as the clock moves on, single ones change up to nine days later', async () => {
     let clock = Date.UTC(2026, 9, 8);
     const storyEnd = Date.UTC(2026, 9, 21);
     const platform = await start('late', { now: () => clock, storyEnd });

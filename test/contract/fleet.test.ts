@@ -69,7 +69,7 @@ describe('the fleet and its costs', () => {
     expect(costs.length).toBeGreaterThan(50);
   });
 
-  test('a terminated sandbox may still cost storage', async () => {
+  test('a terminated sandbox may cost: what it stored is kept', async () => {
     const fleet = await fleetOf(platform.current);
     const storing = (await costsBetween(platform.current, 14, 21)).filter(
       (entry) => fleet.get(placeOf(entry))?.status === 'TERMINATED',
@@ -95,7 +95,7 @@ describe('the fleet and its costs', () => {
     expect(young).toBeGreaterThan(10);
   });
 
-  test('labels have gaps, typing errors and several spellings; names have several scripts', async () => {
+  test('labels have gaps, typing errors and several spellings; names several scripts', async () => {
     const items = [...(await fleetOf(platform.current)).values()];
     const teams = new Set(items.map(({ metadata }) => metadata.labels?.['team']));
     for (const team of ['Payments', 'PAYMENTS', 'paymnets', 'suport', 'research ', undefined]) {
@@ -108,7 +108,7 @@ describe('the fleet and its costs', () => {
     }
   });
 
-  test('regions, memory sizes, generations and external ids vary, and some are missing', async () => {
+  test('regions, memory sizes, generations and external ids are of several kinds, and some are not there', async () => {
     const items = [...(await fleetOf(platform.current)).values()];
     const several = (values: readonly unknown[]) => [...new Set(values)].length;
     expect(several(items.map(({ spec }) => spec.region))).toBeGreaterThan(3);
@@ -122,7 +122,7 @@ describe('the fleet and its costs', () => {
 });
 
 describe('the same and not the same', () => {
-  test('one seed gives the same listings byte for byte, another seed other resources of the same names', async () => {
+  test('one seed lists the same to the byte, another one other things under the same names', async () => {
     const [one, same, other] = [await start({ seed: 7 }), await start({ seed: 7 }), await start({ seed: 8 })];
     const told = JSON.stringify([...(await fleetOf(one))]);
     expect(JSON.stringify([...(await fleetOf(same))])).toBe(told);
@@ -130,7 +130,7 @@ describe('the same and not the same', () => {
     expect([...(await fleetOf(other)).keys()]).toEqual([...(await fleetOf(one)).keys()]);
   });
 
-  test('a resource does not depend on the number of others', async () => {
+  test('what a resource is does not depend on how many others there are', async () => {
     const find = async (emulator: Emulator) => (await fleetOf(emulator)).get('sandbox research/training-lab');
     expect(await find(await start({ resources: 500 }))).toEqual(await find(await start()));
   });
@@ -161,7 +161,7 @@ describe('over time', () => {
     };
   }
 
-  test('one resource is relabelled, one moved and one renamed on 2026-10-20 at noon', async () => {
+  test('on 2026-10-20 between noon and one, one is relabelled, one moved and one renamed', async () => {
     expect(await changes('2026-10-20T12:00:00Z', '2026-10-20T13:00:00Z')).toEqual({
       made: [],
       gone: [],
@@ -195,11 +195,11 @@ describe('over time', () => {
     });
   });
 
-  test('an hour without a change alters only fields that change with every request', async () => {
+  test('in an hour in which nobody does anything nothing changes but what does at every look', async () => {
     expect(await changes('2026-10-20T17:00:00Z', '2026-10-20T18:00:00Z')).toEqual({ made: [], gone: [], changed: [] });
   });
 
-  test('a new sandbox is deploying, deployed, terminated, and gone after its retention', async () => {
+  test('a new sandbox is deploying, then deployed; in the end terminated, and after its retention gone', async () => {
     const status = async (instant: string) =>
       JSON.parse((await at(instant)).get('sandbox staging/pr-1702-preview') ?? '{}').status;
     expect(await status('2026-09-15T09:59:59Z')).toBeUndefined();
@@ -211,7 +211,7 @@ describe('over time', () => {
     expect(await status('2026-10-30T10:00:00Z')).toBeUndefined();
   });
 
-  test('a recreated trial is a new resource with the old name', async () => {
+  test('a trial that comes again is a new resource under the old name', async () => {
     const created = async (instant: string) => {
       const trial = (await at(instant)).get('sandbox customer-demos/trial-aster-foods');
       return trial === undefined ? undefined : JSON.parse(trial).metadata.createdAt;
@@ -221,17 +221,17 @@ describe('over time', () => {
     expect(await created('2026-05-01T00:00:00Z')).toMatch(/^2026-04-25T/);
   });
 
-  test('a model that is switched off is deactivated', async () => {
+  test('switched off, a model is deactivated', async () => {
     const model = async (instant: string) => JSON.parse((await at(instant)).get('model staging/gpt-gateway') ?? '{}');
     expect(await model('2026-08-07T11:00:00Z')).toMatchObject({ status: 'DEPLOYED', spec: { enabled: true } });
     expect(await model('2026-08-07T13:00:00Z')).toMatchObject({ status: 'DEACTIVATED', spec: { enabled: false } });
   });
 
-  test('nothing is listed before the history starts', async () => {
+  test('before the history begins nothing is listed', async () => {
     expect((await at('2025-09-30T23:59:59Z')).size).toBe(0);
   });
 
-  test('sandboxes have times of use and expiry that change with every request', async () => {
+  test('sandboxes tell when they were used and when they expire, which is another at every look', async () => {
     const look = async (instant: string) => {
       clock = Date.parse(instant);
       return (await allItems(platform.current, '/v0/sandboxes?q=elm-robotics'))[0];
@@ -273,7 +273,7 @@ describe('secrets', () => {
     expect(markedIn(item).sort()).toEqual(places);
   });
 
-  test('of resources are replaced once a month, which changes nothing else', async () => {
+  test('are replaced once a month, which changes nothing else', async () => {
     let clock = Date.UTC(2026, 9, 20, 17);
     const platform = await start({ now: () => clock });
     const spec = async () => JSON.stringify((await allItems(platform, '/v0/agents')).map((item) => item.spec));
@@ -337,7 +337,7 @@ describe('faults hit listings too', () => {
     },
   );
 
-  test('earliest-version: listings are fetched in the version that the refusal names', async () => {
+  test('earliest-version: listings are read in the version that the refusal names', async () => {
     const platform = await start({ resources: 1300, faults: parseFaults('earliest-version') });
     const { places, doubts, versions } = await readAll(platform);
     expect(places).toEqual([...(await fleetOf(sound.current)).keys()].sort());
@@ -354,7 +354,7 @@ describe('faults hit listings too', () => {
     expect(await rejection(readAll(platform))).toMatchObject({ status: 403 });
   });
 
-  test('shrunken-listings: many resources are missing without a hint', async () => {
+  test('shrunken-listings: many are left out, and nothing says so', async () => {
     const platform = await start({ resources: 1300, faults: parseFaults('shrunken-listings') });
     const { places, doubts } = await readAll(platform);
     const all = [...(await fleetOf(sound.current)).keys()];
@@ -366,7 +366,7 @@ describe('faults hit listings too', () => {
 });
 
 describe('a large fleet', () => {
-  test('of over five thousand has a lower bound as its count, and is fetched in full pages of 200', async () => {
+  test('is counted from below beyond five thousand, and read in pages of 200 and not one call more', async () => {
     const platform = await start({ resources: 45_000 });
     const { meta } = await listed(platform, '/v0/sandboxes?limit=1&showTerminated=true');
     expect(meta).toMatchObject({ total: 5_000, totalIsPartial: true });

@@ -95,7 +95,7 @@ describe('credentials (4.1, 5)', () => {
     expect(body).toMatchObject({ error: 'unauthorized', code: 401 });
   });
 
-  test('a workspace token lists its own workspace; an admin token lists all', async () => {
+  test('a token of a workspace is told of that one; the admin of all', async () => {
     const { workspaceTokens, tokens } = platform.current;
     expect(Object.keys(workspaceTokens)).toEqual(['production', 'staging', 'research', 'customer-demos']);
     const all = placesOf(await allItems(platform.current, '/v0/sandboxes?showTerminated=true'));
@@ -121,7 +121,7 @@ describe('credentials (4.1, 5)', () => {
 });
 
 describe('limit (4.1, 8)', () => {
-  test('a page has 50 items by default', async () => {
+  test('a page has 50 items where nothing is asked for', async () => {
     expect((await listed(large.current, '/v0/agents')).data).toHaveLength(50);
   });
 
@@ -143,7 +143,7 @@ describe('limit (4.1, 8)', () => {
     expect(body.message).toContain('limit');
   });
 
-  test.each(early)('limit has no effect in version %s', async (version) => {
+  test.each(early)('in version %s it cuts nothing off', async (version) => {
     const { body } = await askIn(large.current, version, '/v0/agents?limit=5');
     expect(body.length).toBeGreaterThan(200);
   });
@@ -169,7 +169,7 @@ describe('meta (2.13)', () => {
     expect(seen).toHaveLength(Math.ceil(total / 90));
   });
 
-  test('pages of any size have the same items in the same order, none twice', async () => {
+  test('pages of any size hold the same items in the same order, none twice', async () => {
     const whole = placesOf(await allItems(large.current, '/v0/jobs'));
     expect(new Set(whole).size).toBe(whole.length);
     const pages: string[] = [];
@@ -196,7 +196,7 @@ describe('meta (2.13)', () => {
     expect(full.meta).toEqual({ hasMore: false, nextCursor: '', total: meta.total, totalIsPartial: false });
   });
 
-  test('an empty listing is an empty page', async () => {
+  test('a listing of nothing is an empty page', async () => {
     expect(await listed(platform.current, '/v0/agents?status=FAILED')).toMatchObject({
       data: [],
       meta: { hasMore: false, nextCursor: '' },
@@ -205,13 +205,13 @@ describe('meta (2.13)', () => {
 });
 
 describe('sort (4.1)', () => {
-  test.each(kinds)('%s: the newest first by default', async (kind) => {
+  test.each(kinds)('%s: the newest first where nothing is asked for', async (kind) => {
     const items = await allItems(platform.current, `/v0/${kind}`);
     expect(created(items)).toEqual(created(items).sort().reverse());
     expect(await allItems(platform.current, `/v0/${kind}?sort=createdAt:desc`)).toEqual(items);
   });
 
-  test('sorts by oldest and by name both ways, over several pages', async () => {
+  test('the oldest first, and by name both ways, over several pages', async () => {
     const oldest = await allItems(large.current, '/v0/agents?sort=createdAt:asc');
     expect(oldest.length).toBeGreaterThan(200);
     expect(created(oldest)).toEqual(created(oldest).sort());
@@ -274,7 +274,7 @@ describe('anchor (4.1)', () => {
     expect(tail.meta).toMatchObject({ hasMore: false, nextCursor: '', total: all.length });
   });
 
-  test('end is everything if it fits one page', async () => {
+  test('end is everything where one page holds it', async () => {
     const { data } = await listed(platform.current, '/v0/agents?anchor=end');
     expect(data).toEqual((await listed(platform.current, '/v0/agents')).data);
   });
@@ -290,7 +290,7 @@ describe('anchor (4.1)', () => {
 });
 
 describe('externalId (4.1, 8)', () => {
-  test('externalId selects only items that have it, in every version', async () => {
+  test('brings only what has it, in every version', async () => {
     const path = '/v0/agents?externalId=HL-CHK-001';
     expect(placesOf((await listed(platform.current, path)).data)).toEqual(['production/checkout-assistant']);
     for (const version of early) {
@@ -306,7 +306,7 @@ describe('externalId (4.1, 8)', () => {
 });
 
 describe('status (4.1, 7)', () => {
-  test('status is a list in any case and order', async () => {
+  test('is a list in any case and order', async () => {
     const all = await allItems(platform.current, '/v0/models');
     const of = async (status: string) => placesOf(await allItems(platform.current, `/v0/models?status=${status}`));
     expect(await of('DEACTIVATED')).toEqual(['staging/gpt-gateway']);
@@ -348,7 +348,7 @@ describe('status (4.1, 7)', () => {
     expect(none.some(isTerminated)).toBe(false);
   });
 
-  test('policies have no status filter', async () => {
+  test('policies have none to ask for', async () => {
     expect((await askIn(platform.current, '2026-04-28', '/v0/policies?status=DEPLOYED')).status).toBe(400);
   });
 });
@@ -381,7 +381,7 @@ describe('showTerminated (4.1, 3.1)', () => {
     expect(status).toBe(400);
   });
 
-  test('showTerminated applies to sandboxes only', async () => {
+  test('is of sandboxes only', async () => {
     expect((await askIn(platform.current, '2026-04-28', '/v0/agents?showTerminated=true')).status).toBe(400);
   });
 });
@@ -410,7 +410,7 @@ describe('cursors (4.1, 7.4, 8)', () => {
     expect((await askIn(large.current, '2026-04-28', path, research)).status).toBe(400);
   });
 
-  test('a cursor depends on the query, not on its notation or page size', async () => {
+  test('a cursor belongs to the query and not to how it is written, nor to the page size', async () => {
     const all = await allItems(large.current, '/v0/sandboxes?status=DEPLOYED,DEPLOYING');
     const { nextCursor } = (await listed(large.current, '/v0/sandboxes?status=DEPLOYED,DEPLOYING&limit=5')).meta;
     const other = `/v0/sandboxes?q=x&sort=createdAt:desc&limit=20&status=deploying,deployed&cursor=${nextCursor}`;
@@ -438,7 +438,7 @@ describe('cursors and time (4.1, 7.4)', () => {
     expect(body.message).toContain('24 hours');
   });
 
-  test('all pages show one instant: later changes have no effect', async () => {
+  test('pages tell of one instant: what is made or goes meanwhile moves nothing', async () => {
     clock = now;
     const whole = placesOf(await allItems(moving.current, '/v0/sandboxes'));
     let page = await listed(moving.current, '/v0/sandboxes?limit=20');

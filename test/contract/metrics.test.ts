@@ -13,7 +13,7 @@ function first(entries: readonly Entry[]): Entry {
 }
 
 describe('the window (4.6)', () => {
-  test('startTime and endTime are returned as requested', async () => {
+  test('startTime and endTime come back as they were asked for', async () => {
     const body = await metrics(platform.current, week);
     expect(body.startTime).toBe('2026-10-05T00:00:00Z');
     expect(body.endTime).toBe('2026-10-12T00:00:00Z');
@@ -43,7 +43,7 @@ describe('the window (4.6)', () => {
     expect(body.message).toContain('startTime');
   });
 
-  test('+00:00 is UTC, if the plus is encoded', async () => {
+  test('+00:00 is UTC, where the plus is encoded', async () => {
     const body = await metrics(
       platform.current,
       'startTime=2026-10-05T00:00:00%2B00:00&endTime=2026-10-12T00:00:00.000Z',
@@ -74,7 +74,7 @@ describe('the window (4.6)', () => {
     expect(sum).toBe(billionths(whole.summary.totalCost));
   });
 
-  test('a future window is legal and empty', async () => {
+  test('a window that has not come yet is legal and empty', async () => {
     const body = await metrics(
       platform.current,
       'startTime=2027-01-01T00:00:00Z&endTime=2027-01-02T00:00:00Z&groupBy=resource_type',
@@ -83,7 +83,7 @@ describe('the window (4.6)', () => {
     expect(body.data).toEqual([]);
   });
 
-  test('an hour has costs only after its end', async () => {
+  test('an hour is told of only when it has ended', async () => {
     const body = await metrics(platform.current, 'startTime=2026-10-21T00:00:00Z&endTime=2026-10-21T06:00:00Z');
     const costs = first(body.data).timeseries.map(({ cost }) => cost > 0);
     expect(costs).toEqual([true, true, true, false, false, false]);
@@ -127,7 +127,7 @@ describe('the resolution (4.6)', () => {
     expect((await askMetrics(platform.current, `${week}&resolution=${resolution}`)).status).toBe(400);
   });
 
-  test('a short window may have any resolution', async () => {
+  test('a short window may be asked for in any resolution', async () => {
     for (const resolution of ['hourly', 'daily', 'weekly', 'monthly']) {
       expect((await metrics(platform.current, `${day}&resolution=${resolution}`)).resolution).toBe(resolution);
     }
@@ -173,7 +173,7 @@ describe('the series (2.15)', () => {
     expect(await timestamps('monthly')).toEqual(['2026-09-01T00:00:00Z', '2026-10-01T00:00:00Z']);
   });
 
-  test('a bucket at the edge of the window has only costs inside the window', async () => {
+  test('a bucket that the window cuts holds only what lies inside the window', async () => {
     const cut = await metrics(
       platform.current,
       'startTime=2026-09-30T12:00:00Z&endTime=2026-10-13T00:00:00Z&resolution=monthly',
@@ -200,7 +200,7 @@ describe('grouping (4.6, 2.15)', () => {
     expect(first(body.data).summary).toEqual({ cost: body.summary.totalCost });
   });
 
-  test('without groupBy there is a single entry even without costs', async () => {
+  test('without groupBy there is a single entry even where nothing happened', async () => {
     const body = await metrics(platform.current, 'startTime=2020-01-01T00:00:00Z&endTime=2020-01-01T02:00:00Z');
     expect(body.data).toEqual([
       {
@@ -282,7 +282,7 @@ describe('grouping (4.6, 2.15)', () => {
     expect(body.message).toContain(reason);
   });
 
-  test('groups without costs and usage are not listed', async () => {
+  test('groups in which nothing happened are not listed', async () => {
     const query = 'startTime=2025-10-01T00:00:00Z&endTime=2025-10-02T00:00:00Z&groupBy=resource_name';
     const names = (await metrics(platform.current, query)).data.map((entry) => entry.resourceName);
     expect(names).toContain('legacy-embeddings-lab');
@@ -312,7 +312,7 @@ describe('grouping (4.6, 2.15)', () => {
     expect(body.data.map((entry) => entry.workspace).sort()).toEqual(['production', 'staging']);
   });
 
-  test('account-wide costs have no workspace: the field is left out', async () => {
+  test('what belongs to the account belongs to no workspace: the field is left out', async () => {
     const body = await metrics(platform.current, `${week}&resourceType=custom_domain&groupBy=workspace,resource_name`);
     const domain = body.data.find((entry) => entry.resourceName === 'api.harborlabs.example');
     expect(domain?.summary.cost).toBeGreaterThan(0);
@@ -356,7 +356,7 @@ describe('filters (4.6)', () => {
     expect(body.data.map((entry) => [entry.workspace, entry.resourceType])).toEqual([['staging', 'agent']]);
   });
 
-  test('an unknown value returns nothing', async () => {
+  test('a value that nothing has leaves nothing', async () => {
     const body = await metrics(platform.current, `${week}&groupBy=workspace&workspace=nowhere`);
     expect(body.data).toEqual([]);
     expect(body.summary.totalCost).toBe(0);

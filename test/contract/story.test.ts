@@ -22,13 +22,13 @@ function pastOf(emulator: Emulator): Promise<Metrics[]> {
 }
 
 describe('the same and not the same', () => {
-  test('one seed gives one account, down to the tokens', async () => {
+  test('one seed tells one story, down to the tokens', async () => {
     const [one, other] = [await start({ seed: 7 }), await start({ seed: 7 })];
     expect(other.tokens).toEqual(one.tokens);
     expect(await pastOf(other)).toEqual(await pastOf(one));
   });
 
-  test('another seed gives other costs under the same names', async () => {
+  test('another seed tells other amounts under the same names', async () => {
     const [one] = await pastOf(await start({ seed: 7 }));
     const [other] = await pastOf(await start({ seed: 8 }));
     expect(other?.summary.totalCost).not.toBe(one?.summary.totalCost);
@@ -37,13 +37,13 @@ describe('the same and not the same', () => {
     );
   });
 
-  test('a later clock gives the same past', async () => {
+  test('a later clock tells the same past', async () => {
     const earlier = await start();
     const later = await start({ now: () => now + 25 * 86_400_000 });
     expect(await pastOf(later)).toEqual(await pastOf(earlier));
   });
 
-  test('the last week is the same too with a fixed --story-end', async () => {
+  test('even the last week is the same past where the end of the story is named', async () => {
     const storyEnd = Date.UTC(2026, 9, 21);
     const lastWeek = 'startTime=2026-10-14T00:00:00Z&endTime=2026-10-21T00:00:00Z&groupBy=resource_name';
     const earlier = await metrics(await start({ storyEnd }), lastWeek);
@@ -51,7 +51,7 @@ describe('the same and not the same', () => {
     expect(later).toEqual(earlier);
   });
 
-  test('the cost of a resource does not depend on the number of others', async () => {
+  test('what a resource costs does not depend on how many others there are', async () => {
     const query = `${september}&${byEverything}&resourceName=code-runner`;
     expect(await metrics(await start({ resources: 500 }), query)).toEqual(await metrics(await start(), query));
   });
@@ -68,7 +68,7 @@ describe('the same and not the same', () => {
     ]);
   });
 
-  test('a clock in the past has a history too', async () => {
+  test('a clock that stands long ago has a history too', async () => {
     const emulator = await start({ now: () => Date.UTC(2024, 5, 15) });
     const query = 'startTime=2023-05-01T00:00:00Z&endTime=2024-06-15T00:00:00Z&resolution=monthly';
     const costs = (await metrics(emulator, query)).data[0]?.timeseries.map(({ cost }) => cost) ?? [];
@@ -77,7 +77,7 @@ describe('the same and not the same', () => {
   });
 });
 
-describe('the emulated costs', () => {
+describe('what the story tells', () => {
   const platform = useEmulator();
 
   test('there are sixty resources or so, in four workspaces, of six types and all twelve dimensions', async () => {
@@ -97,7 +97,7 @@ describe('the emulated costs', () => {
     expect(costs[11]).toBeGreaterThan(2 * (costs[0] ?? 0));
   });
 
-  test('nothing costs before the history starts', async () => {
+  test('nothing happened before the history begins', async () => {
     const query = 'startTime=2020-01-01T00:00:00Z&endTime=2025-10-01T00:00:00Z';
     expect((await metrics(platform.current, query)).summary.totalCost).toBe(0);
   });
@@ -112,7 +112,7 @@ describe('the emulated costs', () => {
     expect(await price('startTime=2026-07-01T00:00:00Z&endTime=2026-07-02T00:00:00Z')).toBeCloseTo(0.0000138, 10);
   });
 
-  test('one agent runs away in the last week', async () => {
+  test('in the last week an agent runs away', async () => {
     const query =
       'startTime=2026-10-07T00:00:00Z&endTime=2026-10-21T00:00:00Z&resourceName=demo-analyst&resolution=daily';
     const costs = (await metrics(platform.current, query)).data[0]?.timeseries.map(({ cost }) => cost) ?? [];
@@ -129,13 +129,13 @@ describe('the emulated costs', () => {
     expect(await months('legacy-embeddings')).toHaveLength(12);
   });
 
-  test('usage is lower at weekends', async () => {
+  test('people do not work at weekends', async () => {
     const query = 'startTime=2026-09-07T00:00:00Z&endTime=2026-09-14T00:00:00Z&resolution=daily&resourceName=dev-ana';
     const costs = (await metrics(platform.current, query)).data[0]?.timeseries.map(({ cost }) => cost) ?? [];
     expect(costs[5]).toBeLessThan((costs[2] ?? 0) / 5);
   });
 
-  test('a recreated trial has the same name and another uuid', async () => {
+  test('a trial that comes again has the same name and another uuid', async () => {
     const { data } = await metrics(platform.current, `${year}&resourceName=trial-aster-foods&groupBy=resource_uuid`);
     expect(new Set(data.map((entry) => entry.resourceUuid)).size).toBe(2);
     expect(new Set(data.map((entry) => entry.resourceName)).size).toBe(1);
