@@ -149,7 +149,7 @@ interface Reading {
 
 function readDimensions(given: Given | undefined, problems: Problems): readonly string[] {
   if (given === undefined) return usualDimensions;
-  const names = itemsOf(given, 'names of what an owner is told along, such as [team, product]', problems).flatMap(
+  const names = itemsOf(given, 'names of dimensions of an owner, such as [team, product]', problems).flatMap(
     (item) => {
       const name = readValue(item, parseDimension, problems);
       return name === undefined ? [] : [{ item, name }];
@@ -170,7 +170,7 @@ const parseDimension: Parse<string> = (value) => {
     throw new UsageError(`found ${quoted(name)}, expected a name of lower case letters, digits and _`);
   }
   if (whenKeys.some((field) => field === name)) {
-    throw new UsageError(`found ${quoted(name)}, which is what the platform itself tells; choose another name`);
+    throw new UsageError(`found ${quoted(name)}, which is a field of the platform; choose another name`);
   }
   return name;
 };
