@@ -86,7 +86,7 @@ export async function runChild<T>(task: ChildTask, limits: ChildLimits): Promise
 
   try {
     child.stdin.on('error', () => undefined).write(`${JSON.stringify({ reader, request: task.request })}\n`); // it may have ended already
-    const [end, said] = await Promise.all([
+    const [end, printed] = await Promise.all([
       readWords<T>(child.words, onEvent),
       beginningOf(child.stderr),
       (async () => {
@@ -101,7 +101,7 @@ export async function runChild<T>(task: ChildTask, limits: ChildLimits): Promise
     stop.signal.throwIfAborted();
     if (end === undefined) {
       await closed;
-      throw diedWithoutWords(child, subject, memoryMb, said);
+      throw diedWithoutWords(child, subject, memoryMb, printed);
     }
     if ('failure' in end) throw asError(end.failure);
     return end.done;
@@ -165,9 +165,9 @@ function startChild({ program: file, folder = '/' }: ChildTask, memoryMb: number
 
 /** The first words of a stream, which is read to its end. */
 async function beginningOf(stream: Readable): Promise<string> {
-  let said = '';
-  for await (const chunk of stream.setEncoding('utf8')) if (said.length < maxWords) said += chunk;
-  return said.slice(0, maxWords);
+  let printed = '';
+  for await (const chunk of stream.setEncoding('utf8')) if (printed.length < maxWords) printed += chunk;
+  return printed.slice(0, maxWords);
 }
 
 /** Counts the time down to `onEnd`, except while it is paused. */
@@ -234,11 +234,11 @@ function diedWithoutWords(
   { exitCode, signalCode }: ChildProcess,
   subject: string,
   memoryMb: number,
-  said: string,
+  printed: string,
 ): MachineError {
   const how = signalCode === null ? `exit code ${exitCode}` : signalCode;
-  if (/out of memory|bad_alloc|allocation failed/i.test(said)) return tooLarge(subject, memoryMb, ` (${how})`);
-  const [firstLine = ''] = said.split('\n').filter((line) => line.trim() !== '');
+  if (/out of memory|bad_alloc|allocation failed/i.test(printed)) return tooLarge(subject, memoryMb, ` (${how})`);
+  const [firstLine = ''] = printed.split('\n').filter((line) => line.trim() !== '');
   return new MachineError(
     `the process of ${subject} died (${how}): it needed more than the ${memoryMb} MB of memory that it may use, or met a fault of DuckDB; ask in another way${firstLine === '' ? '' : ` (${firstLine})`}`,
   );
