@@ -55,6 +55,8 @@ export interface WindowRead {
   readonly queries: readonly LoadedQuery[];
   /** What did not prove; undefined where everything did. */
   readonly reason: string | undefined;
+  /** The largest difference in cost: USD, decimal text without sign; undefined where no cost differs. */
+  readonly costDifference: string | undefined;
   /** The first hour in which rows and control differ. */
   readonly firstUnprovenHour: Instant | undefined;
   /** Whether the platform was known to leave out what the pages lack. */
@@ -162,6 +164,7 @@ class WindowReader {
         role,
         queries: this.#answered,
         reason: describeFailures(reconciliations, differing),
+        costDifference: largestCostDifference(reconciliations),
         firstUnprovenHour: differing.length === 0 ? undefined : Math.min(...differing.map(({ span }) => span.start)),
         leavesOut,
         leftOut: leftOut ? short : [],
@@ -260,6 +263,14 @@ class WindowReader {
     });
     return [...new Set(filters.map(({ billingDimension }) => billingDimension))];
   }
+}
+
+/** The largest difference in cost that a check found: USD, decimal text without sign. Undefined where no cost differs. */
+function largestCostDifference(reconciliations: readonly Reconciliation[]): string | undefined {
+  const differences = reconciliations
+    .filter(({ proven, measure }) => !proven && measure === 'cost')
+    .map(({ difference }) => difference.replace('-', ''));
+  return differences.toSorted((a, b) => Number(b) - Number(a))[0];
 }
 
 /** The checks that did not hold: found in the rows, expected by the platform's totals. Undefined where all hold. */

@@ -1,3 +1,4 @@
+import { textOrUndefined } from '../optional-text.ts';
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import type { Connection, SqlRow } from './connection.ts';
 import type { Recorder } from './journal.ts';
@@ -49,6 +50,8 @@ export interface Completeness {
 export interface UnprovenWindow {
   readonly window: Window;
   readonly reason: string;
+  /** The largest difference in cost: USD, decimal text without sign; undefined where no cost differs. */
+  readonly costDifference: string | undefined;
   /** Whether only hours are concerned whose numbers may still be changing: the next run asks for them. */
   readonly isYoung: boolean;
 }
@@ -213,6 +216,7 @@ function toUnproven(row: SqlRow): UnprovenWindow {
   return {
     window: { start: Number(row['window_start']), end: Number(row['window_end']) },
     reason: String(row['reason']),
+    costDifference: textOrUndefined(row['cost_difference']),
     isYoung: row['is_young'] === true,
   };
 }
