@@ -74,7 +74,7 @@ function toldOf({ stderr }: Ingested): string[] {
     .map(({ level, event, resourceType }) => [level, event, resourceType].join(' | '));
 }
 
-test('a listed resource gets a state; later nights write only changes', async () => {
+test('what is listed has a state; the next nights write what changed and nothing else', async () => {
   const first = await night('2026-09-04T02:00:00Z');
   expect(first.exitCode, first.stderr).toBe(0);
   expect(first.account.inventory).toMatchObject({ requests: 6, resources: 5, opened: 5, ended: 0 });
@@ -148,7 +148,7 @@ test('a listed resource gets a state; later nights write only changes', async ()
   }
 });
 
-test('listings are fetched in separate requests, and not at all with inventory: false', async () => {
+test('listings are asked for apart from the requests of the costs, and not at all where they are switched off', async () => {
   const on = await night('2026-09-04T02:00:00Z');
   const asked = platform.requests.filter(({ path }) => !path.includes('/metrics'));
   expect(asked.map(({ path }) => path).sort()).toEqual(Object.keys(fleet).sort());
@@ -160,24 +160,19 @@ test('listings are fetched in separate requests, and not at all with inventory: 
   expect(platform.requests.filter(({ path }) => !path.includes('/metrics'))).toEqual([]);
 });
 
-test.each([401, 403, 404])(
-  'a listing that answers %d is reported once and skipped; the others are fetched',
-  async (status) => {
-    platform.failures = [{ times: 99, status, hits: ({ path }) => path === '/v0/jobs' }];
-    const first = await night('2026-09-04T02:00:00Z');
-    expect(first.exitCode, first.stderr).toBe(0);
-    expect(toldOf(first).filter((line) => line.startsWith('warn'))).toEqual([expect.stringContaining('| job')]);
-    expect(first.account.inventory.listings.find(({ resourceType }) => resourceType === 'job')?.outcome).toBe(
-      'refused',
-    );
-    expect(await states()).toHaveLength(5);
-    const second = await night('2026-09-05T02:00:00Z');
-    expect(second.exitCode).toBe(0);
-    expect(toldOf(second).filter((line) => line.startsWith('warn'))).toEqual([]);
-  },
-);
+test.each([401, 403, 404])('a listing that answers %d is told once and left; the others are read', async (status) => {
+  platform.failures = [{ times: 99, status, hits: ({ path }) => path === '/v0/jobs' }];
+  const first = await night('2026-09-04T02:00:00Z');
+  expect(first.exitCode, first.stderr).toBe(0);
+  expect(toldOf(first).filter((line) => line.startsWith('warn'))).toEqual([expect.stringContaining('| job')]);
+  expect(first.account.inventory.listings.find(({ resourceType }) => resourceType === 'job')?.outcome).toBe('refused');
+  expect(await states()).toHaveLength(5);
+  const second = await night('2026-09-05T02:00:00Z');
+  expect(second.exitCode).toBe(0);
+  expect(toldOf(second).filter((line) => line.startsWith('warn'))).toEqual([]);
+});
 
-test('a listing that shrinks by more than half changes nothing and is reported, until it is accepted', async () => {
+test('a listing that shrinks by more than half is kept and told, until somebody says that it is so', async () => {
   await night('2026-09-04T02:00:00Z');
   fleet['/v0/agents'] = [agent('a1', { status: 'FAILED' }), agent('a9')];
   const shrunk = await night('2026-09-05T02:00:00Z');
@@ -203,7 +198,7 @@ test('a listing that shrinks by more than half changes nothing and is reported, 
   expect(await askSnapshot(dir, present)).toEqual([{ present: '2' }]);
 });
 
-test('a listing counts only for the workspaces that occur in it', async () => {
+test('a listing speaks for the workspaces that occur in it alone', async () => {
   const south = (name: string) => agent(name, { metadata: { workspace: 'south' } });
   fleet['/v0/agents'] = [agent('a1'), agent('a2'), agent('a3'), south('s1'), south('s2')];
   await night('2026-09-04T02:00:00Z');
@@ -244,7 +239,7 @@ test.each([
   expect(await askSnapshot(dir, 'select count(*) as n from resources where valid_to is null')).toEqual([{ n: '5' }]);
 });
 
-test('a listing that was not fetched to its last page ends no resource', async () => {
+test('what was not read to its last page closes nothing and costs nothing', async () => {
   platform.pageSize = 2;
   const first = await night('2026-09-04T02:00:00Z');
   expect(first.account.inventory).toMatchObject({ requests: 8, resources: 5 });
@@ -275,7 +270,7 @@ test('a listing with a wrong count does not affect the costs', async () => {
   }
 });
 
-test('each workspace with its own token is fetched with it, and the others with the token of the account', async () => {
+test('each workspace that has a token of its own is read with it, and the others with that of the account', async () => {
   const south = (name: string) => agent(name, { metadata: { workspace: 'south' } });
   platform.listed = ({ path, token }) => {
     if (path !== '/v0/agents') return fleet[path];
@@ -292,7 +287,7 @@ test('each workspace with its own token is fetched with it, and the others with 
   expect(ended.account.inventory.requests).toBe(12);
 });
 
-test('a workspace that gets its own token is not reported as a shrunken listing', async () => {
+test('a listing has not shrunk where a workspace is read with a token of its own from now on', async () => {
   const south = (name: string) => agent(name, { metadata: { workspace: 'south' } });
   fleet['/v0/agents'] = [agent('a1'), south('s1'), south('s2'), south('s3')];
   await night('2026-09-04T02:00:00Z');
@@ -321,7 +316,7 @@ test('twenty thousand resources take the fewest requests and little memory; thre
 });
 
 describe('a closed month', () => {
-  test('is the same FOCUS export, byte for byte, after later changes of listings', async () => {
+  test('is told in FOCUS by the same bytes whatever the listings tell later', async () => {
     platform.facts = platform.facts.map((fact) => ({ ...fact, hour: fact.hour.replace('-09-02', '-09-20') }));
     await night('2026-10-06T02:00:00Z', { env: { COSTBOOK_VERIFY_DAYS: '0' } });
     const closed = await runCli(['close', '2026-09', '--dir', dir, '--now', '2026-10-06T03:00:00Z']);

@@ -129,8 +129,8 @@ describe.concurrent('where the platform leaves out rows without uuid when uuids 
   });
 });
 
-describe.concurrent('the hours that are fetched again', () => {
-  test('are only days that differ, in the fewest windows', async () => {
+describe.concurrent('what is read again in detail', () => {
+  test('is only the days that differ, in the fewest windows', async () => {
     const { dir, platform } = await afterOneNight();
     platform.facts = changed((fact) =>
       ['2026-07-20', '2026-07-22', '2026-08-15'].some((day) => isOn(day)(fact))
@@ -143,7 +143,7 @@ describe.concurrent('the hours that are fetched again', () => {
     expect(past.sort()).toEqual(['2026-07-20/2026-07-23', '2026-08-15/2026-08-16']);
   });
 
-  test('are none on a steady night, with at most twelve requests', async () => {
+  test('is nothing on a steady night, which takes at most twelve requests', async () => {
     for (const as of ['admin', 'member'] as const) {
       const { dir, platform } = await afterOneNight(as);
       const { exitCode, account } = await night(dir, platform, as);
@@ -156,7 +156,7 @@ describe.concurrent('the hours that are fetched again', () => {
     }
   });
 
-  test('are none beyond verifyDays, and none at all if verifyDays and deepVerifyPages are 0', async () => {
+  test('is nothing of the past beyond verifyDays, and nothing at all where it is 0 and deepVerifyPages too', async () => {
     const { dir, platform } = await afterOneNight();
     platform.facts = changed((fact) => (isOn('2026-07-20')(fact) ? { ...fact, cost: 9 } : fact));
     const env = { ...since, COSTBOOK_VERIFY_DAYS: '10', COSTBOOK_DEEP_VERIFY_PAGES: '0' };
@@ -171,7 +171,7 @@ describe.concurrent('the hours that are fetched again', () => {
     expect(last.requests.verify).toBe(0);
   });
 
-  test('are none in a run with --from or --to', async () => {
+  test('is not asked for by a run that looks only at some hours', async () => {
     const { dir, platform } = await afterOneNight();
     const { account } = await ingest(dir, platform, { now: nextNight, env: since, args: ['--from', '-1d'] });
     expect(account.requests.verify).toBe(0);
@@ -190,7 +190,7 @@ describe.concurrent('the past is also verified', () => {
     expect({ exitCode, restated: account.restated }).toEqual({ exitCode: 0, restated: 1 });
   });
 
-  test('before an unproven window', async () => {
+  test('before a hole that does not prove', async () => {
     const { dir, platform } = await (async () => {
       const dir = await newProject();
       const platform = await startScriptedPlatform(facts);
@@ -213,7 +213,7 @@ describe.concurrent('the past is also verified', () => {
     expect(moved).toEqual([{ resource_name: 'crate' }, { resource_name: 'disk' }]);
   });
 
-  test.each(['admin', 'member'] as const)('for rows without uuid that the platform leaves out, as %s', async (as) => {
+  test.each(['admin', 'member'] as const)('among rows without uuid that are left out, as %s', async (as) => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.leavesOut = 'rows';
@@ -226,7 +226,7 @@ describe.concurrent('the past is also verified', () => {
     expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, as));
   });
 
-  test('if changes of two workspaces cancel out', async () => {
+  test('where moves between workspaces cancel out', async () => {
     const disks = [...daily({ ...disk, name: 'a' }, 0.25), ...daily({ ...disk, name: 'b', workspace: 'south' }, 0.25)];
     const dir = await newProject();
     const platform = await startScriptedPlatform(disks);
@@ -278,7 +278,7 @@ describe.concurrent('a platform whose answers about the past contradict themselv
     },
   );
 
-  test('stays on record while other comparisons are made', async () => {
+  test('stays on record while other questions have their turn', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     const env = { ...since, COSTBOOK_DEEP_VERIFY_PAGES: '1' };
@@ -335,7 +335,7 @@ describe.concurrent('a platform whose totals of the past contradict its hours', 
     },
   );
 
-  test('stores both sums, the difference and the tolerance in reconciliation', async () => {
+  test('leaves both sums, the difference and the tolerance in proofs', async () => {
     const { dir, platform } = await afterOneNight();
     platform.tells = lieAbout('daily');
     await night(dir, platform);
@@ -356,8 +356,8 @@ describe.concurrent('a platform whose totals of the past contradict its hours', 
   });
 });
 
-describe.concurrent('each comparison of the past', () => {
-  test('has its own rows: every billing dimension by day, and the series of tonight', async () => {
+describe.concurrent('each question about the past', () => {
+  test('leaves its own proofs: every billing dimension by day, and the series asked for tonight', async () => {
     const { dir, platform } = await afterOneNight();
     await night(dir, platform);
     const rows = await askSnapshot(
@@ -420,7 +420,7 @@ describe.concurrent('each comparison of the past', () => {
     expect(verify.map(({ request }: { request: string }) => request)).toEqual(asked);
   });
 
-  test('is made in turn if the series do not fit into one night', async () => {
+  test('is asked in its turn where the series do not fit into one night', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     const env = { ...since, COSTBOOK_DEEP_VERIFY_PAGES: '1' };
@@ -441,8 +441,8 @@ describe.concurrent('each comparison of the past', () => {
   });
 });
 
-describe.concurrent('a token with access to only a part', () => {
-  test('ends the run with 4, instead of a year of restatements', async () => {
+describe.concurrent('a token that sees only a part of what was seen before', () => {
+  test('is a question, and not a year of restatements', async () => {
     const { dir, platform } = await afterOneNight('member');
     platform.tells = (_, truth) => truth.filter(({ name }) => name !== 'box');
     const { exitCode, account } = await night(dir, platform, 'member');
@@ -465,8 +465,8 @@ describe.concurrent('a token with access to only a part', () => {
   });
 });
 
-describe.concurrent('a token that has lost access to a workspace', () => {
-  test('ends the run with 4, however little was spent there', async () => {
+describe.concurrent('a token that no longer sees a workspace', () => {
+  test('is a question, however little was spent there', async () => {
     const { dir, platform } = await afterOneNight();
     platform.facts = [
       ...facts,
@@ -481,8 +481,8 @@ describe.concurrent('a token that has lost access to a workspace', () => {
   });
 });
 
-describe.concurrent('if the platform fails during the verification', () => {
-  test('missing hours are still fetched, with exit 3', async () => {
+describe.concurrent('where the platform fails the verification', () => {
+  test('what is missing is fetched all the same, with exit 3', async () => {
     const { dir, platform } = await afterOneNight();
     const hits = ({ query }: Seen) => query['resolution'] === 'daily';
     platform.failures = [{ times: 99, hits, status: 503, headers: { 'retry-after': '86400' } }];

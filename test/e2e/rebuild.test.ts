@@ -169,7 +169,7 @@ async function copyOfStory(): Promise<string> {
 }
 
 describe.concurrent('rebuild', () => {
-  test('makes the same books, row for row, from landing folder and journal', async () => {
+  test('makes the same books again, row for row, from what was landed and journaled', async () => {
     const { exitCode, answer, file, stderr } = await rebuild(story);
     expect({ exitCode, differing: answer && differing(answer), stderr }).toEqual({
       exitCode: 0,
@@ -220,7 +220,7 @@ describe.concurrent('rebuild', () => {
     expect(await exists(`${file}.wal`)).toBe(false);
   });
 
-  test('prints the counts', async () => {
+  test('says so in words with the counts', async () => {
     const file = join(await newProject(), 'rebuilt.duckdb');
     const { exitCode, stdout } = await runCli(['rebuild', '--dir', story, '--into', file]);
     expect(exitCode).toBe(0);
@@ -229,7 +229,7 @@ describe.concurrent('rebuild', () => {
     );
   });
 
-  test('does not change the current books, and its result can replace them', async () => {
+  test('leaves the present books as they were, and what is made can take their place', async () => {
     const dir = await copyOfStory();
     const before = await readFile(join(dir, 'data', 'warehouse.duckdb'));
     const { file } = await rebuild(dir);
@@ -242,7 +242,7 @@ describe.concurrent('rebuild', () => {
     expect((await rebuild(dir)).answer?.identical).toBe(true);
   });
 
-  test('works without a current warehouse', async () => {
+  test('without a present warehouse makes one all the same', async () => {
     const dir = await copyOfStory();
     await rm(join(dir, 'data', 'warehouse.duckdb'));
     const file = join(dir, 'data', 'warehouse.duckdb');
@@ -293,7 +293,7 @@ describe.concurrent('rebuild', () => {
     expect(await exists(file), 'what was made is there to be looked at').toBe(true);
   });
 
-  test('names the row that differs', async () => {
+  test('names the row that differs in words', async () => {
     const dir = await copyOfStory();
     await tamper(dir, "update ledger.accounts set name = 'Another' where name = 'One' and replaced_at is null");
     const file = join(await newProject(), 'rebuilt.duckdb');
@@ -304,7 +304,7 @@ describe.concurrent('rebuild', () => {
     expect(stdout).toMatch(/rebuilt: \{"account":"acc_one","name":"One"/);
   });
 
-  test('refuses a stored page with a changed byte, and names load and page; no file is left', async () => {
+  test('refuses a landed page of which one byte is another, and names load and page; no file is left', async () => {
     const dir = await copyOfStory();
     const page = join(dir, 'data', 'landing', 'acc_one', 'load-000000001', 'detail-0001.json');
     const bytes = await readFile(page);
@@ -394,7 +394,7 @@ describe.concurrent('rebuild', () => {
     await rm(`${dir}-refetched`, { recursive: true });
   });
 
-  test('names the window of a missing load folder, from the snapshot if the warehouse is missing', async () => {
+  test('says the window of a load whose folder is missing, from the snapshot where the warehouse is gone', async () => {
     const dir = await copyOfStory();
     await rm(join(dir, 'data', 'landing'), { recursive: true });
     await rm(join(dir, 'data', 'warehouse.duckdb'));
@@ -406,7 +406,7 @@ describe.concurrent('rebuild', () => {
     expect(await exists(file)).toBe(false);
   });
 
-  test('reports a journal without its first events', async () => {
+  test('tells a journal that lacks its beginning', async () => {
     const dir = await copyOfStory();
     const journal = join(dir, 'data', 'journal');
     const [name = ''] = await readdir(journal);
@@ -418,7 +418,7 @@ describe.concurrent('rebuild', () => {
     expect(stderr).toContain('events 1 to 3 of the journal are missing');
   });
 
-  test('does not change an existing file', async () => {
+  test('does not touch a file that is there', async () => {
     const file = join(await newProject(), 'mine.txt');
     await writeFile(file, 'mine');
     const { exitCode, stderr } = await runCli(['rebuild', '--dir', story, '--into', file]);
@@ -441,7 +441,7 @@ describe.concurrent('rebuild', () => {
     return { run, folder };
   }
 
-  test('locks the warehouse while it reads the current books', async () => {
+  test('lets no writer begin while it reads the present books', async () => {
     const dir = await copyOfStory();
     const { run } = await begun(dir);
     run.process.kill('SIGSTOP');
@@ -472,7 +472,7 @@ describe.concurrent('rebuild', () => {
   });
 });
 
-test.concurrent('an ingest without the warehouse changes nothing, and its printed repair command works', async () => {
+test.concurrent('an ingest without the warehouse changes nothing and says how to make it anew; that works as printed', async () => {
   const dir = await newProject();
   const platform = await startScriptedPlatform(facts);
   await ingest(dir, platform, { now: '2026-09-20T00:30:00Z' });
@@ -491,7 +491,7 @@ test.concurrent('an ingest without the warehouse changes nothing, and its printe
   expect((await rebuild(dir)).answer?.identical).toBe(true);
 });
 
-test.concurrent('a killed rebuild leaves a part, which the next rebuild into the same file removes', async () => {
+test.concurrent('a rebuild that was killed leaves a part, which the next one into the same file removes', async () => {
   const dir = await copyOfStory();
   const file = join(await newProject(), 'rebuilt.duckdb');
   const killed = startCli(['rebuild', '--dir', dir, '--into', file]);
@@ -519,7 +519,7 @@ describe.concurrent('the landing folder', () => {
     return { dir, loads: loads as { landing: string }[] };
   }
 
-  test('has no pages of loads that changed nothing', async () => {
+  test('keeps no answers of loads that changed nothing', async () => {
     const { dir, loads } = await nights({});
     const kept = await Promise.all(
       loads.map(async (load) => ({ ...load, landing: '', hasBodies: (await bodies(dir, load.landing)).length > 0 })),
@@ -534,7 +534,7 @@ describe.concurrent('the landing folder', () => {
     expect((await rebuild(dir)).answer?.identical).toBe(true);
   });
 
-  test('has them with landing.keep all, and rebuild reconciles them again', async () => {
+  test('keeps them with landing.keep all, and rebuilding proves them anew', async () => {
     const { dir, loads } = await nights({ COSTBOOK_LANDING_KEEP: 'all' });
     for (const { landing } of loads) expect((await bodies(dir, landing)).length).toBeGreaterThan(0);
     expect((await rebuild(dir)).answer?.identical).toBe(true);
@@ -544,7 +544,7 @@ describe.concurrent('the landing folder', () => {
     expect((await rebuild(dir)).exitCode).toBe(4);
   });
 
-  test('with landing.keepDays loses only the pages of older loads', async () => {
+  test('with landing.keepDays loses the answers of loads seen before, nothing else', async () => {
     const { dir, loads } = await nights({ COSTBOOK_LANDING_KEEP_DAYS: '4', COSTBOOK_LANDING_KEEP: 'all' });
     const days = new Set<string>();
     for (const load of loads as { landing: string; day?: string }[]) {

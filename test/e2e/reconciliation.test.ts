@@ -61,7 +61,7 @@ describe.concurrent('a window with wrong totals', () => {
     ]);
   });
 
-  test('stores the failed comparisons in reconciliation, without a load', async () => {
+  test('leaves the comparisons that failed in proofs, without a load', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.lie = liesAbout('2026-09-06');
@@ -93,7 +93,7 @@ describe.concurrent('a window with wrong totals', () => {
     }
   });
 
-  test('is fetched twice, and no more', async () => {
+  test('is asked for twice, no more', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.lie = liesAbout('2026-09-06');
@@ -103,7 +103,7 @@ describe.concurrent('a window with wrong totals', () => {
     expect(account.requests.repair).toBe(asked.length / 2);
   });
 
-  test('does not replace the rows that were proven before', async () => {
+  test('keeps the rows that were proven before', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });
@@ -118,7 +118,7 @@ describe.concurrent('a window with wrong totals', () => {
     expect(account.completeThrough).toBe('2026-09-19T22:00:00Z');
   });
 
-  test('is loaded by the next run when the totals are right', async () => {
+  test('is healed by the next run when the platform has stopped lying', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.lie = liesAbout('2026-09-06');
@@ -132,7 +132,7 @@ describe.concurrent('a window with wrong totals', () => {
     expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
   });
 
-  test('is also loaded by a run with other window bounds', async () => {
+  test('is healed also by a run that cuts its windows elsewhere', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.lie = liesAbout('2026-09-13');
@@ -160,7 +160,7 @@ describe.concurrent('a window with wrong totals', () => {
     expect(await unprovenIn(dir)).toEqual([]);
   });
 
-  test('does not hide that another account could not be reached', async () => {
+  test('is no reason to forget that another account was not reachable', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.lie = liesAbout('2026-09-06');
@@ -173,8 +173,8 @@ describe.concurrent('a window with wrong totals', () => {
   });
 });
 
-describe.concurrent('the reconciliation', () => {
-  test('of a window that was wrong once is stored with its second attempt', async () => {
+describe.concurrent('the proof', () => {
+  test('of a window that lies once is in its second reading', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     let lies = 1;
@@ -201,7 +201,7 @@ describe.concurrent('the reconciliation', () => {
     expect(await costsIn(dir)).toEqual([]);
   });
 
-  test('allows for the rounding of totals', async () => {
+  test('is not disturbed by the rounding of totals, wherever it falls', async () => {
     const dir = await newProject();
     // Their total is 1.000000500: four parts in ten billion more than ours, and half of its last decimal explains five.
     const finer = series(box, '2026-09-18T05', [1.0000004996]);
@@ -212,7 +212,7 @@ describe.concurrent('the reconciliation', () => {
     ).toEqual(expect.arrayContaining([{ difference: '-0.000000000400' }]));
   });
 
-  test('finds an hour that differs from the control request, though all totals agree', async () => {
+  test('finds an hour that the rows put elsewhere than the control, though all totals agree', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.tells = ({ query }, truth) =>
@@ -224,7 +224,7 @@ describe.concurrent('the reconciliation', () => {
     expect(account.unproven.map(({ start }) => start)).toEqual(['2026-09-13T00:00:00Z']);
   });
 
-  test('finds a workspace that differs from the control request', async () => {
+  test('finds a workspace that the rows name otherwise than the control', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.tells = ({ query }, truth) =>
@@ -234,7 +234,7 @@ describe.concurrent('the reconciliation', () => {
     expect(await costsIn(dir)).toEqual([]);
   });
 
-  test('finds a missing page', async () => {
+  test('finds a page that is lost on its way', async () => {
     const dir = await newProject();
     const two = [...facts, ...series({ ...box, name: 'other', uuid: 'sbx-2' }, '2026-09-18T05', [1])];
     const platform = await startScriptedPlatform(two);
@@ -248,7 +248,7 @@ describe.concurrent('the reconciliation', () => {
   });
 });
 
-describe.concurrent('a response about another window', () => {
+describe.concurrent('an answer about another window than was asked for', () => {
   function echoesElsewhere(start: string): (request: Seen) => { startTime: string; endTime: string } {
     return (request) =>
       request.start === Date.parse(`${start}T00:00:00Z`)
@@ -256,7 +256,7 @@ describe.concurrent('a response about another window', () => {
         : { startTime: request.query['startTime'] ?? '', endTime: request.query['endTime'] ?? '' };
   }
 
-  test('is refused with exit 4, with what was found and expected', async () => {
+  test('is refused with exit 4, and what was found and expected is said', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.echo = echoesElsewhere('2026-09-01');
@@ -272,7 +272,7 @@ describe.concurrent('a response about another window', () => {
     expect(await costsIn(dir)).toEqual(expectedCosts([...middle, ...newest], 'admin'));
   });
 
-  test('has no rows in reconciliation, as nothing was compared', async () => {
+  test('has no comparisons in proofs: nothing was compared', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     platform.echo = echoesElsewhere('2026-09-01');
@@ -287,7 +287,7 @@ describe.concurrent('a response about another window', () => {
   });
 });
 
-test.concurrent('status names unproven hours until they match', async () => {
+test.concurrent('status names what is unproven until it proves', async () => {
   const dir = await newProject();
   const platform = await startScriptedPlatform(facts);
   platform.lie = liesAbout('2026-09-06');

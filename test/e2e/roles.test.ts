@@ -24,8 +24,8 @@ const facts: readonly Fact[] = [
 /** Amounts in steps of a billionth, which no double carries exactly. */
 const shares = [0.100000001, 0.200000002, 0.300000003];
 
-describe.concurrent('costs fetched as an account admin', () => {
-  test('rows without uuid get their workspace, even if several share a name', async () => {
+describe.concurrent('read by an account admin', () => {
+  test('rows without uuid get their workspace, though several share a name', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     const { exitCode, account } = await ingest(dir, platform, { now });
@@ -37,7 +37,7 @@ describe.concurrent('costs fetched as an account admin', () => {
     expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
   });
 
-  test('two volumes of one name in two workspaces are two series, besides one of that name with a uuid', async () => {
+  test('two volumes of one name in two workspaces stay two series, beside one of that name with a uuid', async () => {
     const dir = await newProject();
     await ingest(dir, await startScriptedPlatform(facts), { now });
     const rows = await askSnapshot(
@@ -53,7 +53,7 @@ describe.concurrent('costs fetched as an account admin', () => {
     ]);
   });
 
-  test('a name of only one workspace is queried too, as it could be a merge of several', async () => {
+  test('a name that only one workspace uses is asked for all the same: enrichment cannot be told from a merge', async () => {
     const dir = await newProject();
     const alone = series({ ...volume, workspace: 'north', name: 'alone' }, '2026-09-03T05', shares);
     await ingest(dir, await startScriptedPlatform(alone), { now });
@@ -61,8 +61,8 @@ describe.concurrent('costs fetched as an account admin', () => {
   });
 });
 
-describe.concurrent('costs fetched as a member', () => {
-  test('rows without uuid have no workspace, and the same costs', async () => {
+describe.concurrent('read by somebody who is no account admin', () => {
+  test('rows without uuid have no workspace, and their amounts are the same', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     const { exitCode, account } = await ingest(dir, platform, { now, as: 'member' });
@@ -83,7 +83,7 @@ describe.concurrent('costs fetched as a member', () => {
   });
 });
 
-describe.concurrent('rows that the platform leaves out of groups by resource_uuid', () => {
+describe.concurrent('rows that the platform leaves out where resource_uuid is grouped by', () => {
   describe.concurrent.each(['rows', 'rows and totals'] as const)('of the %s', (leavesOut) => {
     test.each(['admin', 'member'] as const)('are queried by name as %s', async (as) => {
       const dir = await newProject();
@@ -96,25 +96,22 @@ describe.concurrent('rows that the platform leaves out of groups by resource_uui
   });
 });
 
-describe.concurrent('a missing page', () => {
-  test.each(['admin', 'member'] as const)(
-    'is fetched again, and not treated as rows without uuid, as %s',
-    async (as) => {
-      const dir = await newProject();
-      const platform = await startScriptedPlatform(facts);
-      let lost = 0;
-      platform.hides = ({ query }, { uuid }) => {
-        const isLost = lost < 1 && query['groupBy']?.includes('resource_uuid') === true && uuid === 'sbx-2';
-        if (isLost) setImmediate(() => (lost += 1));
-        return isLost;
-      };
-      const { exitCode, account } = await ingest(dir, platform, { now, as });
-      expect({ exitCode, repaired: account.requests.repair > 0 }).toEqual({ exitCode: 0, repaired: true });
-      expect(await costsIn(dir)).toEqual(expectedCosts(facts, as));
-    },
-  );
+describe.concurrent('a page that is lost', () => {
+  test.each(['admin', 'member'] as const)('is asked for again, not taken for rows without uuid, as %s', async (as) => {
+    const dir = await newProject();
+    const platform = await startScriptedPlatform(facts);
+    let lost = 0;
+    platform.hides = ({ query }, { uuid }) => {
+      const isLost = lost < 1 && query['groupBy']?.includes('resource_uuid') === true && uuid === 'sbx-2';
+      if (isLost) setImmediate(() => (lost += 1));
+      return isLost;
+    };
+    const { exitCode, account } = await ingest(dir, platform, { now, as });
+    expect({ exitCode, repaired: account.requests.repair > 0 }).toEqual({ exitCode: 0, repaired: true });
+    expect(await costsIn(dir)).toEqual(expectedCosts(facts, as));
+  });
 
-  test('is fetched again even if rows of another billing dimension are always left out', async () => {
+  test('is asked for again also where rows of another billing dimension are always left out', async () => {
     const dir = await newProject();
     const named = facts.filter(({ type, uuid }) => type === 'volume' || uuid !== null);
     const platform = await startScriptedPlatform(named);
@@ -151,7 +148,7 @@ describe.concurrent('rows without uuid of many resource types', () => {
     expect(platform.requests, 'detail, control, and one more').toHaveLength(3);
   });
 
-  test('are queried type by type if a billing dimension is shared', async () => {
+  test('are asked for type by type where one is shared', async () => {
     const dir = await newProject();
     const shared = [
       ...many,
@@ -168,7 +165,7 @@ describe.concurrent('rows without uuid of many resource types', () => {
     expect(platform.requests.filter(({ query }) => query['resourceType'] !== undefined)).toHaveLength(4);
   });
 
-  test('are queried at once by type as a member, if their billing dimensions are unknown', async () => {
+  test('are asked for at once by type as a member, where their billing dimensions are unknown', async () => {
     const dir = await newProject();
     const unknown = ['x', 'y', 'z'].flatMap((letter) => [
       ...series(
@@ -210,7 +207,7 @@ describe.concurrent('a billing dimension that several resource types share', () 
   );
 });
 
-describe.concurrent('a window that was fetched as admin', () => {
+describe.concurrent('a window that was read as admin', () => {
   test('is a question to whoever reads it as a member next, and nothing is written before the answer', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
@@ -258,7 +255,7 @@ describe.concurrent('a window that was fetched as admin', () => {
     ]);
   });
 
-  test('is replaced by rows of a member when the totals differ, and both values are stored', async () => {
+  test('is replaced by what a member reads when the totals differ, and old and new are kept', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });

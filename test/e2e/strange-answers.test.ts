@@ -115,7 +115,7 @@ describe.concurrent('an answer that cannot be true', () => {
     expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
   });
 
-  test('with NaN is not JSON, and is fetched again', async () => {
+  test('because it says NaN is no JSON: it is asked for again', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     let times = 2;
@@ -131,7 +131,7 @@ describe.concurrent('an answer that cannot be true', () => {
   });
 });
 
-test('credits are stored: a cost may be negative', async () => {
+test('credits are kept: a cost below zero is a cost', async () => {
   const dir = await newProject();
   const credited = [...facts, ...series({ ...box, uuid: 'sbx-3' }, '2026-09-03T05', [-5.5, 0.25])];
   const { exitCode } = await ingest(dir, await startScriptedPlatform(credited), { now });
@@ -140,7 +140,7 @@ test('credits are stored: a cost may be negative', async () => {
   expect(await askSnapshot(dir, 'select sum(cost) as cost from costs')).toEqual([{ cost: '9.750000000000' }]);
 });
 
-test('unusual names are the same in every output', async () => {
+test('names of any kind come out of every door as they went in', async () => {
   const names = [
     `it's "quoted", \\ and; drop table costs --`,
     'two\nlines\r\nand\ta tab',
@@ -165,7 +165,7 @@ test('unusual names are the same in every output', async () => {
   expect((parse(csv.stdout) as string[][]).slice(1).map(([name]) => name)).toEqual(expected);
 });
 
-test('a clock that was set back loses and repeats nothing', async () => {
+test('a clock that was set back is no reason to lose or repeat anything', async () => {
   const dir = await newProject();
   const platform = await startScriptedPlatform(facts);
   const ahead = await ingest(dir, platform, { now });
