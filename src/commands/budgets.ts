@@ -51,7 +51,7 @@ export const budgetsCommand: Command = {
   name: 'budgets',
   summary: 'Say what of each budget is spent, or try one on what the books knew each day (budgets backtest <name>).',
   arguments: [
-    { name: '[action]', summary: 'backtest evaluates a budget on the past; without it, all budgets are shown' },
+    { name: '[action]', summary: 'test, to try a budget; without it every budget is told' },
     { name: '[name]', summary: 'the budget to try' },
   ],
   options: [
