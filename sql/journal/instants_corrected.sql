@@ -1,6 +1,6 @@
---! about: Instants after $after were written under a clock that was fast: they go back by $shift_ms, and none before
+--! about: Instants after $after were written under a fast clock: moves them back by $shift_ms, but not before
 --! about: $not_before. The statements for each table follow from the list of tables in src/warehouse/ledger-tables.ts.
---! about: What the landing folder gives back keeps its instants: loads are in the order of their numbers.
+--! about: Instants from the landing folder stay as they are: loads are ordered by number.
 set variable false_after = cast($after as timestamp);
 
 set variable shift_back = to_milliseconds(cast($shift_ms as bigint));
