@@ -379,7 +379,8 @@ export async function tonightsSeries(
 /** The contradictions in an answer after its last comparison: with the books, by billing dimension, or with itself. */
 function contradictionsOf(question: PastQuery, query: Query, found: PastComparison): Contradiction[] {
   if (found.answerFault !== undefined) {
-    return [{ billingDimension: query.billingDimension, window: query.window, reason: found.answerFault }];
+    const { answerFault: reason, costDifference } = found;
+    return [{ billingDimension: query.billingDimension, window: query.window, reason, costDifference }];
   }
   const dimensions = [...new Set(found.differences.map(({ billingDimension }) => billingDimension))];
   return dimensions.flatMap((billingDimension) => {
@@ -389,7 +390,11 @@ function contradictionsOf(question: PastQuery, query: Query, found: PastComparis
     const reason =
       `${describe(question, largest)}; the platform's hours and its ${question.unit}s contradict each other; the books keep ` +
       'the hours, and the next ingest checks again';
-    return bucketsIn(query, own).map((window) => ({ billingDimension, window, reason }));
+    const costDifference = own
+      .filter((one) => Math.abs(Number(one.costDifference)) > one.costTolerance)
+      .map((one) => one.costDifference.replace('-', ''))
+      .toSorted((a, b) => Number(b) - Number(a))[0];
+    return bucketsIn(query, own).map((window) => ({ billingDimension, window, reason, costDifference }));
   });
 }
 

@@ -55,6 +55,8 @@ export interface WindowRead {
   readonly queries: readonly LoadedQuery[];
   /** Which checks failed; undefined if all passed. */
   readonly reason: string | undefined;
+  /** The largest difference in cost: USD, decimal text without sign; undefined if no cost differs. */
+  readonly costDifference: string | undefined;
   /** The first hour in which rows and control differ. */
   readonly firstUnprovenHour: Instant | undefined;
   /** Whether the platform was known to omit what the pages are missing. */
@@ -161,6 +163,7 @@ class WindowReader {
         role,
         queries: this.#answered,
         reason: describeFailures(reconciliations, differing),
+        costDifference: largestCostDifference(reconciliations),
         firstUnprovenHour: differing.length === 0 ? undefined : Math.min(...differing.map(({ span }) => span.start)),
         leavesOut,
         leftOut: leftOut ? short : [],
@@ -259,6 +262,14 @@ class WindowReader {
     });
     return [...new Set(filters.map(({ billingDimension }) => billingDimension))];
   }
+}
+
+/** The largest difference in cost that a check found: USD, decimal text without sign. Undefined if no cost differs. */
+function largestCostDifference(reconciliations: readonly Reconciliation[]): string | undefined {
+  const differences = reconciliations
+    .filter(({ proven, measure }) => !proven && measure === 'cost')
+    .map(({ difference }) => difference.replace('-', ''));
+  return differences.toSorted((a, b) => Number(b) - Number(a))[0];
 }
 
 /** The failed checks: what the rows add up to, and what the platform's totals expect. Undefined if all passed. */

@@ -34,6 +34,7 @@ interface WindowsResult {
 /** A window that was fetched and failed reconciliation. */
 interface NotReconciled {
   readonly reason: string;
+  readonly costDifference: string | undefined;
   /** As far as is known, everything before this hour matches. */
   readonly provesBefore: Instant;
 }
@@ -203,16 +204,17 @@ class WindowsIngest {
     );
     const second = await this.#tryWindow(plan, rank, stage, 2);
     if (!isNotReconciled(second)) return { load: second, unproven: undefined };
+    const { reason, costDifference } = second;
     const end = Math.min(window.end, Math.max(window.start, second.provesBefore));
     if (end >= window.end || end < this.#settledEnd) {
-      return { load: undefined, unproven: { window, reason: second.reason, isYoung: false } };
+      return { load: undefined, unproven: { window, reason, costDifference, isYoung: false } };
     }
-    const young = { window: { start: end, end: window.end }, reason: second.reason, isYoung: true };
+    const young = { window: { start: end, end: window.end }, reason, costDifference, isYoung: true };
     if (end === window.start) return { load: undefined, unproven: young };
     const shortened = await this.#tryWindow({ ...plan, window: { start: window.start, end } }, rank, stage, 3);
-    return isNotReconciled(shortened)
-      ? { load: undefined, unproven: { window, reason: shortened.reason, isYoung: false } }
-      : { load: shortened, unproven: young };
+    if (!isNotReconciled(shortened)) return { load: shortened, unproven: young };
+    const { provesBefore: _, ...failure } = shortened;
+    return { load: undefined, unproven: { window, ...failure, isYoung: false } };
   }
 
   /** One attempt at a window: its load, or why it failed reconciliation. */
@@ -230,11 +232,11 @@ class WindowsIngest {
       for (const dimension of read.leftOut) this.#leftOut.add(dimension);
       return read.reason === undefined
         ? await this.#exclusively(() => this.#load(tryWindow, read))
-        : await this.#refuse(tryWindow, read.reason, read.firstUnprovenHour);
+        : await this.#refuse(tryWindow, { ...read, reason: read.reason });
     } catch (error) {
       await folder.discard();
       if (!(error instanceof RefusedAnswerError)) throw error;
-      return { reason: error.message, provesBefore: this.#claimedEnd };
+      return { reason: error.message, costDifference: undefined, provesBefore: this.#claimedEnd };
     }
   }
 
@@ -339,7 +341,7 @@ class WindowsIngest {
   }
 
   /** Records a failed reconciliation, and discards its answers. */
-  async #refuse(tryWindow: Attempt, reason: string, firstUnprovenHour: Instant | undefined): Promise<NotReconciled> {
+  async #refuse(tryWindow: Attempt, read: WindowRead & { readonly reason: string }): Promise<NotReconciled> {
     const { tools, request } = this.#options;
     await tryWindow.folder.discard();
     await this.#exclusively(async () => {
@@ -347,7 +349,8 @@ class WindowsIngest {
       const seenAt = await tools.warehouse.seenAt(tools.effects.now());
       await tryWindow.stage.recordFailedReconciliations(request.runNumber, tryWindow.number, seenAt);
     });
-    return { reason, provesBefore: firstUnprovenHour ?? this.#claimedEnd };
+    const { reason, costDifference, firstUnprovenHour } = read;
+    return { reason, costDifference, provesBefore: firstUnprovenHour ?? this.#claimedEnd };
   }
 
   /** The platform's clock at the first answer of an attempt; undefined if there was none, or if it cannot be right. */
@@ -368,9 +371,10 @@ class WindowsIngest {
     const { runNumber } = request;
     if (outcome.load !== undefined) await stage.forgetUnproven(plan.window);
     if (outcome.unproven !== undefined) {
-      const { window, reason, isYoung } = outcome.unproven;
+      const { window, reason, costDifference, isYoung } = outcome.unproven;
       const seenAt = await tools.warehouse.seenAt(tools.effects.now());
-      await stage.recordUnproven(window, { reason: tools.redact(reason), isYoung, runNumber, seenAt });
+      const facts = { reason: tools.redact(reason), costDifference, isYoung, runNumber, seenAt };
+      await stage.recordUnproven(window, facts);
     }
     this.#finishWindow(plan, outcome);
     await this.#publishNowAndThen();

@@ -1,3 +1,4 @@
+import { textOrUndefined } from '../optional-text.ts';
 import { formatInstant, type Instant, type Window } from '../time.ts';
 import type { Connection, SqlRow } from './connection.ts';
 import type { Recorder } from './journal.ts';
@@ -52,6 +53,8 @@ export interface Completeness {
 export interface UnprovenWindow {
   readonly window: Window;
   readonly reason: string;
+  /** The largest difference in cost: USD, decimal text without sign; undefined if no cost differs. */
+  readonly costDifference: string | undefined;
   /** Whether only young hours fail, whose numbers may still change: the next run fetches them again. */
   readonly isYoung: boolean;
 }
@@ -216,6 +219,7 @@ function toUnproven(row: SqlRow): UnprovenWindow {
   return {
     window: { start: Number(row['window_start']), end: Number(row['window_end']) },
     reason: String(row['reason']),
+    costDifference: textOrUndefined(row['cost_difference']),
     isYoung: row['is_young'] === true,
   };
 }

@@ -41,7 +41,9 @@ const documents: readonly string[] = ['fact', 'message'];
 export function withPresentNames({ number, event, values }: EarlierEvent): EarlierEvent {
   // In a close it is a SHA-256, in a message the name of a summary.
   const all = { ...keys, digest: event === 'month_closed' ? 'sha256' : 'summary' };
-  return { number, event: events[event] ?? event, values: renamed(values, all) };
+  // A sentence had what a window differs by; nothing else had it.
+  const added: Values = event === 'window_read' ? { cost_difference: null } : {};
+  return { number, event: events[event] ?? event, values: { ...added, ...renamed(values, all) } };
 }
 
 function renamed(values: Values, table: Readonly<Record<string, string>>): Values {

@@ -28,6 +28,8 @@ import { type LoadFacts, type LoadResult, type LoadWritten, repeatLoad, writeLoa
 /** What is recorded about an unproven window. */
 export interface UnprovenFacts {
   readonly reason: string;
+  /** The largest difference in cost: USD, decimal text without sign; undefined if no cost differs. */
+  readonly costDifference: string | undefined;
   /** Whether only young hours fail, whose numbers may still change. */
   readonly isYoung: boolean;
   readonly runNumber: number;
@@ -153,6 +155,7 @@ function recordUnproven(state: StageState, recorder: Recorder, window: Window, f
     values: {
       ...windowParameters(state, window),
       reason: facts.reason,
+      cost_difference: facts.costDifference ?? null,
       is_young: facts.isYoung,
       run_number: facts.runNumber,
       seen_at: formatInstant(facts.seenAt),
@@ -167,6 +170,6 @@ async function forgetUnproven(state: StageState, recorder: Recorder, window: Win
   if (onRecord.length === 0) return;
   await recorder.record({
     event: 'window_read',
-    values: { ...parameters, reason: null, is_young: null, run_number: null, seen_at: null },
+    values: { ...parameters, reason: null, cost_difference: null, is_young: null, run_number: null, seen_at: null },
   });
 }

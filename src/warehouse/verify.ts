@@ -55,6 +55,8 @@ export interface PastComparison {
   readonly differences: readonly PastDifference[];
   /** Why the answer itself proves nothing: its pages do not add up to its total. Undefined if they do. */
   readonly answerFault: string | undefined;
+  /** What the answer's costs differ by, where they contradict each other: USD, decimal text without sign. */
+  readonly costDifference: string | undefined;
 }
 
 /** Where the platform's totals contradict its hours, or each other. */
@@ -62,6 +64,8 @@ export interface Contradiction {
   readonly billingDimension: string | undefined;
   readonly window: Window;
   readonly reason: string;
+  /** The largest difference in cost: USD, decimal text without sign; undefined where no cost differs. */
+  readonly costDifference: string | undefined;
 }
 
 /** Sums over everything compared so far: USD as numbers, to judge sizes only. */
@@ -193,7 +197,11 @@ async function compareQuestion(
     });
   } else await recordReconciliations(state, window, facts, reconciliations);
   const rows = await connection.rows(sql('differing'), { query });
-  return { answerFault: fault && faultWords(fault), differences: rows.map(toDifference) };
+  return {
+    answerFault: fault && faultWords(fault),
+    costDifference: fault?.['measure'] === 'cost' ? String(fault['difference']).replace('-', '') : undefined,
+    differences: rows.map(toDifference),
+  };
 }
 
 /** Records what an answer by month proves: the answer as a whole, and each of its months. */
@@ -293,6 +301,7 @@ async function recordContradictions(
         window_start: formatInstant(one.window.start),
         window_end: formatInstant(one.window.end),
         reason: one.reason,
+        cost_difference: one.costDifference ?? null,
       })),
       run_number: runNumber,
       seen_at: formatInstant(seenAt),

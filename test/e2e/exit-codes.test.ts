@@ -83,6 +83,7 @@ describe.concurrent('exit 2', () => {
 
   test('tells everything that is wrong with the options', async () => {
     const dir = await newProject();
+    await mkdir(join(dir, 'jobs'));
     const { exitCode, stderr } = await runCli(['ingest', '--dir', dir, '--from', 'yesterday', '--to', '2026-13']);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('--from: "yesterday"');
@@ -155,7 +156,7 @@ test('every line of a list of problems can be read by itself', async () => {
 
 test.each([
   [['plan']],
-  [['summary']],
+  [['summarize']],
   [['allocation', 'test']],
   [['rebuild']],
   [['budgets', 'backtest', 'everything']],
@@ -391,7 +392,7 @@ describe('a folder that is no project', () => {
       'alerts',
       'alerts test',
       'alert',
-      'summary',
+      'summarize',
       'check',
       'sql select',
       'forecast',
@@ -441,8 +442,10 @@ test.each([
   ['COSTBOOK_JSON=yes', ['status'], { COSTBOOK_JSON: 'yes' }, 'COSTBOOK_JSON: found "yes", expected 1 or true'],
   ['help for a command that does not exist', ['help', 'ingset'], {}, 'no command "ingset" (did you mean "ingest"?)'],
 ])('%s is a usage error', async (_, args, env, words) => {
+  const dir = await newProject();
+  await mkdir(join(dir, 'jobs'));
   const { exitCode, stdout, stderr } = await runCli(
-    [...args, '--dir', await newProject()].slice(0, args[0] === 'help' ? 2 : undefined),
+    [...args, '--dir', dir].slice(0, args[0] === 'help' ? 2 : undefined),
     env,
   );
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });

@@ -73,7 +73,7 @@ async function asking<T>(file: string, work: (ask: (sql: string) => Promise<stri
 
 /** What 0006_plain_names renamed, as pairs of the earlier name and that of today. */
 const renamedTables = `['amounts', 'hourly_costs'], ['proofs', 'reconciliation']`;
-const renamedColumns = `['amounts', 'row_count'], ['because', 'reason'], ['reading', 'attempt'], ['digest', 'sha256'],
+const renamedColumns = `['amounts', 'row_count'], ['compared', 'check_code'], ['because', 'reason'], ['reading', 'attempt'], ['digest', 'sha256'],
   ['digest', 'summary'], ['reopened_because', 'reopen_reason'], ['is_told', 'is_notified'], ['told_day', 'notified_day']`;
 const renamedViews = [
   'create view amounts as select series_id, bucket_start, cost, usage from ledger.amounts',
