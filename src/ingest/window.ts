@@ -55,7 +55,7 @@ export interface WindowRead {
   readonly queries: readonly LoadedQuery[];
   /** Which checks failed; undefined if all passed. */
   readonly reason: string | undefined;
-  /** The largest difference in cost: USD, decimal text without sign; undefined where no cost differs. */
+  /** The largest difference in cost: USD, decimal text without sign; undefined if no cost differs. */
   readonly costDifference: string | undefined;
   /** The first hour in which rows and control differ. */
   readonly firstUnprovenHour: Instant | undefined;
@@ -264,7 +264,7 @@ class WindowReader {
   }
 }
 
-/** The largest difference in cost that a check found: USD, decimal text without sign. Undefined where no cost differs. */
+/** The largest difference in cost that a check found: USD, decimal text without sign. Undefined if no cost differs. */
 function largestCostDifference(reconciliations: readonly Reconciliation[]): string | undefined {
   const differences = reconciliations
     .filter(({ proven, measure }) => !proven && measure === 'cost')

@@ -53,7 +53,7 @@ export interface Completeness {
 export interface UnprovenWindow {
   readonly window: Window;
   readonly reason: string;
-  /** The largest difference in cost: USD, decimal text without sign; undefined where no cost differs. */
+  /** The largest difference in cost: USD, decimal text without sign; undefined if no cost differs. */
   readonly costDifference: string | undefined;
   /** Whether only young hours fail, whose numbers may still change: the next run fetches them again. */
   readonly isYoung: boolean;

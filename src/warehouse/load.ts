@@ -28,7 +28,7 @@ import { type LoadFacts, type LoadResult, type LoadWritten, repeatLoad, writeLoa
 /** What is recorded about an unproven window. */
 export interface UnprovenFacts {
   readonly reason: string;
-  /** The largest difference in cost: USD, decimal text without sign; undefined where no cost differs. */
+  /** The largest difference in cost: USD, decimal text without sign; undefined if no cost differs. */
   readonly costDifference: string | undefined;
   /** Whether only young hours fail, whose numbers may still change. */
   readonly isYoung: boolean;
