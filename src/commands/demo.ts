@@ -22,17 +22,17 @@ import { reportCommand } from './report.ts';
 /** What the demo writes. */
 const reports = ['summary', 'monthly_by_workspace', 'chargeback_summary', 'cost_by_workspace', 'chargeback'] as const;
 
-/** A folder with this file in it was made by a demo, and the next one may empty it. */
+/** Marks a folder that the demo created, so that the next demo may empty it. */
 const marker = '.costbook-demo';
 const cli = fileURLToPath(new URL('../cli.js', import.meta.url));
-/** Whose the invented costs are, and what may be spent; beside `dist` in a package. */
+/** Allocation rules and budgets of the demo; next to `dist` in a package. */
 const demoJobs = fileURLToPath(new URL('../../jobs/demo', import.meta.url));
 const jobs = ['allocation.yaml', 'budgets.yaml'] as const;
 
 export const demoCommand: Command = {
   name: 'demo',
-  summary: 'See the whole of it in under a minute: an invented platform, its books, and what they say.',
-  options: [{ flags: '--seed <number>', summary: 'another seed, another account' }],
+  summary: 'See Costbook at work in a minute: an invented platform, its books, reports and alerts.',
+  options: [{ flags: '--seed <number>', summary: 'a different seed gives a different account' }],
   needsProject: () => false,
   examples: ['costbook demo', 'costbook demo --dir /tmp'],
   makesFolder: true,
@@ -46,9 +46,9 @@ export const demoCommand: Command = {
     try {
       const { url, account, tokens } = platform;
       context.tell(
-        `An invented platform answers at ${url}. Its account ${account} has thirteen months of hourly costs.`,
+        `An invented platform is running at ${url}. Its account ${account} has thirteen months of hourly costs.`,
       );
-      context.tell(`Costbook fetches, proves and loads them into ${folder}:`);
+      context.tell(`Costbook fetches, reconciles and loads them into ${folder}:`);
       const said: string[] = [];
       const inDemo: CommandContext = {
         ...context,
@@ -98,34 +98,36 @@ export const demoCommand: Command = {
   },
 };
 
-/** An empty demo folder. Throws UsageError for a folder that somebody else filled. */
+/** Creates or empties the demo folder. Throws UsageError for a folder that no demo created. */
 async function prepareFolder(folder: string): Promise<void> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
   if (names.length > 0 && !names.includes(marker)) {
-    throw new UsageError(`${folder} is there already and was not made by a demo: move it away, or use --dir`);
+    throw new UsageError(
+      `${folder} already exists and was not created by a demo: move it away, or choose another place with --dir`,
+    );
   }
   for (const name of ['data', 'exports', 'jobs']) await rm(join(folder, name), { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await mkdir(join(folder, 'jobs'));
   for (const name of jobs) await copyFile(join(demoJobs, name), join(folder, 'jobs', name));
-  await writeFile(join(folder, marker), 'Made by costbook demo, which empties this folder when it runs again.\n');
+  await writeFile(join(folder, marker), 'Created by costbook demo. The demo empties this folder when it runs again.\n');
 }
 
-/** Without a terminal's live line the demo says what it does in a line every now and then, not one a window. */
+/** Without a live line the demo logs its progress now and then, not once per window. */
 function quiet(context: CommandContext): CommandContext {
   const { log } = context.effects;
   return { ...context, effects: { ...context.effects, log: { info: () => undefined, warn: log.warn } } };
 }
 
-/** What `report --json` says, as far as it is needed here. */
+/** The parts of the answer of `report --json` that the demo uses. */
 interface Answered {
   readonly rows: readonly SqlRow[];
 }
 
-/** What a person wants to see of the demo's books. */
+/** What the demo shows of its books. */
 interface Story {
   readonly folder: string;
   readonly seconds: number;
@@ -134,14 +136,14 @@ interface Story {
   readonly months: readonly SqlRow[];
   /** The report chargeback_summary of the last whole month. */
   readonly owners: readonly SqlRow[];
-  /** Of the report summary, the month that is not over. */
+  /** The current month of the report summary. */
   readonly open: SqlRow | undefined;
   readonly proven: SqlRow;
   readonly biggestMover: SqlRow | undefined;
   readonly files: readonly string[];
-  /** What its budgets are expected to come to. */
+  /** The forecasts of its budgets. */
   readonly forecasts: readonly ForecastRow[];
-  /** What would be told now, as one would read it in Slack. */
+  /** The alerts that would be sent now, as they look in Slack. */
   readonly alerts: string;
 }
 
@@ -163,11 +165,11 @@ async function readStory(
   return { folder, seconds, state: await completenessOf(connection), proven, biggestMover, files };
 }
 
-/** What finance accrues for the month that is not over. */
+/** The accrual of the current month. */
 function accrual(open: SqlRow | undefined): string {
   if (open === undefined || open['accrual'] === null) return '';
   return `
-Accrue for ${String(open['month']).slice(0, 7)}: ${usd(open['accrual'])} USD, ${usd(open['cost'])} so far and ${usd(open['forecast_of_rest'])} to come (${open['forecast_basis']}).${
+Accrue ${usd(open['accrual'])} USD for ${String(open['month']).slice(0, 7)}: ${usd(open['cost'])} spent so far, ${usd(open['forecast_of_rest'])} expected in the rest of the month (${open['forecast_basis']}).${
     String(open['forecast_basis']).startsWith('mean')
       ? '\nA model forecasts the budgets below. "costbook alert" stores that forecast, and the accrual then uses it.'
       : ''
@@ -175,7 +177,7 @@ Accrue for ${String(open['month']).slice(0, 7)}: ${usd(open['accrual'])} USD, ${
 `;
 }
 
-/** An amount as a person reads it; undefined where there is none. */
+/** An amount for people; undefined if there is none. */
 function usd(amount: unknown): string | undefined {
   return amount === null || amount === undefined ? undefined : Number(amount).toFixed(2);
 }
@@ -215,20 +217,20 @@ async function inventStory(story: Story): Promise<string> {
 ${table}
 ${describeCompleteness(story.state)}
 ${accrual(story.open)}
-Proven: ${proven['windows']} windows, ${proven['pages']} pages, ${proven['rows']} rows in ${Math.round(story.seconds)} s.
-  ${proven['comparisons']} comparisons with the platform's own totals, ${proven['all_proven'] ? 'all of them met' : 'NOT ALL MET'}.
-  Ours ${proven['cost']} USD, the platform's ${proven['platform_cost']} USD, difference ${proven['difference']}.
+Reconciled: ${proven['windows']} windows, ${proven['pages']} pages, ${proven['rows']} rows in ${Math.round(story.seconds)} s.
+  ${proven['comparisons']} comparisons with the platform's own totals: ${proven['all_proven'] ? 'all match' : 'NOT ALL MATCH'}.
+  Costbook ${proven['cost']} USD, platform ${proven['platform_cost']} USD, difference ${proven['difference']}.
 ${
   mover === undefined
     ? ''
     : `
-Biggest mover of the last seven days: ${mover['resource_type']} ${mover['resource_name']} in ${mover['workspace'] ?? 'no workspace'},
-  ${mover['week_before']} USD in the week before, ${mover['this_week']} USD now.
+Biggest change in the last seven days: ${mover['resource_type']} ${mover['resource_name']} in ${mover['workspace'] ?? 'no workspace'},
+  ${mover['week_before']} USD in the week before, ${mover['this_week']} USD this week.
 `
 }
 Charged back, the last whole month in USD, by the rules of jobs/allocation.yaml:
 ${chargeback}
-The teams' labels are written in many ways (paymnets, PAYMENTS); the aliases in that file make one team of each.
+Team labels have several spellings (paymnets, PAYMENTS); the aliases in that file merge them.
 
 What its budgets will come to: what complete hours cost, and a forecast of those that are left; 80 of 100 should end between low and high:
 ${forecasts}
@@ -239,7 +241,7 @@ ${story.files.map((file) => `  ${relative('.', file)}`).join('\n')}
 Ask the books anything:
   ${program} sql --dir ${relative('.', story.folder) || '.'} "select resource_type, sum(cost) as cost from costs group by all order by cost desc"
 
-Its budgets stand in ${join(relative('.', story.folder), 'jobs', 'budgets.yaml')}:
+The budgets are in ${join(relative('.', story.folder), 'jobs', 'budgets.yaml')}:
   ${program} budgets --dir ${relative('.', story.folder) || '.'}
   ${program} budgets backtest everything --dir ${relative('.', story.folder) || '.'}
   ${program} forecast --dir ${relative('.', story.folder) || '.'}
@@ -249,6 +251,6 @@ Point it at a real account:
   export COSTBOOK_TOKEN=your-api-key
   ${program} ingest
 
-Were it asked to tell somebody now ("costbook alert", with a sink in costbook.yaml), this is what Slack would show:
+With a Slack sink in costbook.yaml, "costbook alert" would now send:
 ${story.alerts.replace(/^to .*:\n/gm, '')}`;
 }

@@ -28,18 +28,18 @@ import { openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 
-/** What may be said of a forecast of the books. */
+/** The options of a forecast from the books. */
 export const forecastOfBooksOptions: Command['options'] = [
-  { flags: '--budget <name>', summary: 'only this budget; may be repeated', isRepeatable: true },
+  { flags: '--budget <name>', summary: 'only this budget; repeatable', isRepeatable: true },
   {
     flags: '--workspace <name>',
-    summary: 'only resource types of this workspace; may be repeated',
+    summary: 'only resource types of this workspace; repeatable',
     isRepeatable: true,
   },
-  { flags: '--as-of <instant>', summary: 'what would have been forecast then, from the books as they were' },
+  { flags: '--as-of <instant>', summary: 'forecast from the books as they were at this instant' },
 ];
 
-/** What budgets, and resource types of workspaces, will come to by the end of the period, from the published snapshot. */
+/** Forecasts budgets, and resource types of workspaces, to the end of the period, from the published snapshot. */
 export async function forecastOfBooks(input: CommandInput, context: CommandContext): Promise<number> {
   const options = optionReader(input, context.effects.now());
   const names = options.texts('budget');
@@ -70,7 +70,7 @@ export async function forecastOfBooks(input: CommandInput, context: CommandConte
     const known = forecasts.flatMap(({ scope }) => (scope.kind === 'workspace' ? (scope.workspace ?? []) : []));
     for (const name of workspaces) {
       if (!known.includes(name)) {
-        context.tell(`warning: nothing in the books has cost anything lately in the workspace ${JSON.stringify(name)}`);
+        context.tell(`warning: the workspace ${JSON.stringify(name)} has no recent costs in the books`);
       }
     }
     return 0;
@@ -79,14 +79,14 @@ export async function forecastOfBooks(input: CommandInput, context: CommandConte
   }
 }
 
-/** Of which periods only hours that should be in the books by now are forecast: a sentence each. */
+/** A sentence for each period that is over, so that its forecast covers only missing hours. */
 function overSentences(forecasts: readonly ScopeForecast[], now: Instant): string[] {
   const sentences = forecasts.flatMap(({ period, completeThrough }) =>
     completeThrough === undefined || period.end > now
       ? []
       : [
-          `${period.name} is over, and the books are complete through ${formatInstant(completeThrough)}: ` +
-            'what is forecast of it are hours that are missing',
+          `${period.name} is over, but the books are complete only through ${formatInstant(completeThrough)}: ` +
+            'its forecast fills in the missing hours',
         ],
   );
   return [...new Set(sentences)];
@@ -151,7 +151,7 @@ function nameOf({ scope }: ScopeForecast): string {
   return `${scope.workspace ?? '(no workspace)'} / ${scope.resourceType ?? '(no type)'}`;
 }
 
-/** Budgets in the order of their file, then workspaces and resource types by what they will cost. */
+/** Budgets in the order of their file, then workspaces and resource types by forecast, largest first. */
 function dearestFirst(forecasts: readonly ScopeForecast[]): ScopeForecast[] {
   const meanOf = ({ forecast }: ScopeForecast) => (forecast.kind === 'none' ? 0n : forecast.mean);
   const budgets = forecasts.filter(({ scope }) => scope.kind === 'budget');
@@ -159,7 +159,7 @@ function dearestFirst(forecasts: readonly ScopeForecast[]): ScopeForecast[] {
   return [...budgets, ...others.toSorted((a, b) => Number(meanOf(b) - meanOf(a)))];
 }
 
-/** The model in words: `trend of 26 weeks and 2 others, from 182 days`. */
+/** The model for people: `trend of 26 weeks and 2 others, from 182 days`. */
 function modelOf({ forecast }: ScopeForecast): string {
   if (forecast.kind === 'none') return '';
   const { observations, stepHours } = forecast;
@@ -171,9 +171,9 @@ function modelOf({ forecast }: ScopeForecast): string {
   return `${words.replace('the last', `the last ${cycle}`)}${others}, from ${counted(observations, step)}`;
 }
 
-/** Models that have no length. */
+/** Models without a length. */
 const modelWords: Readonly<Record<string, string>> = {
-  'seasonal-naive': 'the last again',
+  'seasonal-naive': 'repeats the last',
   smoothed: 'smoothed level',
   'smoothed-add': 'smoothed level',
   'smoothed-recent': 'smoothed level',
@@ -184,7 +184,7 @@ const modelWords: Readonly<Record<string, string>> = {
 };
 
 function describe(forecasts: readonly ScopeForecast[], layout: TableLayout): string {
-  if (forecasts.length === 0) return 'Nothing to forecast: nothing in the books has cost anything lately.';
+  if (forecasts.length === 0) return 'Nothing to forecast: the books have no recent costs.';
   const amount = (usd: bigint) => (layout.isExact === true ? decimalOfWhole(usd, usdDecimals) : cents(usd));
   const accounts = new Set(forecasts.flatMap(({ scope }) => (scope.kind === 'workspace' ? [scope.account] : [])));
   const text = (name: string) => ({ name, type: 'VARCHAR' });
@@ -203,7 +203,7 @@ function describe(forecasts: readonly ScopeForecast[], layout: TableLayout): str
         ...(accounts.size > 1 ? [scope.kind === 'workspace' ? scope.account : ''] : []),
         nameOf(one),
         period.name,
-        spent === undefined ? 'not known' : amount(spent),
+        spent === undefined ? 'unknown' : amount(spent),
         made === undefined ? 'none' : amount(made.mean),
         made === undefined ? undefined : amount(made.low),
         made === undefined ? undefined : amount(made.high),
@@ -223,7 +223,7 @@ function describe(forecasts: readonly ScopeForecast[], layout: TableLayout): str
   return [
     table,
     ...[
-      `USD spent: in complete hours; forecast: USD of the whole period; ${forecastLevel} of 100 should end between low and high; each line is forecast by itself, so lines do not add up to others`,
+      `USD spent: in complete hours. forecast: USD of the whole period. low, high: ${forecastLevel} of 100 periods should end between them. Each line is forecast on its own, so lines do not add up.`,
       ...[...reasons].map(([reason, names]) => `no forecast of ${names.join(', ')}: ${reason}`),
     ].map((words) => wrapped(words, layout)),
   ].join('\n');

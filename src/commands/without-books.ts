@@ -4,7 +4,7 @@ import type { Instant } from '../time.ts';
 import type { CommandContext } from './command.ts';
 import { openSinks, originOf } from './notify.ts';
 
-/** An alert that goes out although the ledger cannot store it. */
+/** An alert that is sent although the books cannot store it. */
 export interface UnstoredMessage {
   readonly entry: AlertEntry;
   readonly sinks: readonly string[];
@@ -14,7 +14,7 @@ export interface UnstoredMessage {
   mayBeRepeat(sink: string): boolean;
 }
 
-/** Delivers an alert without outbox and receipts. The same alert has the same message id in every attempt. */
+/** Delivers an alert without outbox and receipts. Every attempt has the same message id. */
 export function deliverWithoutBooks(
   { entry, sinks, state, queuedAt, mayBeRepeat }: UnstoredMessage,
   config: LocalConfig,

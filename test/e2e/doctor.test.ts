@@ -102,7 +102,7 @@ describe('costbook doctor', () => {
     const { exitCode, stdout } = await startCli(['doctor', '--dir', empty]).ended;
     expect(exitCode).toBe(2);
     for (const line of stdout.trim().split('\n').slice(0, -1)) expect(line).toMatch(/^(OK {2}|WARN|FAIL) {2}\w| {6}→ /);
-    expect(stdout).toContain('→ correct it, or begin with "costbook init"');
+    expect(stdout).toContain('→ correct it, or start with "costbook init"');
     expect(stdout).toContain('WARN  books: there are none yet');
   });
 

@@ -39,9 +39,7 @@ describe('costbook init', () => {
     const dir = await withToken();
     const begun = await init(dir, ['books', '--url', platform.url, '--token-file', 'token', '--account', 'acc_one']);
     expect(begun.exitCode, begun.stderr).toBe(0);
-    expect(begun.stdout).toContain(
-      'The platform knows the token, as member of account acc_one; its costs begin in 2026-09.',
-    );
+    expect(begun.stdout).toContain('The token works: role member, account acc_one; costs start in 2026-09.');
     expect(begun.stdout).toMatch(
       /Next:\n {2}costbook doctor --dir books\n {2}costbook ingest --dir books\n {2}costbook status --dir books\n$/,
     );
@@ -111,8 +109,8 @@ describe('costbook init', () => {
     await writeFile(join(dir, 'jobs', 'budgets.yaml'), '# mine\n');
     const { exitCode, stdout } = await init(dir, []);
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('kept  costbook.yaml, which was there already\n');
-    expect(stdout).toContain('kept  jobs/budgets.yaml, which was there already\n');
+    expect(stdout).toContain('kept  costbook.yaml, which already exists\n');
+    expect(stdout).toContain('kept  jobs/budgets.yaml, which already exists\n');
     expect(stdout).toContain('wrote jobs/allocation.yaml\n');
     expect(await readFile(join(dir, 'costbook.yaml'), 'utf8')).toBe('url: https://mine.example.com\n');
     expect(await readFile(join(dir, 'jobs', 'budgets.yaml'), 'utf8')).toBe('# mine\n');
@@ -168,8 +166,8 @@ describe('costbook init', () => {
 
     const begun = await init(dir, [...usual, 'token'], env);
     expect(begun.exitCode, begun.stderr).toBe(0);
-    expect(begun.stdout).toContain('as member of account'); // the file's, not the environment's
-    expect(begun.stderr).toContain('COSTBOOK_TOKEN is set here and overrides tokenFile');
+    expect(begun.stdout).toContain('role member, account'); // the file's, not the environment's
+    expect(begun.stderr).toContain('COSTBOOK_TOKEN is set and overrides tokenFile');
   });
 
   test('says that the token file is not there, where it is told not to check', async () => {

@@ -226,7 +226,7 @@ describe.concurrent('costbook run', () => {
     void silent(of.platform);
     const { exitCode, stderr } = await run(of, 'mine');
     expect(exitCode, stderr).toBe(7);
-    expect(stderr).toContain('the run of mine took longer than its timeout of 2 s');
+    expect(stderr).toContain('the run of mine exceeded its timeout of 2 s');
     expect(await stepsIn(of.dir)).toEqual(['1 1 ingest failed 7', '1 2 check left_out -', '1 3 alert done 0']);
     expect(of.sink.told.flatMap(({ body }) => body.alerts.map(({ key }) => key))).toContain('run/ingest');
   });
@@ -311,7 +311,7 @@ describe.concurrent('costbook run', () => {
     const env = { HEALTH: `http://127.0.0.1:${port}/MARKED-5f2b9c77` };
     const well = await start(of, ['run', 'mine', '--now', now], env).ended;
     expect(well.exitCode, well.stderr).toBe(0);
-    expect(well.stderr).toContain('warning: the ping of mine (start) was not taken: 127.0.0.1 answered 500');
+    expect(well.stderr).toContain('warning: the start ping of mine failed: 127.0.0.1 answered 500');
     of.platform.failures = [{ times: 99, status: 401, body: { error: 'no', code: 401 } }];
     const badly = await start(of, ['run', 'mine', '--now', '2026-10-06T12:30:00Z'], env).ended;
     expect(badly.exitCode).toBe(3);

@@ -140,7 +140,7 @@ describe.concurrent('a writer that is told to wait', () => {
   test('is told what is no duration', async () => {
     const { exitCode, stderr } = await runCli(['ingest', '--wait', '10', '--dir', await newProject()]);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('--wait: "10" is no duration; expected one such as 90s, 10m or 2h');
+    expect(stderr).toContain('--wait: "10" is not a duration; expected one such as 90s, 10m or 2h');
   });
 });
 

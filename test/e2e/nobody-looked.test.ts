@@ -56,7 +56,7 @@ describe('what only "costbook alert" finds out', () => {
     const folder = join(dir, 'exports', 'anomalies', 'BILLING_PERIOD=2026-09');
     expect(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))).toMatchObject({ evaluatedThrough: null });
     const { stdout: alerts } = await runCli(['alerts', '--open', '--dir', dir]);
-    expect(alerts).toContain('No alert is known, as nobody has looked yet: "costbook alert" does.');
+    expect(alerts).toContain('No alerts yet: "costbook alert" has not run on these books.');
   });
 
   test('is not complete, which --require-complete asks for', async () => {

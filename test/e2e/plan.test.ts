@@ -91,7 +91,7 @@ describe.concurrent('the plan', () => {
     const [plan] = await plans(dir, env);
     expect(plan).toMatchObject({
       account: 'acc_one',
-      first: [{ purpose: 'discovery', why: expect.stringContaining('no cost has been seen so far') }],
+      first: [{ purpose: 'discovery', why: expect.stringContaining('no cost found so far') }],
     });
     const before = platform.requests.length;
     platform.facts = series(box, '2026-09-03T05', [1, 2]);
