@@ -115,7 +115,7 @@ describe.concurrent('the project folder', () => {
       const { exitCode, stderr } = await runCli([command, ...query, '--dir', dir]);
       expect(exitCode).toBe(2);
       expect(stderr).toBe(
-        `costbook: the project folder ${dir} does not exist: check --dir (COSTBOOK_DIR); "costbook init" makes a new one\n`,
+        `costbook: the project folder ${dir} does not exist: check --dir (COSTBOOK_DIR); "costbook init" creates a new one\n`,
       );
     },
   );
@@ -127,7 +127,7 @@ describe.concurrent('the project folder', () => {
       const { exitCode, stderr } = await runCli([...args, '--dir', dir]);
       expect({ exitCode, stderr }).toEqual({
         exitCode: 2,
-        stderr: `costbook: ${dir} is a file: --dir (COSTBOOK_DIR) names the project folder\n`,
+        stderr: `costbook: ${dir} is a file: --dir (COSTBOOK_DIR) must name the project folder\n`,
       });
     }
   });
@@ -165,7 +165,7 @@ test.each([
   const dir = await newProject();
   const { exitCode, stderr } = await runCli([...args, '--dir', dir]);
   expect(exitCode).toBe(2);
-  expect(stderr).toMatch(/^costbook: .* is no Costbook project: .*\n$/);
+  expect(stderr).toMatch(/^costbook: .* is not a Costbook project: .*\n$/);
   expect(stderr).toContain(dir);
 });
 

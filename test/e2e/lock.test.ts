@@ -222,7 +222,7 @@ describe('while the warehouse is held', () => {
       });
       expect({ status, stderr }).toEqual({
         status: 5,
-        stderr: `costbook: ${join(dir, 'data', 'warehouse.duckdb')} is held by a process that cannot be seen from here: wait until it ends, then run this again, or let it wait with --wait 10m\n`,
+        stderr: `costbook: ${join(dir, 'data', 'warehouse.duckdb')} is held by a process that cannot be seen from here: wait until it ends and run this again, or use --wait 10m\n`,
       });
     },
   );
