@@ -110,7 +110,10 @@ export function fileSpec({ text = '', file, env, problems }: Reading): ConfigSpe
 
   const short = top.get('account');
   if (short) {
-    problems.report(short, 'found both account and accounts, expected only one of them; move it into the list, as an id');
+    problems.report(
+      short,
+      'found both account and accounts, expected only one of them; move it into the list, as an id',
+    );
   }
   const items = itemsOf(accounts, 'a list with an entry such as - id: …; write one or remove it', problems);
   const entries = items.flatMap((item) => {

@@ -130,9 +130,7 @@ function runTokenCommand(
       }
     });
     child.on('error', (error) => {
-      end(
-        new MachineError(`tokenCommand: could not start a shell in ${dir} (${errorCode(error)})`, { cause: error }),
-      );
+      end(new MachineError(`tokenCommand: could not start a shell in ${dir} (${errorCode(error)})`, { cause: error }));
     });
     child.on('close', (code, endedBy) => {
       either.removeEventListener('abort', abort);

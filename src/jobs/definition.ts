@@ -53,7 +53,11 @@ export const stepRules: Readonly<Record<StepName, StepRule>> = {
     required: ['name'],
     options: [
       { key: 'name', kind: 'text', about: 'the name of the report; costbook report --list shows all' },
-      { key: 'month', kind: 'text', about: 'last-complete, one month such as 2026-09, or a range such as 2026-01..2026-10' },
+      {
+        key: 'month',
+        kind: 'text',
+        about: 'last-complete, one month such as 2026-09, or a range such as 2026-01..2026-10',
+      },
       { key: 'from', kind: 'text', about: 'the first day, for reports on days' },
       { key: 'to', kind: 'text', about: 'the day after the last day' },
       { key: 'param', kind: 'values', about: 'other parameters of the report: { workspace: north }' },
@@ -65,9 +69,19 @@ export const stepRules: Readonly<Record<StepName, StepRule>> = {
       { key: 'labels', kind: 'text', about: 'for cost_by_resource: a column for each of these labels: "team,env"' },
       { key: 'allowEmpty', kind: 'flag', about: 'also succeed if the books have no data for a value or the period' },
       { key: 'raw', kind: 'flag', about: 'in CSV, do not escape text that looks like a formula' },
-      { key: 'parquetDecimals', kind: 'choice', choices: ['exact', 'double'], about: 'how Parquet stores decimals; exact by default' },
+      {
+        key: 'parquetDecimals',
+        kind: 'choice',
+        choices: ['exact', 'double'],
+        about: 'how Parquet stores decimals; exact by default',
+      },
       { key: 'focusVersion', kind: 'text', about: 'for the report focus: the FOCUS version, in quotes: "1.4"' },
-      { key: 'grain', kind: 'choice', choices: ['hourly', 'daily'], about: 'for the report focus: the charge period; hourly by default' },
+      {
+        key: 'grain',
+        kind: 'choice',
+        choices: ['hourly', 'daily'],
+        about: 'for the report focus: the charge period; hourly by default',
+      },
       { key: 'withDeprecatedColumns', kind: 'flag', about: 'for the report focus: include deprecated columns' },
       { key: 'requireComplete', kind: 'flag', about: 'fail and write nothing if the period is not complete' },
       { key: 'allowFiles', kind: 'list', about: 'more folders from which parameters may name files' },
@@ -77,7 +91,12 @@ export const stepRules: Readonly<Record<StepName, StepRule>> = {
   summarize: {
     needs: ['ingest', 'check'],
     options: [
-      { key: 'period', kind: 'choice', choices: ['weekly', 'monthly'], about: 'the period to summarize; weekly by default' },
+      {
+        key: 'period',
+        kind: 'choice',
+        choices: ['weekly', 'monthly'],
+        about: 'the period to summarize; weekly by default',
+      },
       { key: 'sink', kind: 'names', about: 'sinks that get the summary; by default those in alerts.notify' },
     ],
   },

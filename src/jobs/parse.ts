@@ -192,7 +192,10 @@ function readStep(item: Given, input: JobInput, problems: Problems): Step | unde
   const keys = keysOf(item, { keys: stepNames, expected: stepExpected }, problems);
   const [entry, ...others] = keys ?? [];
   for (const [name, other] of others)
-    problems.report(other, `found ${name} in the same step as ${entry?.[0]}, expected separate steps; start each with -`);
+    problems.report(
+      other,
+      `found ${name} in the same step as ${entry?.[0]}, expected separate steps; start each with -`,
+    );
   if (entry === undefined) {
     if (keys !== undefined && item.value.kind === 'mapping' && item.value.entries.length === 0) {
       problems.report(item, `found nothing, expected ${stepExpected}`);

@@ -54,9 +54,7 @@ const definitions = {
     'When a command last succeeded, on its own or as a step of a job, in seconds since 1970.',
   ),
   costbook_last_run_timestamp_seconds: gauge('When a command last ended, successfully or not, in seconds since 1970.'),
-  costbook_last_run_exit_code: gauge(
-    'Exit code of the last run of a command, also as a step of a job.',
-  ),
+  costbook_last_run_exit_code: gauge('Exit code of the last run of a command, also as a step of a job.'),
   costbook_last_run_duration_seconds: gauge('Duration of the last run of a command, in seconds.'),
   costbook_runs_total: counter(
     'Runs of a command by outcome: done, failed, interrupted (killed), left_out (a step that its job did not start).',
@@ -80,7 +78,9 @@ const definitions = {
   costbook_settled_through_timestamp_seconds: gauge(
     'Hours of the account before this instant are no longer expected to change, in seconds since 1970.',
   ),
-  costbook_freshness_limit_seconds: gauge('Largest allowed age of complete-through (the setting freshness), in seconds.'),
+  costbook_freshness_limit_seconds: gauge(
+    'Largest allowed age of complete-through (the setting freshness), in seconds.',
+  ),
   costbook_unproven_windows: gauge("Windows of the account that do not match the platform's totals."),
   costbook_postponed_windows: gauge(
     'Recent windows of the account that are not proven yet; the next run fetches them again.',
@@ -88,9 +88,7 @@ const definitions = {
   costbook_restated_usd: gauge(
     `USD by which hours of the account changed after they were loaded, seen in the ${restatedDays} days before the run, by direction.`,
   ),
-  costbook_account_requests_total: counter(
-    'Requests that ingests made for the account; each page counts once.',
-  ),
+  costbook_account_requests_total: counter('Requests that ingests made for the account; each page counts once.'),
   costbook_account_retries_total: counter('Requests of ingests for the account that were retried.'),
   costbook_account_loaded_rows_total: counter('Cost rows that ingests loaded for the account.'),
   costbook_last_ingest_requests: gauge('Requests that the last ingest made for the account.'),
@@ -102,12 +100,8 @@ const definitions = {
   costbook_month_to_date_usd: gauge(
     'USD of the account in the current month (UTC), as far as loaded; missing until the first hour of the month can be complete.',
   ),
-  costbook_latest_day_usd: gauge(
-    'USD of the account on the last complete day (UTC): yesterday, after a nightly run.',
-  ),
-  costbook_latest_day_start_timestamp_seconds: gauge(
-    'Start of the last complete day, in seconds since 1970.',
-  ),
+  costbook_latest_day_usd: gauge('USD of the account on the last complete day (UTC): yesterday, after a nightly run.'),
+  costbook_latest_day_start_timestamp_seconds: gauge('Start of the last complete day, in seconds since 1970.'),
   costbook_workspace_month_to_date_usd: gauge(
     `USD in the current month by workspace: the ${largest} most expensive, and all others of the account together.`,
   ),
@@ -115,16 +109,12 @@ const definitions = {
   costbook_resource_type_month_to_date_usd: gauge(
     `USD in the current month by resource type: the ${largest} most expensive, and all others of the account together.`,
   ),
-  costbook_resource_type_latest_day_usd: gauge(
-    'USD on the last complete day, for the same resource types.',
-  ),
+  costbook_resource_type_latest_day_usd: gauge('USD on the last complete day, for the same resource types.'),
   costbook_rows: gauge('Rows of hourly costs in the books.'),
   costbook_budget_spent_usd: gauge('USD spent of the budget in its current period, as far as loaded.'),
   costbook_budget_amount_usd: gauge('Amount of the budget in its current period, in USD.'),
   costbook_budget_spent_ratio: gauge('Share of the budget that is spent in its current period: 1 is all of it.'),
-  costbook_budget_forecast_usd: gauge(
-    "Expected USD of the budget's current period, by the last stored forecast.",
-  ),
+  costbook_budget_forecast_usd: gauge("Expected USD of the budget's current period, by the last stored forecast."),
   costbook_budget_forecast_ratio: gauge('Forecast as a share of the budget: 1 is all of it.'),
   costbook_budget_period_end_timestamp_seconds: gauge("End of the budget's current period, in seconds since 1970."),
   costbook_open_alerts: gauge('Open alerts by severity.'),

@@ -127,7 +127,10 @@ function jobSchema(): Schema {
         timeZone: text('the time zone of the schedule: UTC, or a name such as Europe/Berlin'),
         steps: listOf(steps, 'the steps, in order'),
         timeout: duration('the time limit of a run: 90s, 50m or 6h; no limit by default'),
-        catchUp: choice(catchUps, 'what to do about missed slots: once starts one run that catches up, skip waits for the next slot'),
+        catchUp: choice(
+          catchUps,
+          'what to do about missed slots: once starts one run that catches up, skip waits for the next slot',
+        ),
         enabled: flag('whether costbook schedule runs this job'),
         ping: mapping(
           pingKeys,
@@ -164,7 +167,10 @@ function budgetsSchema(): Schema {
       owner: byName('owners, by dimension of the allocation'),
       label: byName('labels of the resource'),
     },
-    { description: 'the costs that count towards the budget; a cost must match every key', not: { required: ['owner', 'label'] } },
+    {
+      description: 'the costs that count towards the budget; a cost must match every key',
+      not: { required: ['owner', 'label'] },
+    },
   );
   const threshold = mapping(
     budgetFileKeys.threshold,
@@ -201,7 +207,10 @@ function budgetsSchema(): Schema {
         anomalyKeys,
         {
           enabled: flag('whether anomalies notify; true by default'),
-          minAmount: { ...usd, description: 'smallest difference between a day and its expected cost; 5 USD by default' },
+          minAmount: {
+            ...usd,
+            description: 'smallest difference between a day and its expected cost; 5 USD by default',
+          },
           minPercent: text('smallest difference as a share of the expected cost, from 5% to 1000%; 30% by default', {
             pattern: '^[0-9]{1,4}(\\.[0-9]{1,4})?%$',
           }),
@@ -226,7 +235,10 @@ function allocationSchema(): Schema {
         text('the owner'),
         mapping(
           allocationKeys.label,
-          { label: text('the key of a label'), otherwise: { ...value, description: 'the owner if the label is missing' } },
+          {
+            label: text('the key of a label'),
+            otherwise: { ...value, description: 'the owner if the label is missing' },
+          },
           {
             required: ['label'],
           },
@@ -285,10 +297,7 @@ function allocationSchema(): Schema {
           text('lower case letters, digits and _', { pattern: '^[a-z][a-z0-9_]*$' }),
           'the dimensions of owners; team, product and environment by default',
         ),
-        aliases: named(
-          named(patterns('other spellings'), 'values'),
-          'by label: values and their other spellings',
-        ),
+        aliases: named(named(patterns('other spellings'), 'values'), 'by label: values and their other spellings'),
         rules: listOf(rule, 'the rules; the first one that matches a cost decides'),
         default: { ...owner, description: 'the owner of costs that match no rule' },
       },
@@ -394,20 +403,23 @@ function configSchema(): Schema {
           description: 'the mode of new files, such as 0640; 0600 by default; folders also get x for each r',
         },
         proof: mapping(configKeys.proof, {
-          tolerance: { type: ['number', 'string'], description: 'the largest allowed difference in USD; by default from the platform\'s rounding' },
+          tolerance: {
+            type: ['number', 'string'],
+            description: "the largest allowed difference in USD; by default from the platform's rounding",
+          },
         }),
         landing: mapping(configKeys.landing, {
           keep: text('changed by default', { pattern: '^(changed|all|.*\\$\\{.*\\}.*)$' }),
           keepDays: count('days to store answers; for ever by default', 1, 36_500),
         }),
         focus: mapping(configKeys.focus, {
-          provider: text('the provider\'s name'),
+          provider: text("the provider's name"),
           accountName: text('the name of the only account'),
         }),
         alerts: mapping(configKeys.alerts, {
           notify: { ...names, description: 'sinks that get messages by default; all if not set' },
           giveUpDays: count('days after which an undelivered message is given up; 7 by default', 1, 365),
-          project: text('the project\'s name in messages; the folder\'s name by default'),
+          project: text("the project's name in messages; the folder's name by default"),
           severity: mapping(
             severityKinds,
             Object.fromEntries(severityKinds.map((kind) => [kind, choice(alertSeverities, `of alerts of this kind`)])),
