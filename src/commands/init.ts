@@ -274,7 +274,7 @@ function asComment(example: string, name: string): string {
     .trimEnd()
     .split('\n');
   const head = title.replace(
-    /: copy this to .*$/,
+    /\. Copy this file to .*$/,
     `. Nothing in ${name} is active yet: remove\n# the # from the lines that you need. Lines that start with ## are explanations.`,
   );
   const quiet = [head, ...lines].map((line) =>
@@ -286,30 +286,30 @@ function asComment(example: string, name: string): string {
 function configText({ url, token, account, seen }: Settings): string {
   const since =
     seen?.historyStart === undefined
-      ? '# The first month to keep. Without it: the first one with any cost.\n#since: 2026-01'
-      : `# The first month to keep. Without it: the first one with any cost, which is ${formatMonth(seen.historyStart)}.\n#since: ${formatMonth(seen.historyStart)}`;
-  return `# Costbook's configuration. Every key may be left out; an environment variable beats its key: COSTBOOK_URL beats url.
-# \${NAME} in a text stands for that environment variable. A misspelt key is an error, not a default.
-# costbook.example.yaml, which comes with Costbook, explains every key there is.
+      ? '# The first month to load. By default the first month with any cost.\n#since: 2026-01'
+      : `# The first month to load. By default the first month with any cost, which is ${formatMonth(seen.historyStart)}.\n#since: ${formatMonth(seen.historyStart)}`;
+  return `# Costbook's configuration. Every key is optional. An environment variable overrides its key: COSTBOOK_URL overrides url.
+# \${NAME} in a text stands for that environment variable. A misspelled key is an error.
+# costbook.example.yaml, which comes with Costbook, explains every key.
 
-# Where the platform answers.
+# The platform's address.
 ${url ? `url: ${quote(url)}` : '#url: https://api.example.com'}
 
-# The bearer token, from one of token (a variable), tokenFile and tokenCommand. Keep the token itself out of this file.
+# The bearer token: one of token (a variable), tokenFile and tokenCommand. Do not write the token itself into this file.
 ${token ? `${token.key}: ${quote(token.value)}` : `#token: "\${COSTBOOK_TOKEN}"\n#tokenFile: secrets/platform-token\n#tokenCommand: pass show platform`}
 
-# Who pays. Without it the platform is asked which account the token sees.
+# The billing account. Without it, Costbook uses the account that the token sees.
 ${account ? `account: ${quote(account)}` : '#account: acc_main'}
 
 ${since}
 
-# Days for which the platform may still correct an hour: what was read younger than that is read again.
+# Days for which the platform may still correct an hour. Younger hours are fetched again.
 #settleDays: 3
 
-# How old the books may be before they are called too old, here and in an alert.
+# The largest age of complete-through. Older books count as too old, and Costbook alerts.
 #freshness: 26h
 
-# Where alerts are told (costbook alert). Secrets come from the environment, see .env.example.
+# Where alerts are sent (costbook alert). Secrets come from the environment, see .env.example.
 #sinks:
 #  finops: { type: slack, url: "\${SLACK_WEBHOOK_URL}" }
 #  pager: { type: webhook, url: https://hooks.example.com/in, secret: "\${PAGER_SECRET}" }

@@ -227,7 +227,7 @@ describe('costbook alerts', () => {
     const withoutSink = `url: ${platform.url}\naccounts: [{ id: acc_one, token: abc }]\n`;
     await writeFile(join(given.dir, 'costbook.yaml'), withoutSink);
     const first = await runCli(['alert', '--dir', given.dir, '--now', later]);
-    expect(first.stderr).toContain('1 alert is open and nobody is notified');
+    expect(first.stderr).toContain('1 alert is open but costbook.yaml has no sinks, so nobody is notified');
     expect(first.stdout).toContain('🔴 The books of acc_one are out of date');
 
     const title = 'The books of acc_one are out of date';
@@ -276,7 +276,7 @@ describe('costbook alerts', () => {
     given.sink.replies = [says(404)];
     expect(await alerts(given, night, 'test', 'hook')).toMatchObject({
       exitCode: 8,
-      stderr: 'costbook: the sink hook did not take the test: 127.0.0.1 answered 404\n',
+      stderr: 'costbook: the sink hook rejected the test message: 127.0.0.1 answered 404\n',
     });
   });
 

@@ -162,7 +162,7 @@ test('wrong ways to ask are told', async () => {
     [['tset'], 'did you mean test?'],
     [['explain'], 'name a resource'],
     [['test', '--file', 'none.yaml'], 'found no such file'],
-    [['apply', '--file', 'draft.yaml'], 'move the file there'],
+    [['apply', '--file', 'draft.yaml'], 'move your file there'],
   ] as const) {
     const { exitCode, stderr } = await runCli(['allocation', ...args, '--dir', dir]);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(words)]);

@@ -87,7 +87,7 @@ describe.skipIf(!mayMount)(`a disk that is full${skipped}`, () => {
         await runCli(['rebuild', '--dir', dir, '--into', join(await newProject(), 'rebuilt.duckdb')]),
       ).toMatchObject({
         exitCode: 0,
-        stdout: expect.stringContaining('identical with the present warehouse'),
+        stdout: expect.stringContaining('identical to the current warehouse'),
       });
       await rm(dir, { recursive: true });
     },

@@ -93,7 +93,7 @@ describe('costbook doctor', () => {
       ],
     ]);
     expect(findings.find(({ subject }) => subject === 'platform acc_one')?.found).toContain(
-      'read as admin, with costs since 2026-09',
+      'role admin, costs since 2026-09',
     );
   });
 

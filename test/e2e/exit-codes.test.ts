@@ -138,7 +138,7 @@ describe.concurrent('the project folder', () => {
     expect((await ingest(join(parent, 'books'), platform, { now })).exitCode).toBe(0);
     const refused = await ingest(join(parent, 'no', 'books'), platform, { now });
     expect(refused.exitCode).toBe(2);
-    expect(refused.stderr).toContain(`neither the project folder ${join(parent, 'no', 'books')} nor the folder above`);
+    expect(refused.stderr).toContain(`neither the project folder ${join(parent, 'no', 'books')} nor its parent folder`);
     expect(await readdir(parent)).toEqual(['books']);
   });
 });
@@ -347,7 +347,7 @@ describe.concurrent('exit 7', () => {
     const { exitCode, stderr } = await startCli(args, env, { stdout: full.fd }).ended;
     await full.close();
     expect(exitCode).toBe(7);
-    expect(stderr).toContain('could not be written to stdout');
+    expect(stderr).toContain('could not write to stdout');
     expect(await lastRun(other)).toMatchObject({ outcome: 'failed', exit_code: 7, ended: true });
     expect(await costsIn(other)).toEqual(expectedCosts(facts, 'admin'));
   });

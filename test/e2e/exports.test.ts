@@ -371,7 +371,7 @@ describe.concurrent('costbook verify', () => {
     await mkdir(join(dir, 'jobs'));
     expect(await runCli(['verify', '--dir', dir])).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('is no folder'),
+      stderr: expect.stringContaining('is not a folder'),
     });
     await mkdir(join(dir, 'exports'));
     expect(await runCli(['verify', '--dir', dir])).toMatchObject({

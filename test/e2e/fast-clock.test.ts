@@ -114,9 +114,9 @@ describe.concurrent('a clock that is a month ahead', () => {
     expect(closed.exitCode, closed.stderr).toBe(0);
 
     const status = await runCli(['status', '--dir', dir, '--now', '2026-09-11T03:30:00Z']);
-    expect(status.stdout).toMatch(/dated up to 2026-10-20T03:31:00Z.*\n.*run "costbook ingest" with a right clock/);
+    expect(status.stdout).toMatch(/dated up to 2026-10-20T03:31:00Z.*\n.*correct the clock and run "costbook ingest"/);
     const before = ['sql', 'select 1', '--as-of', '2026-09-10', '--dir', dir, '--now', '2026-09-11T03:30:00Z'];
-    expect((await runCli(before)).stderr).toContain('until then --as-of gives older numbers');
+    expect((await runCli(before)).stderr).toContain('Until then --as-of returns older numbers');
 
     at('2026-09-11T03:30:00Z');
     const { account, stderr } = await ingest(dir, platform, { now: '2026-09-11T03:30:00Z' });
@@ -158,8 +158,8 @@ describe.concurrent('after a night whose clock was a month ahead', () => {
 
   test.each([
     ['status', [], '2026-09-10T01:00:00Z  2 h ago', 'days ago'],
-    ['summary', ['--period', 'monthly', '--dry-run'], 'Month 2026-08', '2026-10'],
-    ['summary', ['--dry-run'], 'Week 2026-W36', '2026-10'],
+    ['summarize', ['--period', 'monthly', '--dry-run'], 'Month 2026-08', '2026-10'],
+    ['summarize', ['--dry-run'], 'Week 2026-W36', '2026-10'],
     ['budgets', [], '2026-09 ', '2026-10'],
     ['forecast', [], '2026-09 ', 'is over'],
     ['report', ['daily_trend'], '2026-09-09', '2026-10'],
@@ -207,7 +207,7 @@ describe.concurrent('books that are 40 days old', () => {
 
   test.each([
     ['status', [], 'TOO OLD'],
-    ['summary', ['--period', 'monthly', '--dry-run'], 'not complete'],
+    ['summarize', ['--period', 'monthly', '--dry-run'], 'not complete'],
     ['budgets', [], 'not known'],
     ['forecast', [], 'complete through 2026-09-10T01:00:00Z'],
     ['report', ['daily_trend'], '2026-09-09'],

@@ -278,10 +278,10 @@ test('every mistake of the command line is told at once', async () => {
   const { exitCode, stderr } = await forecast(path, '--level', '80', '--season', '1,x');
   expect(exitCode).toBe(2);
   for (const words of [
-    '--horizon: expected the number',
-    '--level: "80" is no share',
-    '--season: "1" is no length',
-    '--season: "x" is no length',
+    '--horizon is missing: expected the number',
+    '--level: "80" is not a share',
+    '--season: "1" is not a season length',
+    '--season: "x" is not a season length',
   ]) {
     expect(stderr).toContain(words);
   }

@@ -274,7 +274,7 @@ describe('costbook forecast', () => {
       stderr: expect.stringContaining('there is no budget "evrything" (did you mean "everything"?)'),
     });
     expect((await plain('--workspace', 'nort')).stderr).toContain(
-      'nothing in the books has cost anything lately in the workspace "nort"',
+      'the workspace "nort" has no recent costs in the books',
     );
   });
 });

@@ -175,7 +175,7 @@ describe('costbook init', () => {
     const args = ['--url', platform.url, '--token-file', 'later', '--account', 'acc_one', '--unchecked'];
     const { exitCode, stderr } = await init(dir, args);
     expect(exitCode).toBe(0);
-    expect(stderr).toContain(`there is no token file ${join(dir, 'later')} yet`);
+    expect(stderr).toContain(`the token file ${join(dir, 'later')} does not exist yet`);
   });
 
   test.each([
@@ -183,7 +183,7 @@ describe('costbook init', () => {
     ['an address where nobody answers', ['--url', 'http://127.0.0.1:1'], 3, 'refused'],
     ['an address that is none', ['--url', 'platform.example.com'], 2, 'found no http or https address'],
     ['a file that is not there', ['--token-file', 'nowhere'], 2, 'found no such file'],
-    ['two sources of the token', ['--token-env', 'TOKEN'], 2, 'several sources'],
+    ['two sources of the token', ['--token-env', 'TOKEN'], 2, 'several token sources'],
     ['a token in the place of its name', ['--token-env', 'ab-cd'], 2, ''],
   ])('writes nothing for %s', async (_, args, expected, words) => {
     const dir = await withToken();

@@ -207,7 +207,7 @@ describe.concurrent('costbook run', () => {
       /mine\.yaml:\d+:\d+: --focus-version: .*9\.9[\s\S]*mine\.yaml:\d+:\d+: --param colour: /,
     ],
     ['steps: [{ ingest: { from: "2026-09-02", to: "2026-09-01" } }]', /mine\.yaml:\d+:\d+: --from must be before --to/],
-    ['steps: [{ summarize: { sink: nobody } }]', /mine\.yaml:\d+:\d+: --sink: "nobody" is none of hook/],
+    ['steps: [{ summarize: { sink: nobody } }]', /mine\.yaml:\d+:\d+: --sink: "nobody" is invalid; expected one of hook/],
     ['steps: [ingest, chek]', /mine\.yaml:2:17: steps: found "chek"/],
   ])('begins nothing where the job is wrong: %s', async (steps, words) => {
     const of = await project(steps);
@@ -440,9 +440,9 @@ describe('costbook schedule', () => {
   });
 
   test.each([
-    [['--health-port', '70000'], 2, '--health-port: "70000" is no port'],
-    [['--health-host', '127.0.0.1'], 2, '--health-host is given without --health-port'],
-    [['--health-port', '1'], 7, 'nothing can be served at'],
+    [['--health-port', '70000'], 2, '--health-port: "70000" is not a port'],
+    [['--health-host', '127.0.0.1'], 2, '--health-host needs --health-port'],
+    [['--health-port', '1'], 7, 'cannot listen on'],
   ])('is refused with %j', async (args, code, words) => {
     if (code === 7 && process.getuid?.() === 0) args = ['--health-port', new URL(of.platform.url).port]; // root may have any
     const { exitCode, stderr } = await start(of, ['schedule', ...args]).ended;

@@ -84,7 +84,7 @@ describe('what only "costbook alert" finds out', () => {
     expect((await report('forecast_accuracy')).lines).toContain(
       'forecast by "costbook alert" from what was complete through 2026-10-03T00:00:00Z; no period that was forecast is over yet',
     );
-    expect((await runCli(['alerts', '--open', '--dir', dir])).stdout).toContain('No alert is open.');
+    expect((await runCli(['alerts', '--open', '--dir', dir])).stdout).toContain('No open alerts.');
   });
 
   test('says so where the books have gone on since', async () => {

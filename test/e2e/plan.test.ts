@@ -82,7 +82,7 @@ describe.concurrent('the plan', () => {
     await mkdir(join(dir, 'jobs'));
     const { exitCode, stdout, stderr } = await runCli(['plan', '--dir', dir, '--now', now], env);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toContain(`neither ${dir} nor the environment names one`);
+    expect(stderr).toContain(`neither ${dir} nor the environment has an account`);
     expect(stderr).toContain('set COSTBOOK_ACCOUNT or COSTBOOK_URL');
   });
 

@@ -53,13 +53,13 @@ describe('the query', () => {
   });
 
   test.each([
-    [[], 'no query was given'],
-    [['select 1', '--file', 'x.sql'], 'a query and --file were both given'],
-    [['--file', 'nowhere.sql'], 'there is no nowhere.sql'],
+    [[], 'no query given'],
+    [['select 1', '--file', 'x.sql'], 'found both a query and --file'],
+    [['--file', 'nowhere.sql'], 'nowhere.sql does not exist'],
     [['--file', '.'], 'is a folder'],
     [['select 1', '--max-rows', '0'], '--max-rows: "0" is invalid; expected a whole number from 1'],
     [['select 1', '--max-rows', 'many'], '--max-rows: "many" is invalid; expected a whole number from 1'],
-    [['select 1', '--timeout', '5'], '--timeout: "5" is no duration'],
+    [['select 1', '--timeout', '5'], '--timeout: "5" is not a duration'],
     [['select 1', '--timeout', '0s'], '--timeout: expected a time above zero and at most 24h'],
     [['select 1', '--timeout', '99999d'], '--timeout: expected a time above zero and at most 24h'],
     [['select 1', '--out', 'answer.xls'], '"answer.xls" does not end in .csv, .json, .ndjson, .parquet, .arrow'],
@@ -181,7 +181,7 @@ describe('--out', () => {
     for (const file of [join(dir, 'data', 'warehouse.csv'), join(out, 'alias', 'costbook.csv')]) {
       const { exitCode, stderr } = await sql('select 1', '--out', file);
       expect(exitCode).toBe(2);
-      expect(stderr).toContain('which is for the books alone');
+      expect(stderr).toContain('which is reserved for the books');
     }
     await rm(join(out, 'alias'));
   });

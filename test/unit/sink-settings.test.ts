@@ -64,10 +64,7 @@ describe('sinks in costbook.yaml', () => {
     ['sinks: { a: { type: slack, url: "ftp://MARKED" } }', 'found no http or https address'],
     ['sinks: { a: { type: slack, url: "https://MARKED:x@h/" } }', 'found credentials in the address'],
     ['sinks: { "a b": { type: log } }', 'found the name "a b", expected letters'],
-    [
-      'sinks: { a: { type: email, host: "smtp://h", from: x, to: [] } }',
-      'found "smtp://h", expected a host name',
-    ],
+    ['sinks: { a: { type: email, host: "smtp://h", from: x, to: [] } }', 'found "smtp://h", expected a host name'],
     [
       'sinks: { a: { type: email, host: h, from: "a@b\\r\\nRCPT", to: b@c } }',
       'expected an address such as finops@example.com',
