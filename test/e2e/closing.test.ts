@@ -207,7 +207,9 @@ test('a closed month stays as it was closed, and what changes in it later is del
   // Closing again says so; with another invoice it is refused.
   const again = await run('2026-11-06T15:00:00Z', 'close', '2026-09', '--invoice', '7.0100');
   expect(again.exitCode).toBe(0);
-  expect(again.stdout).toContain('2026-09 was already closed, and still matches its closing total as of 2026-10-05T13:00:00Z');
+  expect(again.stdout).toContain(
+    '2026-09 was already closed, and still matches its closing total as of 2026-10-05T13:00:00Z',
+  );
   const other = await run('2026-11-06T15:00:00Z', 'close', '2026-09', '--invoice', '7.02');
   expect(other.exitCode).toBe(2);
   expect(other.stderr).toContain(

@@ -153,7 +153,7 @@ rules:
     ['split: {by: weights, weights: [{team: a, weight: 1}, {team: a, weight: 2}]}', 'an owner a second time'],
     ['owner: {team: x}\nfrom: 2026-10\nuntil: 2026-10', 'expected an instant after from'],
     ['owner: {team: x}\nfrom: -7d', 'expected a date such as'],
-    ['table: ../owners.csv', 'expected the name of a CSV file next to this file'],
+    ['table: ../owners.csv', 'expected the name of a CSV file beside this one'],
     ['table: missing.csv', 'found no such file'],
     ['owner: {}', 'found no owner'],
   ])('%s', (text, words) => {
