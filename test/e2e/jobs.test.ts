@@ -187,8 +187,8 @@ describe.concurrent('costbook run', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toContain('next 2026-10-06T02:15:00Z');
     expect(stdout).toContain('1. costbook ingest\n');
-    expect(stdout).toContain('2. costbook close 2026-09   (where ingest went well)\n');
-    expect(stdout).toContain('3. costbook report focus   (where ingest and close went well)\n');
+    expect(stdout).toContain('2. costbook close 2026-09   (if ingest succeeded)\n');
+    expect(stdout).toContain('3. costbook report focus   (if ingest and close succeeded)\n');
     expect(of.platform.requests).toEqual([]);
     expect(await readdir(of.dir)).toEqual(['costbook.yaml', 'jobs']);
   });
