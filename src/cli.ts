@@ -224,6 +224,8 @@ function describeProgram(
   const program = new Commander('costbook')
     .description('Fetches, reconciles, reports and watches the costs of a cloud workload platform.')
     .version(version)
+    // Without "[options]", summaries have enough room to wrap at 80 columns.
+    .configureHelp({ subcommandTerm: (sub) => sub.usage().replace('[options]', sub.name()).replace('[command] ', '') })
     .showHelpAfterError('("costbook help <command>" shows its options and examples)')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(`costbook: ${text.replace(/^error: /, '')}`) });
