@@ -77,7 +77,7 @@ export const allocationCommand: Command = {
     for (const warning of allocation?.warnings ?? []) context.tell(`warning: ${warning}`);
     if (action === 'apply') return apply(path, allocation, waitMs, context);
     if (allocation === undefined && (file !== undefined || action === 'test')) {
-      throw new UsageError(`${path} does not exist; write your allocation rules there, or name a file with --file`);
+      throw new UsageError(`found no allocation rules in ${path}; write them there, or name another file with --file`);
     }
     if (action === 'explain') return explain(resource ?? '', allocation?.definition, context);
     const period = {

@@ -229,7 +229,7 @@ async function jobs(config: LocalConfig | undefined, context: CommandContext): P
   await read(() => {
     const sinks = (config?.sinks ?? []).map(({ name }) => name);
     const count = (loadBudgets(budgetsFile(dir), { now, sinks }) ?? []).length;
-    return `${count} budget${count === 1 ? '' : 's'}`;
+    return count === 0 ? 'no budgets' : `${count} budget${count === 1 ? '' : 's'}`;
   });
   await read(() => {
     const count = loadAllocation(allocationFile(dir))?.definition.rules.length ?? 0;

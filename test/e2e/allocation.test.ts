@@ -161,7 +161,7 @@ test('wrong ways to ask are told', async () => {
   for (const [args, words] of [
     [['tset'], 'did you mean test?'],
     [['explain'], 'name a resource'],
-    [['test', '--file', 'none.yaml'], 'found no such file'],
+    [['test', '--file', 'none.yaml'], 'found no allocation rules in'],
     [['apply', '--file', 'draft.yaml'], 'move your file there'],
   ] as const) {
     const { exitCode, stderr } = await runCli(['allocation', ...args, '--dir', dir]);

@@ -155,7 +155,7 @@ test('every line of a list of problems can be read by itself', async () => {
 
 test.each([
   [['plan']],
-  [['summary']],
+  [['summarize']],
   [['allocation', 'test']],
   [['rebuild']],
   [['budgets', 'backtest', 'everything']],
@@ -391,7 +391,7 @@ describe('a folder that is no project', () => {
       'alerts',
       'alerts test',
       'alert',
-      'summary',
+      'summarize',
       'check',
       'sql select',
       'forecast',

@@ -220,7 +220,7 @@ describe('costbook init', () => {
       const [status] = await once(child, 'close');
       expect(status, stdout).toBe(0);
       expect(stdout).toContain('found no http or https address');
-      expect(stdout).toContain("The platform's address");
+      expect(stdout).toContain('Platform address');
       expect(await readFile(join(dir, 'books', 'costbook.yaml'), 'utf8')).toContain('tokenFile: ');
     },
   );
