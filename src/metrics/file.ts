@@ -2,21 +2,32 @@ import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Budget, budgetsFile, loadBudgets, type SpendNow } from '../budgets/index.ts';
 import { loadConfig } from '../config/index.ts';
+import type { Effects } from '../effects.ts';
 import { messageOf, UsageError } from '../errors.ts';
 import { jobNames } from '../jobs/index.ts';
+import { version } from '../version.ts';
+import { openBooks, snapshotFile } from '../warehouse/index.ts';
+import { expositionText, withSamples } from './exposition.ts';
 import {
   answersMetric,
   type EndedRun,
-  expositionText,
   readMetrics,
   type UnpublishedRun,
   unpublishedRunMetrics,
   unrecordedRuns,
-  withSamples,
-} from '../metrics/index.ts';
-import { version } from '../version.ts';
-import { openBooks, snapshotFile } from '../warehouse/index.ts';
-import type { CommandContext } from './command.ts';
+} from './metrics.ts';
+
+/** What a run gives to write its metrics. */
+export interface MetricsContext {
+  readonly effects: Effects;
+  /** The project folder, absolute. */
+  readonly dir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The text with every secret replaced. */
+  redact(text: string): string;
+  /** Number of HTTP answers of this process by status; `none` counts requests without a complete answer. */
+  httpAnswers(): ReadonlyMap<string, number>;
+}
 
 /** Writing metrics must not delay the run that they are about. */
 const limitMs = 10_000;
@@ -33,7 +44,7 @@ export function metricsFile(dir: string): string {
 export async function writeMetrics(
   run: EndedRun,
   spends: readonly SpendNow[] | undefined,
-  context: CommandContext,
+  context: MetricsContext,
 ): Promise<void> {
   const { dir, effects } = context;
   try {
@@ -70,7 +81,7 @@ export async function writeMetrics(
  * Adds the outcome of a run that the published books do not know to the metrics file; all other metrics stay as they
  * are. A failed write is only a warning.
  */
-export async function writeUnpublished(run: UnpublishedRun, { dir, effects }: CommandContext): Promise<void> {
+export async function writeUnpublished(run: UnpublishedRun, { dir, effects }: MetricsContext): Promise<void> {
   try {
     const file = metricsFile(dir);
     const text = await readFile(file, 'utf8').catch(emptyWhereMissing);
@@ -81,7 +92,7 @@ export async function writeUnpublished(run: UnpublishedRun, { dir, effects }: Co
 }
 
 /** The metrics of the configuration; none if it cannot be read, which other commands report. */
-function configured({ dir, env, effects }: CommandContext): {
+function configured({ dir, env, effects }: MetricsContext): {
   readonly freshnessHours: number | undefined;
   readonly configured: readonly string[];
   readonly sinks: readonly string[];
@@ -110,7 +121,7 @@ function configured({ dir, env, effects }: CommandContext): {
 }
 
 /** The names of the jobs; none if a file in jobs/ has an invalid name, which other commands report. */
-function jobsOf({ dir }: CommandContext): readonly string[] {
+function jobsOf({ dir }: MetricsContext): readonly string[] {
   try {
     return jobNames(dir);
   } catch (error) {
