@@ -8,8 +8,7 @@ export const reportCommand = apart('report', {
   options: [
     {
       flags: '--month <month>',
-      summary:
-        'a month such as 2026-10, a range such as 2026-01..2026-10, or last, the last complete month (default)',
+      summary: 'a month such as 2026-10, a range such as 2026-01..2026-10, or last, the last complete month (default)',
     },
     { flags: '--from <date>', summary: 'for reports on days: the first day' },
     { flags: '--to <date>', summary: 'for reports on days: the day after the last day' },

@@ -61,6 +61,8 @@ interface UnprovenStatus {
   readonly end: string;
   /** The comparison that failed and its difference: hours, billing dimensions, USD. */
   readonly reason: string;
+  /** The largest difference in cost: USD, decimal text without sign; null where no cost differs. */
+  readonly costDifference: string | null;
 }
 
 interface AccountStatus {
@@ -228,10 +230,7 @@ function reasonsOf(account: AccountStatus, now: Instant, freshnessHours: number)
     );
   }
   if (unproven.length > 0) {
-    const words = differWords(
-      unproven.map(({ reason }) => reason),
-      monthsTouched(unproven),
-    );
+    const words = differWords(unproven, monthsTouched(unproven));
     reasons.push(`costs of account ${account.account} ${words} (${counted(unproven.length, 'window')})`);
   }
   return reasons;
@@ -253,8 +252,13 @@ async function movedMonths(connection: Connection): Promise<MovedMonth[]> {
   }));
 }
 
-function toStatus({ window, reason }: UnprovenWindow): UnprovenStatus {
-  return { start: formatInstant(window.start), end: formatInstant(window.end), reason };
+function toStatus({ window, reason, costDifference }: UnprovenWindow): UnprovenStatus {
+  return {
+    start: formatInstant(window.start),
+    end: formatInstant(window.end),
+    reason,
+    costDifference: costDifference ?? null,
+  };
 }
 
 function instantOrNull(value: unknown): string | null {

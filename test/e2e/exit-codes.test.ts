@@ -83,6 +83,7 @@ describe.concurrent('exit 2', () => {
 
   test('tells everything that is wrong with the options', async () => {
     const dir = await newProject();
+    await mkdir(join(dir, 'jobs'));
     const { exitCode, stderr } = await runCli(['ingest', '--dir', dir, '--from', 'yesterday', '--to', '2026-13']);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('--from: "yesterday"');
@@ -205,8 +206,8 @@ describe.concurrent('exit 3', () => {
   test.each([
     [401, 'check COSTBOOK_TOKEN'],
     [403, 'ask an account admin'],
-    [404, 'Check the account id'],
-    [400, 'does not take this request'],
+    [404, 'Check the account ID'],
+    [400, 'rejects this request'],
   ])('comes at once with %i for everything, and says what to do', async (status, advice) => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
@@ -368,7 +369,7 @@ describe.concurrent('exit 7', () => {
       const { exitCode, stderr } = await startCli(args, env, nobody).ended;
       expect(exitCode).toBe(7);
       expect(stderr).toContain(
-        `costbook: ${data} cannot be written by this user: allow it to, or name another project folder with --dir (`,
+        `costbook: ${data} is not writable for this user: grant write access, or choose another project folder with --dir (`,
       );
     }
     const empty = await newProject();
@@ -441,8 +442,10 @@ test.each([
   ['COSTBOOK_JSON=yes', ['status'], { COSTBOOK_JSON: 'yes' }, 'COSTBOOK_JSON: found "yes", expected 1 or true'],
   ['help for a command that does not exist', ['help', 'ingset'], {}, 'no command "ingset" (did you mean "ingest"?)'],
 ])('%s is a usage error', async (_, args, env, words) => {
+  const dir = await newProject();
+  await mkdir(join(dir, 'jobs'));
   const { exitCode, stdout, stderr } = await runCli(
-    [...args, '--dir', await newProject()].slice(0, args[0] === 'help' ? 2 : undefined),
+    [...args, '--dir', dir].slice(0, args[0] === 'help' ? 2 : undefined),
     env,
   );
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });

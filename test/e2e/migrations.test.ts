@@ -73,7 +73,7 @@ async function asking<T>(file: string, work: (ask: (sql: string) => Promise<stri
 
 /** What 0006_plain_names renamed, as pairs of the earlier name and that of today. */
 const renamedTables = `['amounts', 'hourly_costs'], ['proofs', 'reconciliation']`;
-const renamedColumns = `['amounts', 'row_count'], ['because', 'reason'], ['reading', 'attempt'], ['digest', 'sha256'],
+const renamedColumns = `['amounts', 'row_count'], ['compared', 'check_code'], ['because', 'reason'], ['reading', 'attempt'], ['digest', 'sha256'],
   ['digest', 'summary'], ['reopened_because', 'reopen_reason'], ['is_told', 'is_notified'], ['told_day', 'notified_day']`;
 const renamedViews = [
   'create view amounts as select series_id, bucket_start, cost, usage from ledger.amounts',
@@ -278,14 +278,14 @@ drop table ledger.slow;
       exitCode: 2,
       stdout: '',
       stderr: expect.stringMatching(
-        /1 of 1 sinks were notified[\s\S]*costbook: the warehouse was written by a newer Costbook \(migration 9000_marks is not known here\): update this one\n$/,
+        /1 of 1 sinks were notified[\s\S]*costbook: the warehouse was written by a newer Costbook \(migration 9000_marks is unknown here\)\. Update Costbook\n$/,
       ),
     });
     for (const args of [['status'], ['sql', 'select 1'], ['restatements'], ['check']]) {
       expect(await runCli([...args, '--dir', dir, '--now', later])).toEqual({
         exitCode: 2,
         stdout: '',
-        stderr: `costbook: ${join(dir, 'data', 'costbook.duckdb')} was published by a newer Costbook (migration 9000_marks is not known here): update this one\n`,
+        stderr: `costbook: ${join(dir, 'data', 'costbook.duckdb')} was published by a newer Costbook (migration 9000_marks is unknown here). Update Costbook\n`,
       });
     }
     expect([hashOf(warehouseOf(dir)), hashOf(join(dir, 'data', 'costbook.duckdb'))]).toEqual(before);
@@ -298,7 +298,7 @@ drop table ledger.slow;
     const refused = await startCli(ask, {}, { cli }).ended;
     expect({ exitCode: refused.exitCode, stdout: refused.stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(refused.stderr).toContain(
-      'was published by an older Costbook (before migration 9000_marks): run "costbook ingest" once',
+      'was published by an older Costbook (before migration 9000_marks). Run "costbook ingest" once',
     );
     const asOf = await startCli([...ask, '--as-of', '2026-09-05'], {}, { cli }).ended;
     expect(asOf).toMatchObject({ exitCode: 2, stderr: refused.stderr });

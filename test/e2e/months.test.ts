@@ -142,6 +142,7 @@ describe.concurrent('monthly totals', () => {
       reason: expect.stringMatching(
         /sandbox_compute_runtime_gbs on 2026-07: found 38.75\d*, expected 39.0\d*, difference -0.25\d*, rounding explains .* contradict/,
       ),
+      costDifference: '0.250000000000',
     };
     for (const day of ['10', '11']) {
       const { exitCode, account } = await night(dir, platform, day);

@@ -187,6 +187,7 @@ describe.concurrent('young hours that do not prove', () => {
         reason: expect.stringMatching(
           /volume_storage_gbs differs in 1 hour of 2026-09-12T20:00:00Z\/2026-09-12T21:00:00Z, by -0\.25 USD/,
         ),
+        costDifference: '0.250000000000',
       },
     ]);
     expect(account.completeThrough).toBe('2026-09-12T20:00:00Z');
