@@ -370,7 +370,7 @@ async function adviceOnOwners(connection: Connection, dir: string): Promise<stri
   if (Number(row?.['rules']) > 1) return [];
   return [
     `the books have no allocation rules, so no cost has an owner: write rules into ${allocationFile(dir)} ` +
-      '(allocation.example.yaml explains them), try them with "costbook allocation test", and put them in force with ' +
+      '(allocation.example.yaml explains them), try them with "costbook allocation test", and apply them with ' +
       '"costbook allocation apply"',
   ];
 }
@@ -429,7 +429,7 @@ function chosenColumns(answered: readonly SqlColumn[], focus: FocusAsked | undef
   if (focus === undefined) return answered;
   const missing = focus.columns.filter((name) => !answered.some((column) => column.name === name));
   if (missing.length > 0) {
-    throw new UsageError(`the report lacks columns of FOCUS ${focus.version}: ${missing.join(', ')}`);
+    throw new UsageError(`the report is missing columns of FOCUS ${focus.version}: ${missing.join(', ')}`);
   }
   return focus.columns.flatMap((name) => answered.filter((column) => column.name === name));
 }

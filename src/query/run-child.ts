@@ -85,7 +85,7 @@ export async function runChild<T>(task: ChildTask, limits: ChildLimits): Promise
 
   try {
     child.stdin.on('error', () => undefined).write(`${JSON.stringify({ reader, request: task.request })}\n`); // it may have ended already
-    const [end, said] = await Promise.all([
+    const [end, printed] = await Promise.all([
       readWords<T>(child.words, onEvent),
       beginningOf(child.stderr),
       (async () => {
@@ -100,7 +100,7 @@ export async function runChild<T>(task: ChildTask, limits: ChildLimits): Promise
     stop.signal.throwIfAborted();
     if (end === undefined) {
       await closed;
-      throw diedWithoutWords(child, subject, memoryMb, said);
+      throw diedWithoutWords(child, subject, memoryMb, printed);
     }
     if ('failure' in end) throw asError(end.failure);
     return end.done;
@@ -164,9 +164,9 @@ function startChild({ program: file, folder = '/' }: ChildTask, memoryMb: number
 
 /** The start of a stream's text; the stream is read to its end. */
 async function beginningOf(stream: Readable): Promise<string> {
-  let said = '';
-  for await (const chunk of stream.setEncoding('utf8')) if (said.length < maxWords) said += chunk;
-  return said.slice(0, maxWords);
+  let printed = '';
+  for await (const chunk of stream.setEncoding('utf8')) if (printed.length < maxWords) printed += chunk;
+  return printed.slice(0, maxWords);
 }
 
 /** Calls `onEnd` after the given time, not counting pauses. */
@@ -233,11 +233,11 @@ function diedWithoutWords(
   { exitCode, signalCode }: ChildProcess,
   subject: string,
   memoryMb: number,
-  said: string,
+  printed: string,
 ): MachineError {
   const how = signalCode === null ? `exit code ${exitCode}` : signalCode;
-  if (/out of memory|bad_alloc|allocation failed/i.test(said)) return tooLarge(subject, memoryMb, ` (${how})`);
-  const [firstLine = ''] = said.split('\n').filter((line) => line.trim() !== '');
+  if (/out of memory|bad_alloc|allocation failed/i.test(printed)) return tooLarge(subject, memoryMb, ` (${how})`);
+  const [firstLine = ''] = printed.split('\n').filter((line) => line.trim() !== '');
   return new MachineError(
     `the process of ${subject} died (${how}): it needed more than the ${memoryMb} MB of memory that it may use, or triggered a bug in DuckDB. Rephrase the query${firstLine === '' ? '' : ` (${firstLine})`}`,
   );

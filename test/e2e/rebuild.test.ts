@@ -317,7 +317,7 @@ describe.concurrent('rebuild', () => {
     expect(await readdir(join(file, '..'))).toEqual([]);
   });
 
-  test('names every load whose answers are missing, and what to do', async () => {
+  test('names every load with missing pages, and what to do', async () => {
     const dir = await copyOfStory();
     const landing = join(dir, 'data', 'landing', 'acc_one');
     await rm(join(landing, 'load-000000002', 'control-0001.json'));
@@ -461,7 +461,7 @@ describe.concurrent('rebuild', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('does not wait for a writer: exit 5', async () => {
+  test('does not wait for a writer, and ends with 5', async () => {
     const dir = await copyOfStory();
     const warehouse = await openWarehouse(dir);
     try {

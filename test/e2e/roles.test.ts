@@ -195,7 +195,7 @@ describe.concurrent('a billing dimension that several resource types share', () 
     ...series({ ...disk, type: 'tape', workspace: 'south' }, '2026-09-03T05', [4]),
   ];
   test.each(['nothing', 'rows', 'rows and totals'] as const)(
-    'keeps the types apart, where the detail leaves out %s of the rows without uuid',
+    'does not mix the types, if the detail leaves out %s of the rows without uuid',
     async (leavesOut) => {
       const dir = await newProject();
       const platform = await startScriptedPlatform(shared);
@@ -227,7 +227,7 @@ describe.concurrent('a window that was fetched as admin', () => {
     expect(next.exitCode, 'asked once, answered once').toBe(0);
   });
 
-  test('keeps its workspaces when a member confirms its totals', async () => {
+  test('does not lose its workspaces when a member confirms its totals', async () => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
     await ingest(dir, platform, { now });

@@ -183,7 +183,7 @@ test('a clock that was set back neither loses nor repeats anything', async () =>
   expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
 });
 
-test('a hundred thousand groups in one window take no more memory than a page and DuckDB need', async () => {
+test('a hundred thousand groups in one window need only the memory of a page and DuckDB', async () => {
   const dir = await newProject();
   const groups = 100_000;
   const many = Array.from({ length: groups }, (_, index) => ({
