@@ -1,12 +1,12 @@
-/** Codes of comparisons and what each compares, in words; a code may go on with `.` and the query that it is about. */
+/** Codes of comparisons and their meaning; a code may be followed by `.` and the name of a query. */
 const words: Readonly<Record<string, string>> = {
   pages_match_total: 'pages = their total',
-  all_rows_match_total: 'all rows = the total, which counts rows that the pages leave out',
+  all_rows_match_total: 'all rows = the total, including rows missing from the pages',
   hours_match_group: 'hours of a group = the group',
   buckets_match_group: 'days or months of a group = the group',
   hours_match_control: 'hours by billing dimension = the platform',
   rows_match_control: "all rows = the platform's total",
-  groups_are_unique: 'each group is named once',
+  groups_are_unique: 'each group occurs once',
   usage_is_not_negative: 'usage without resource is not negative',
   days_match_platform: "days = the platform's days",
   series_match_platform: "series = the platform's series",
@@ -17,7 +17,7 @@ const words: Readonly<Record<string, string>> = {
 
 /**
  * A check code (`ledger.reconciliation.check_code`) in words for people: `pages_match_total.detail` is
- * `pages = their total (detail)`. A code that is not known is returned as it is. Pure.
+ * `pages = their total (detail)`. Unknown codes are returned unchanged. Pure.
  */
 export function checkWords(code: string): string {
   const [check = '', ...about] = code.split('.');
@@ -26,7 +26,7 @@ export function checkWords(code: string): string {
   return about.length === 0 ? known : `${known} (${about.join(', ').replaceAll('_', ' ')})`;
 }
 
-/** Sentences that said what was compared, and their codes of today; `$1` is the query that it is about. */
+/** Sentences that earlier versions stored, and their current codes; `$1` is the query. */
 const sentences: readonly (readonly [RegExp, string])[] = [
   [/^pages of (.+) and the rows they leave out = their total$/, 'pages_match_total.$1.with_left_out'],
   [/^pages of (.+) = their total$/, 'pages_match_total.$1'],
@@ -44,7 +44,7 @@ const sentences: readonly (readonly [RegExp, string])[] = [
   [/^month = the platform's total$/, 'month_matches_platform'],
 ];
 
-/** The check code of today for what was compared, which an earlier version stored as a sentence. Pure. */
+/** The current check code for a sentence that an earlier version stored. Pure. */
 export function presentCheckCode(compared: string): string {
   for (const [sentence, code] of sentences) {
     if (sentence.test(compared)) return compared.replace(sentence, code).replaceAll(' ', '_');

@@ -38,35 +38,35 @@ import { openWaitingRequests } from './terminal/waiting.ts';
 import { type Instant, parseInstant } from './time.ts';
 import { version } from './version.ts';
 
-/** How long a run may take to end in order after a signal, before it is ended all the same. */
+/** How long a run may take to end gracefully after a signal before it is killed. */
 const graceMs = 25_000;
-/** A second signal this soon is the first one again: `npm run` passes on the Ctrl-C that its child has had already. */
+/** A second signal this soon repeats the first: `npm run` forwards a Ctrl-C that its child already received. */
 const echoMs = 250;
-/** Columns of a terminal that does not say how many it has. */
+/** Columns of a terminal that does not report its width. */
 const usualWidth = 80;
 
 const secrets = redactor();
 const closing: (() => Promise<void>)[] = [];
 const httpAnswers = new Map<string, number>();
 const waitingRequests = openWaitingRequests(() => performance.now());
-/** An answer that takes longer is worth a word. */
+/** The progress line mentions a request that waits longer than this. */
 const longWaitMs = 5000;
-/** The run that this process is, once it is one. */
+/** The number of this process's run, once it has one. */
 let runNumber: number | undefined;
 let liveLine = '';
-/** The project folder that the command line is about, once it is known; undefined where it needs none. */
+/** The project folder of the command, once it is known; undefined if the command needs none. */
 let project: string | undefined;
-/** Whether what stands on the terminal's last line is not ended yet: a live line must not be drawn into it. */
+/** Whether the terminal's last line is unfinished, so that no live line may overwrite it. */
 let isLineOpen = false;
-/** When anything was last said on stderr, in real time. */
+/** When stderr was last written, in real time. */
 let lastWroteAt = 0;
-/** Words for a person on stderr; once the log's format is known, in it where machines read all of it. */
+/** Writes a message for people to stderr; as a log event if the log is JSON. */
 let tell = sayWords;
-/** The lines that a person types. */
+/** The lines typed by a person. */
 let typed: AsyncIterator<string> | undefined;
-/** Whether what a person types is not shown. */
+/** Whether typed input is hidden. */
 let isEchoHidden = false;
-/** What a person types, as the terminal shows it. */
+/** Echoes typed input to the terminal. */
 const echo = new Writable({
   write(piece, _, done) {
     if (isEchoHidden) done();
@@ -92,7 +92,7 @@ async function main(): Promise<number> {
       setTimeout(() => endAtOnce(signal), graceMs).unref();
     });
   }
-  // What nobody awaits must not end the process in the middle of a run: the run ends in order, and then says so.
+  // An unhandled rejection must not kill a run halfway: the run ends gracefully, then reports it.
   let forgotten: { readonly error: unknown } | undefined;
   process.on('unhandledRejection', (error) => {
     forgotten ??= { error };
@@ -102,7 +102,7 @@ async function main(): Promise<number> {
   process.stdout.on('error', (error) => {
     outputFailure = error;
   });
-  process.stderr.on('error', () => undefined); // words that nobody can read are no reason to stop
+  process.stderr.on('error', () => undefined); // a closed stderr is no reason to stop
 
   let chosen: (() => Promise<number>) | undefined;
   try {
@@ -129,14 +129,14 @@ async function main(): Promise<number> {
   } catch (error) {
     const exitCode = report(error);
     if (exitCode !== exitCodes.done) return exitCode;
-    await nextTurn(); // help is written by commander, which does not wait for it to be taken
+    await nextTurn(); // commander does not wait until its help is written
     return outputFailure ? report(asOutputFailure(outputFailure)) : exitCode;
   }
 }
 
 /**
- * Before a command reads anything, sets its clock back where the project's books know that it is ahead of the platform's.
- * What serves until it is stopped outlives the fault of a clock: the commands that it starts correct their own.
+ * Corrects the clock before a command reads anything, if the project's books know that it is ahead of the platform's.
+ * Servers are left out: the clock may be repaired while they run, and the commands that they start correct their own.
  */
 async function workByPlatformTime(command: Command, { dir, effects }: CommandContext): Promise<void> {
   if (project === undefined || command.staysUp) return;
@@ -145,8 +145,8 @@ async function workByPlatformTime(command: Command, { dir, effects }: CommandCon
 }
 
 /**
- * Ends the process as the signal would without us. `process.exit` waits for the threads that DuckDB works on, however
- * long; it is left for a process that the kernel lets no signal end: the first one in a container.
+ * Ends the process as the signal would by default. `process.exit` waits for DuckDB's threads, however long they take; it
+ * is only for a process that no signal can end: the first one in a container.
  */
 function endAtOnce(signal: 'SIGINT' | 'SIGTERM'): never {
   process.removeAllListeners(signal);
@@ -154,7 +154,7 @@ function endAtOnce(signal: 'SIGINT' | 'SIGTERM'): never {
   process.exit(new InterruptedError(signal).exitCode);
 }
 
-/** Throws UsageError where help is asked for of a command that does not exist: commander shows all of it instead. */
+/** Throws UsageError for help about an unknown command; commander would print the whole help. */
 function checkHelp([first, name]: readonly string[], commands: readonly Command[]): void {
   if (first !== 'help' || name === undefined || name.startsWith('-')) return;
   const names = [...commands.map((command) => command.name), 'help'];
@@ -165,32 +165,32 @@ function checkHelp([first, name]: readonly string[], commands: readonly Command[
   );
 }
 
-/** Throws UsageError where the project folder is not there, or is a file. */
+/** Throws UsageError if the project folder is missing or is a file. */
 function checkFolder(dir: string, command: Command): void {
   const found = statSync(dir, { throwIfNoEntry: false });
   if (found?.isDirectory()) return;
-  if (found) throw new UsageError(`${dir} is a file: --dir (COSTBOOK_DIR) names the project folder`);
+  if (found) throw new UsageError(`${dir} is a file: --dir (COSTBOOK_DIR) must name the project folder`);
   if (command.makesFolder === undefined) {
     throw new UsageError(
-      `the project folder ${dir} does not exist: check --dir (COSTBOOK_DIR); "costbook init" makes a new one`,
+      `the project folder ${dir} does not exist: check --dir (COSTBOOK_DIR); "costbook init" creates a new one`,
     );
   }
   if (statSync(dirname(dir), { throwIfNoEntry: false })?.isDirectory()) return;
   throw new UsageError(
-    `neither the project folder ${dir} nor the folder above it exists: check --dir (COSTBOOK_DIR), or make it first`,
+    `neither the project folder ${dir} nor its parent folder exists: check --dir (COSTBOOK_DIR), or create it first`,
   );
 }
 
-/** The one place where a failure becomes words and an exit code. */
+/** The only place that turns a failure into a message and an exit code. */
 function report(error: unknown): number {
   if (error instanceof CommanderError) {
-    // Commander has written its own words (help, or what is wrong with the command line) already.
+    // Commander has already written its message (help, or a mistake on the command line).
     return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
   }
   const exitCode = exitCodeOf(error);
   if (exitCode === exitCodes.bug) {
     tell(
-      `costbook: this is a bug in Costbook ${version}; please report it with these lines\n${error instanceof Error ? error.stack : String(error)}`,
+      `costbook: this is a bug in Costbook ${version}; please report it with these lines:\n${error instanceof Error ? error.stack : String(error)}`,
     );
   } else if (!(error instanceof ClosedPipeError)) {
     for (const line of withoutProject(error, wordsOf(error))) tell(line);
@@ -198,33 +198,35 @@ function report(error: unknown): number {
   return exitCode;
 }
 
-/** The words of an error; where the folder is no project only that, because nothing else can be corrected before. */
+/** The message of an error; if the folder is not a project, only that, because it must be corrected first. */
 function withoutProject(error: unknown, words: readonly string[]): readonly string[] {
   if (!(error instanceof UsageError) || project === undefined) return words;
   const noProject = noProjectWords(project, process.env);
-  // Whoever is sent to init already needs no second sentence.
+  // An error that already points to init needs no second sentence.
   if (noProject === undefined || words.some((line) => line.includes('"costbook init"'))) return words;
   return [`costbook: ${noProject}`];
 }
 
-/** What a failed write to stdout means: that nobody reads any more, or that this machine cannot write. */
+/** The error for a failed write to stdout: the reader has gone, or this machine cannot write. */
 function asOutputFailure(error: NodeJS.ErrnoException): CostbookError {
   return error.code === 'EPIPE'
-    ? new ClosedPipeError('nobody reads the output any more')
-    : new MachineError(`the output could not be written to stdout: ${error.message}`, { cause: error });
+    ? new ClosedPipeError('the reader of the output has gone')
+    : new MachineError(`could not write to stdout: ${error.message}`, { cause: error });
 }
 
 type Options = CommandInput['options'];
 
-/** The command line as commander reads it, made from the command table. */
+/** Builds commander's program from the command table. */
 function describeProgram(
   commands: readonly Command[],
   choose: (command: Command, names: string[], options: Options) => void,
 ): Commander {
   const program = new Commander('costbook')
-    .description('Keeps the books of what a cloud workload platform costs.')
+    .description('Fetches, reconciles, reports and watches the costs of a cloud workload platform.')
     .version(version)
-    .showHelpAfterError('(costbook help <command> shows how it is used)')
+    // Without "[options]", summaries have enough room to wrap at 80 columns.
+    .configureHelp({ subcommandTerm: (sub) => sub.usage().replace('[options]', sub.name()).replace('[command] ', '') })
+    .showHelpAfterError('("costbook help <command>" shows its options and examples)')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(`costbook: ${text.replace(/^error: /, '')}`) });
   for (const option of commonOptions) program.addOption(new Option(option.flags, option.summary));
@@ -250,7 +252,7 @@ function describeProgram(
   return program;
 }
 
-/** What a command receives; and where its progress is shown, of one that comes to an end. */
+/** The context of a command, and its progress display, unless the command is a server. */
 function contextFrom(
   command: Command,
   options: Options,
@@ -302,16 +304,16 @@ function contextFrom(
   return { context, progress };
 }
 
-/** What options and environment say for every command. */
+/** The common options, from flags and environment. */
 interface Settings {
   readonly now: () => Instant;
   readonly logFormat: 'human' | 'json';
-  /** Somebody asked for JSON by name; otherwise it is the format of a process without a terminal. */
+  /** Whether the user asked for JSON; otherwise JSON is only the default without a terminal. */
   readonly isFormatAsked: boolean;
   readonly json: boolean;
 }
 
-/** Reads what every command shares. Throws UsageError with every mistake. */
+/** Parses the common options. Throws UsageError that lists every mistake. */
 function readSettings(options: Options, env: NodeJS.ProcessEnv, isTerminal: boolean): Settings {
   const problems: string[] = [];
   const fixedNow = text(options['now']) ?? env['COSTBOOK_NOW'];
@@ -327,7 +329,7 @@ function readSettings(options: Options, env: NodeJS.ProcessEnv, isTerminal: bool
   const askedFormat = text(options['logFormat']) ?? env['COSTBOOK_LOG_FORMAT'];
   const logFormat = askedFormat || (isTerminal ? 'human' : 'json');
   if (logFormat !== 'human' && logFormat !== 'json') {
-    problems.push(`--log-format: "${logFormat}" is none of human, json`);
+    problems.push(`--log-format: "${logFormat}" is invalid; expected human or json`);
   }
   const askedJson = env['COSTBOOK_JSON'] ?? '';
   if (!['', '0', '1', 'false', 'true'].includes(askedJson)) {
@@ -342,18 +344,18 @@ function readSettings(options: Options, env: NodeJS.ProcessEnv, isTerminal: bool
   };
 }
 
-/** The log, and whether a live line shows the progress beside it. */
+/** The log, and whether a live line shows progress. */
 function openLog(
   command: Command,
   { logFormat, isFormatAsked }: Settings,
   { isTerminal, env }: { readonly isTerminal: boolean; readonly env: NodeJS.ProcessEnv },
 ): { readonly log: Log; readonly hasLiveLine: boolean } {
-  // A dumb terminal cannot erase what it has drawn.
+  // A dumb terminal cannot erase a line.
   const hasLiveLine = isTerminal && env['TERM'] !== 'dumb' && logFormat === 'human' && command.staysUp === undefined;
   const place = { say, now: Date.now, runNumber: () => runNumber };
   if (logFormat === 'json') {
     const json = jsonLog(place);
-    // Whoever asks for JSON by name gets nothing else; without a terminal, and without asking, words stay words.
+    // If the user asked for JSON, messages are JSON too; if it is only the default, messages stay text.
     if (isFormatAsked) tell = json.tell;
     return { log: json, hasLiveLine };
   }
@@ -373,12 +375,12 @@ function openCommandProgress(command: Command, log: Log, hasLiveLine: boolean): 
   });
 }
 
-/** Writes to stdout and waits until it is taken; fails with the signal's reason or with what the failure means. */
+/** Writes to stdout and waits until it is accepted; throws the signal's reason, or the error for the failed write. */
 function writeOutput(data: string | Uint8Array, signal: AbortSignal): Promise<void> {
   return new Promise((done, fail) => {
     clearLiveLine();
     if (process.stdout.isTTY && data.length > 0) isLineOpen = data.at(-1) !== '\n' && data.at(-1) !== 0x0a;
-    // Whoever reads may have stopped without closing (a pager): a signal does not wait for them.
+    // A reader may have stopped without closing (a pager): a signal does not wait for it.
     const onAbort = () => fail(signal.reason);
     if (!signal.aborted) signal.addEventListener('abort', onAbort, { once: true });
     process.stdout.write(data, (error) => {
@@ -389,10 +391,10 @@ function writeOutput(data: string | Uint8Array, signal: AbortSignal): Promise<vo
   });
 }
 
-/** The HTTP client, loaded when a command asks somebody: most commands only read. */
+/** The HTTP client, loaded on the first request: most commands make none. */
 function openSharedHttp(connections: number, signal: AbortSignal): ReturnType<CommandContext['openHttp']> {
   const opened = import('./platform/index.ts').then(({ openHttp }) => openHttp({ connections, env: process.env }));
-  // The first request gets the failure; until then nobody waits for it.
+  // The first request throws this failure; nothing awaits it before.
   opened.catch(() => undefined);
   closing.push(async () => (await opened).close());
   return async (request) => {
@@ -423,12 +425,12 @@ function text(value: Options[string]): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A line that a person types. Throws UsageError where they end the input instead, and the signal's reason. */
+/** Prompts for a line. Throws UsageError if the input ends, and the signal's reason if aborted. */
 async function askPerson(question: string, isHidden: boolean, signal: AbortSignal): Promise<string> {
   if (typed === undefined) {
-    // One for all questions: what is typed ahead is not lost between two.
+    // One reader for all prompts, so that input typed ahead is not lost.
     const terminal = createInterface({ input: process.stdin, output: echo, terminal: true });
-    // A terminal that is read line by line keeps Ctrl-C from the process.
+    // readline intercepts Ctrl-C; pass it on to the process.
     terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     signal.addEventListener('abort', () => terminal.close(), { once: true });
     closing.push(async () => terminal.close());
@@ -441,23 +443,23 @@ async function askPerson(question: string, isHidden: boolean, signal: AbortSigna
   if (isHidden) process.stderr.write('\n');
   isEchoHidden = false;
   signal.throwIfAborted();
-  if (line.done) throw new UsageError('the input ended before the question was answered');
+  if (line.done) throw new UsageError('the input ended before an answer was given');
   return line.value.trim();
 }
 
-/** A line of the log on stderr; no secret is printed, wherever it stands in it. */
+/** Writes a log line to stderr, with secrets hidden. */
 function say(line: string): void {
   clearLiveLine();
   lastWroteAt = performance.now();
   process.stderr.write(`${secrets.redact(line)}\n`);
 }
 
-/** Words for a person; a name in them from outside moves no cursor. */
+/** Writes a message for people, with control characters removed. */
 function sayWords(words: string): void {
   for (const line of secrets.redact(words).split('\n')) say(forTerminal(line));
 }
 
-/** Draws a line in the place of the last one; '' takes it away. */
+/** Replaces the live line; '' removes it. */
 function showLiveLine(line: string): void {
   const width = process.stderr.columns || usualWidth;
   const shown = cutToWidth(forTerminal(secrets.redact(line)), width - 1);

@@ -1,4 +1,4 @@
-/** A count with its noun: `1 window`, `2 windows`; `many` where the plural is no mere s. */
+/** A count with its noun: `1 window`, `2 windows`; `many` is an irregular plural. */
 export function counted(count: number, noun: string, many = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : many}`;
 }

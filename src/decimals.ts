@@ -1,6 +1,6 @@
 /**
  * The shortest decimal that reads back as the same double, written without an exponent: `3.5e-7` is `0.00000035`.
- * What the platform wrote with up to 15 significant digits comes back digit by digit.
+ * A number that the platform wrote with up to 15 significant digits keeps all its digits.
  */
 export function plainDecimal(value: number): string {
   const text = String(value);
@@ -14,23 +14,23 @@ export function plainDecimal(value: number): string {
   return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-/** A decimal's text as a whole number of its last place: `1.5` of three decimals is 1500. Throws where it is none, or has more. */
+/** A decimal's text as a whole number of its last place: `1.5` with three decimals is 1500. Throws for other texts and for more decimals. */
 export function wholeOfDecimal(text: string, decimals: number): bigint {
   const [, whole, fraction = ''] = /^(-?\d+)(?:\.(\d+))?$/.exec(text) ?? [];
   if (whole === undefined || fraction.length > decimals) {
-    throw new Error(`"${text}" is no decimal of ${decimals} decimals`);
+    throw new Error(`"${text}" is not a number with at most ${decimals} decimals`);
   }
   return BigInt(whole + fraction.padEnd(decimals, '0'));
 }
 
-/** The text of a whole number of a decimal's last place: 1500 of three decimals is `1.500`. */
+/** The inverse of `wholeOfDecimal`: 1500 with three decimals is `1.500`. */
 export function decimalOfWhole(whole: bigint, decimals: number): string {
   const digits = String(whole < 0n ? -whole : whole).padStart(decimals + 1, '0');
   const sign = whole < 0n ? '-' : '';
   return decimals === 0 ? sign + digits : `${sign}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
 
-/** A decimal's text with at most so many decimals, rounded half away from zero; anything else stays as it is. */
+/** A decimal's text rounded to at most this many decimals, half away from zero; any other text is unchanged. */
 export function roundDecimal(text: string, decimals: number): string {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
   if (whole === '' || fraction.length <= decimals) return text;
@@ -39,7 +39,7 @@ export function roundDecimal(text: string, decimals: number): string {
   return /[1-9]/.test(rounded) ? sign + rounded : rounded;
 }
 
-/** A quotient to the nearest whole; `divisor` is above 0. */
+/** A quotient rounded to the nearest whole number; `divisor` is above 0. */
 export function rounded(dividend: bigint, divisor: bigint): bigint {
   const half = dividend < 0n ? -divisor / 2n : divisor / 2n;
   return (dividend + half) / divisor;

@@ -1,45 +1,47 @@
 import { describeSpan, formatInstant, hourMs, type Instant } from './time.ts';
 
-/** One thing that happened, on one line; `fields` go out as JSON in machine logs. Values are redacted by the writer. */
-/** `event` is a stable code, `noun.verb`, that machines search for; `message` is a sentence for people. */
+/**
+ * One event on one line. `event` is a stable code, `noun.verb`, that machines search for; `message` is a sentence for
+ * people; `fields` go out as JSON in machine logs. The writer redacts values.
+ */
 export interface Log {
   info(event: string, message: string, fields?: Record<string, unknown>): void;
   warn(event: string, message: string, fields?: Record<string, unknown>): void;
 }
 
-/** What is sent over HTTP: one request, without a body because every operation so far is a GET. */
+/** An HTTP request. It has no body, because every operation so far is a GET. */
 export interface HttpRequest {
   readonly method: 'GET';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** A longer body of an answer is refused. */
+  /** A longer response body is refused. */
   readonly maxBodyMib: number;
   readonly signal: AbortSignal;
 }
 
-/** What came back, the body exactly as it came (still compressed where `content-encoding` says so). */
+/** An HTTP response; the body is unchanged (still compressed if `content-encoding` says so). */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
 }
 
-/** Sends one request once. Rejects where no whole answer came: refused, reset, cut short, timed out, aborted. */
+/** Sends a request once. Rejects if no complete answer came: refused, reset, cut short, timed out, aborted. */
 export type HttpSend = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** What time it is: by this machine's clock (`--now` fixes it), and for the books. */
+/** The current time: by this machine's clock (`--now` fixes it), and for the books. */
 export interface Clock {
-  /** The instant that the books call now: what the clock says, less what it was found to be ahead of the platform's. */
+  /** The current time for the books: the clock, minus its known lead over the platform's. */
   now(): Instant;
-  /** What the clock itself says. */
+  /** The time by the clock itself. */
   clockNow(): Instant;
-  /** From here on `now` is so many milliseconds behind the clock. */
+  /** From here on, `now` is this many milliseconds behind the clock. */
   setBack(ms: number): void;
-  /** What to do about a clock that is ahead. It answers once, so that a person reads the advice once. */
+  /** The advice for a clock that is ahead. Returned once only, so that it is printed once. */
   advice(): string | undefined;
 }
 
-/** A clock that is taken to be right until somebody sets it back. */
+/** A clock without a correction. */
 export function openClock(read: () => Instant): Clock {
   let behindMs = 0;
   let isAdvised = false;
@@ -57,23 +59,23 @@ export function openClock(read: () => Instant): Clock {
   };
 }
 
-/** A clock may be ahead of the platform's by so much before that matters. */
+/** A smaller lead over the platform's clock does not matter. */
 export const clockToleranceMs = hourMs;
 
-/** What the last ingest found of a clock that was ahead of the platform's. */
+/** A clock that the last ingest found ahead of the platform's. */
 export interface FastClock {
   /** Milliseconds ahead of the platform's clock. */
   readonly aheadMs: number;
-  /** What our clock said then. */
+  /** The time by our clock then. */
   readonly localAt: Instant;
-  /** The last instant at which the books were written to. */
+  /** When the books were last written. */
   readonly lastSeen: Instant;
 }
 
 /**
- * Milliseconds that our clock, which says `clockNow`, is ahead of the platform's; 0 where it was right at the last ingest,
- * or was corrected since. It was corrected where it says an earlier instant than it did then, and where the books were
- * written to since at instants that it would not have reached. Pure.
+ * How many milliseconds our clock, at `clockNow`, is ahead of the platform's; 0 if it was right at the last ingest or was
+ * corrected since. It was corrected if it shows an earlier time than it did then, or if the books have since been
+ * written at times that it would not have reached. Pure.
  */
 export function aheadNow(found: FastClock | undefined, clockNow: Instant): number {
   if (found === undefined || clockNow < found.localAt - clockToleranceMs) return 0;
@@ -81,8 +83,8 @@ export function aheadNow(found: FastClock | undefined, clockNow: Instant): numbe
 }
 
 /**
- * Sets the clock of a command back where the last ingest found it ahead and it still is, so that the command works by the
- * platform's time. Warns where that changes anything and `isReported` is not set.
+ * Corrects a command's clock if the last ingest found it ahead and it still is, so that the command uses the platform's
+ * time. Warns about a correction unless `isReported` is set.
  */
 export function correctClock(
   effects: Clock & { readonly log: Log },
@@ -105,15 +107,15 @@ export function correctClock(
   );
 }
 
-/** What to do about a clock that is ahead, by whether it is this machine's own or one that `--now` names. */
+/** The advice for a clock that is ahead: this machine's own, or `--now`. */
 export function clockRemedy(clockNow: Instant): string {
   const isMachines = Math.abs(Date.now() - clockNow) < hourMs;
-  return isMachines ? "set this machine's clock (NTP)" : 'leave out --now, or name an instant that has come';
+  return isMachines ? "correct this machine's clock (NTP)" : 'leave out --now, or use a time in the past';
 }
 
 /**
- * The outside world as one parameter, so that a command can be run in another one. Waiting and timeouts always take real
- * time, whatever the clock says.
+ * The outside world as one parameter, so that tests can replace it. Waits and timeouts always use real time, also with
+ * `--now`.
  */
 export interface Effects extends Clock {
   log: Log;

@@ -11,11 +11,11 @@ export const exitCodes = {
   undelivered: 8,
 } as const;
 
-/** Where several hold, the first of these is told: what stops everything comes before what stops one thing. */
+/** If several apply, the first of these wins: failures that stop everything come before failures of one thing. */
 const precedence: readonly number[] = [1, 2, 5, 7, 3, 4, 8, 6];
 
 /**
- * The one exit code of a process in which several things happened.
+ * The exit code of a process in which several things happened.
  * Codes of 128 and above (ended by a signal) beat all others; none means done.
  */
 export function worstExitCode(codes: Iterable<number>): number {
@@ -26,8 +26,8 @@ export function worstExitCode(codes: Iterable<number>): number {
 }
 
 /**
- * An expected failure: its message is written for the person on call and says what was found, what was expected
- * and what to do next. Anything thrown that is not one of these is a bug of ours and is shown with its stack.
+ * An expected failure. Its message is for the person on call: what was found, what was expected, what to do next.
+ * Anything else that is thrown is a bug in Costbook and is shown with its stack.
  */
 export abstract class CostbookError extends Error {
   abstract readonly exitCode: number;
@@ -41,7 +41,7 @@ export class UsageError extends CostbookError {
   override readonly exitCode = exitCodes.usage;
 }
 
-/** There are no books to read yet, or not here. */
+/** There are no books to read, or not in this folder. */
 export class NoBooksError extends UsageError {
   constructor(file: string) {
     super(`${file} does not exist yet: run "costbook ingest" first`);
@@ -51,13 +51,13 @@ export class NoBooksError extends UsageError {
 /** The platform refused a request or could not be reached. */
 export class PlatformError extends CostbookError {
   override readonly exitCode = exitCodes.platform;
-  /** HTTP status of the answer; undefined when there was none. */
+  /** HTTP status of the answer; undefined if there was no answer. */
   readonly status: number | undefined;
   /** The `error` field of the platform's error body (2.14). */
   readonly code: string | undefined;
-  /** True where the same request may succeed later without anybody changing anything. */
+  /** Whether the same request may succeed later without any change. */
   readonly retryable: boolean;
-  /** What the platform asked us to wait (Retry-After), in milliseconds. */
+  /** How long the platform asks to wait (Retry-After), in milliseconds. */
   readonly retryAfterMs: number | undefined;
   constructor(
     message: string,
@@ -78,41 +78,41 @@ export class PlatformError extends CostbookError {
 }
 
 /**
- * The platform answered 200 with something that was not asked for or cannot be understood.
- * Deliberately not a PlatformError: the transport worked, the data did not, so asking the same page again is pointless.
+ * The platform answered 200 with data that was not requested or cannot be understood.
+ * Deliberately not a PlatformError: the transport worked, so fetching the same page again is pointless.
  */
 export class RefusedAnswerError extends CostbookError {
   override readonly exitCode = exitCodes.unproven;
 }
 
-/** Data did not prove, a check failed, or completeness was required and is not given. */
+/** Data did not reconcile, a check failed, or required data is incomplete. */
 export class UnprovenError extends CostbookError {
   override readonly exitCode = exitCodes.unproven;
 }
 
-/** A file of the books is missing, is an older copy, or was changed by another program: no number of it is used. */
+/** A file of the books is missing, is an older copy, or was changed by another program: its numbers are not used. */
 export class ChangedFileError extends UnprovenError {}
 
 /** Another process holds the warehouse. */
 export class LockedError extends CostbookError {
   override readonly exitCode = exitCodes.locked;
-  /** `process 4711 (/usr/bin/node)`, as far as it can be seen from here. */
+  /** `process 4711 (/usr/bin/node)`, as far as this process can see. */
   readonly holder: string;
   constructor(file: string, holder: string, details: { cause?: unknown; advice?: string } = {}) {
     super(
-      `${file} is held by ${holder}: ${details.advice ?? 'wait until it ends, then run this again, or let it wait with --wait 10m'}`,
+      `${file} is held by ${holder}: ${details.advice ?? 'wait until it ends and run this again, or use --wait 10m'}`,
       details,
     );
     this.holder = holder;
   }
 }
 
-/** This machine failed us: disk full, permission denied, out of memory. */
+/** This machine failed: disk full, permission denied, out of memory. */
 export class MachineError extends CostbookError {
   override readonly exitCode = exitCodes.machine;
 }
 
-/** A file of the books cannot be read: the disk has damaged it, or something else was put in its place. */
+/** A file of the books cannot be read: it is damaged, or something else replaced it. */
 export class DamagedFileError extends MachineError {
   readonly file: string;
   readonly found: string;
@@ -123,12 +123,12 @@ export class DamagedFileError extends MachineError {
   }
 }
 
-/** Whoever read our output has gone (`| head`): no failure of ours, and nothing to tell anybody. */
+/** The reader of the output has gone (`| head`): not a failure, and nothing to report. */
 export class ClosedPipeError extends CostbookError {
-  override readonly exitCode = 141; // what a shell makes of SIGPIPE
+  override readonly exitCode = 141; // as a shell reports SIGPIPE
 }
 
-/** Ended by a signal, in order; the exit code is 128 + its number, as shells count. */
+/** Ended gracefully by a signal; the exit code is 128 + its number, as in shells. */
 export class InterruptedError extends CostbookError {
   override readonly exitCode: number;
   constructor(signal: 'SIGINT' | 'SIGTERM') {
@@ -137,7 +137,7 @@ export class InterruptedError extends CostbookError {
   }
 }
 
-/** The exit code of anything thrown: an error of ours has its own, one of the operating system is this machine's. */
+/** The exit code of anything thrown: Costbook's errors have their own, errors of the operating system mean this machine. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CostbookError) return error.exitCode;
   return isSystemError(error) ? exitCodes.machine : exitCodes.bug;
@@ -148,40 +148,40 @@ function isSystemError(error: unknown): boolean {
   return typeof syscall === 'string' && typeof code === 'string';
 }
 
-/** In the words of Node and of DuckDB. */
+/** How Node and DuckDB report a full disk. */
 const diskFull = /ENOSPC|No space left on device/;
 
-/** Whether a file of the books is missing, changed or damaged, so that "costbook repair" is what heals it. */
+/** Whether a file of the books is missing, changed or damaged, so that "costbook repair" fixes it. */
 export function isForRepair(error: unknown): error is DamagedFileError | ChangedFileError {
   return error instanceof DamagedFileError || error instanceof ChangedFileError;
 }
 
-/** Whether words of a failure say that a disk is full. */
+/** Whether an error text says that a disk is full. */
 export function isDiskFull(words: string): boolean {
   return diskFull.test(words);
 }
 
 /**
- * What a person is told of an expected failure, or of one of the operating system: lines that can be told from what
- * else a log holds, each by itself.
+ * The lines printed for an expected failure, or one of the operating system. Each starts with `costbook: `, so that it
+ * can be found in a log.
  */
 export function wordsOf(error: unknown): readonly string[] {
   const words = error instanceof CostbookError ? error.message : `this machine failed: ${messageOf(error)}`;
   const lines = words.split('\n').filter((line) => line.trim() !== '');
   if (isDiskFull(words)) {
-    lines.push('the disk is full: make room on it and run this again; what was loaded before stands');
+    lines.push('the disk is full: free some space and run this again; nothing that was loaded before is lost');
   }
   return lines.map((line) => `costbook: ${line}`);
 }
 
-/** The text of anything thrown, for a sentence of ours. */
+/** The message of anything thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
 /**
- * What an error says first: its first sentence, without the advice after it. Where the first line only introduces a list
- * it is joined with the first item, and the others are counted: `2026-10 cannot be closed: acc_one: … (and 2 more)`. Pure.
+ * The first sentence of an error, without the advice after it. If the first line introduces a list, it is joined with the
+ * first item, and the others are counted: `2026-10 cannot be closed: acc_one: … (and 2 more)`. Pure.
  */
 export function firstSentence(error: string): string {
   const lines = error.split('\n').filter((line) => line.trim() !== '');
@@ -193,8 +193,8 @@ export function firstSentence(error: string): string {
 }
 
 /**
- * The beginning of a text from outside, for a message. It is cut between words: secrets are made unprintable by
- * their whole value, and half a token in the platform's words would pass.
+ * The start of a text from outside, for a message. It is cut between words, because secrets are only recognized whole:
+ * half a token would be printed.
  */
 export function excerpt(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;

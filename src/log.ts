@@ -3,21 +3,21 @@ import { forLog, forTerminal } from './safe-text.ts';
 import { formatInstant, formatSecond, type Instant } from './time.ts';
 
 export interface LogPlace {
-  /** Writes one line, which holds no line feed, where the log goes. */
+  /** Writes one line, without a line feed, to the log. */
   say(line: string): void;
-  /** Real time, also where the books' own now is fixed. */
+  /** Real time, also with `--now`. */
   now(): Instant;
-  /** The run that the process is; undefined where it is none, or not yet. */
+  /** The number of the process's run; undefined if it has none. */
   runNumber(): number | undefined;
 }
 
-/** A log, and what else is said where it goes. */
+/** A log, and messages for people that go to the same place. */
 export interface LogWriter extends Log {
-  /** Words for a person: as an event each where machines read them, as they are otherwise. */
+  /** Writes messages for people: as log events in JSON, otherwise unchanged. */
   tell(words: string): void;
 }
 
-/** One JSON object a line, for machines: when, how grave, which run, what, and its fields. */
+/** One JSON object per line, for machines: time, level, run, event and its fields. */
 export function jsonLog({ say, now, runNumber }: LogPlace): LogWriter {
   function line(
     level: 'info' | 'warn' | 'error',
@@ -27,7 +27,7 @@ export function jsonLog({ say, now, runNumber }: LogPlace): LogWriter {
   ): void {
     const run = runNumber();
     const own = { at: formatInstant(now()), level, ...(run === undefined ? {} : { run }), event, message };
-    say(forLog(JSON.stringify({ ...own, ...fields, ...own }))); // no field may pass for one of these
+    say(forLog(JSON.stringify({ ...own, ...fields, ...own }))); // no field may replace one of these
   }
   return {
     info: (event, message, fields) => line('info', event, message, fields),
@@ -43,7 +43,7 @@ export function jsonLog({ say, now, runNumber }: LogPlace): LogWriter {
   };
 }
 
-/** One sentence a line, for people; who is not there to see it come is told when it was. */
+/** One sentence per line, for people; with a timestamp unless a terminal shows it live. */
 export function humanLog({ say, now, runNumber }: LogPlace, { isSeen }: { readonly isSeen: boolean }): Log {
   function line(mark: string, message: string, fields: Record<string, unknown> = {}): void {
     const run = runNumber();

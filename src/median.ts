@@ -1,4 +1,4 @@
-/** The middle of values, 0 of none. */
+/** The median; 0 for no values. */
 export function median(values: readonly number[]): number {
   const count = values.length;
   if (count === 0) return 0;
@@ -6,19 +6,19 @@ export function median(values: readonly number[]): number {
   return between(sorted[(count - 1) >> 1] ?? 0, sorted[count >> 1] ?? 0);
 }
 
-/** The middle of values in ascending order, 0 of none. */
+/** The median of values in ascending order; 0 for no values. */
 export function medianOfSorted(sorted: readonly number[]): number {
   return between(sorted[(sorted.length - 1) >> 1] ?? 0, sorted[sorted.length >> 1] ?? 0);
 }
 
-/** Halfway between two values; exactly the value where both are the same. */
+/** Halfway between two values; exactly the value if both are equal. */
 function between(below: number, above: number): number {
   return below + (above - below) / 2;
 }
 
 /**
- * Values in ascending order, valid until the next call. Insertion is the quickest for a few dozen, and medians take most of
- * the time of an anomaly detection.
+ * Values in ascending order, valid until the next call. Insertion sort is the fastest for a few dozen values, and medians
+ * take most of the time of anomaly detection.
  */
 function insertionSorted(values: readonly number[]): Float64Array {
   const sorted = scratch;

@@ -1,9 +1,9 @@
 import { decimalOfWhole, rounded, wholeOfDecimal } from './decimals.ts';
 
-/** Decimals of USD in the books: of a cost, a sum and the amount of a budget. */
+/** Decimals of USD amounts in the books. */
 export const usdDecimals = 12;
 
-/** A sum of the books to the cent: `4512.30 USD`. A share of a cent is no 0.00. */
+/** A sum to the cent: `4512.30 USD`. A fraction of a cent is not shown as 0.00. */
 export function usd(text: string, isSigned = false): string {
   const whole = wholeOfDecimal(text, usdDecimals);
   const rough = cents(whole);
@@ -21,7 +21,7 @@ export function centsOfText(text: string): string {
   return cents(BigInt(text.replace('.', '')));
 }
 
-/** What a sum is of another one, in percent to a tenth; 100 only where it is reached. */
+/** A sum as a percentage of another, to a tenth; 100 only if it is reached. */
 export function percentOf(value: string, whole: string): number {
   const divisor = wholeOfDecimal(whole, usdDecimals);
   if (divisor === 0n) return 0;

@@ -1,29 +1,29 @@
-/** Characters (UTF-16 units) of a name in words for people: a longer one would push everything else away. */
+/** The longest name shown to people, in UTF-16 units; longer ones would push everything else away. */
 export const maxNameLength = 80;
-/** Characters of a sentence from outside, such as an error. */
+/** The longest sentence from outside, such as an error. */
 export const maxSentenceLength = 500;
 
 const replacement = '\uFFFD';
 
-// Visible, although Unicode counts them as format characters: Arabic and Syriac number signs, Kaithi number signs.
+// Visible, although Unicode calls them format characters: Arabic, Syriac and Kaithi number signs.
 const visibleFormats = String.raw`\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2\u{110BD}\u{110CD}`;
-// Scripts in which a (non-)joiner between two letters changes what a word looks like.
+// Scripts in which a (non-)joiner between two letters changes the look of a word.
 const joining = ['Arab', 'Syrc', 'Mong', 'Deva', 'Beng', 'Guru', 'Gujr', 'Orya', 'Taml', 'Telu', 'Knda', 'Mlym', 'Sinh']
   .map((script) => String.raw`\p{scx=${script}}`)
   .join('');
 const withoutSpaces = String.raw`\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}`;
 const rightToLeft = String.raw`\p{scx=Hebr}\p{scx=Arab}\p{scx=Syrc}\p{scx=Thaa}\p{scx=Nkoo}`;
 
-/** Invisible characters that ordinary names have, where they belong. */
+/** Invisible characters that are part of ordinary names, in their proper places. */
 const ordinary = [
   String.raw`(?<=\p{ExtPict}[\uFE0F\p{EMod}]?)\u200D(?=\p{ExtPict})`, // families, professions
   String.raw`(?<=\p{ExtPict})[\uFE0E\uFE0F]`,
   String.raw`(?<=[0-9#*])\uFE0F(?=\u20E3)`,
-  String.raw`(?<=\p{Script=Han})[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]`, // the form of a character in a person's name
+  String.raw`(?<=\p{Script=Han})[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]`, // variants of characters in personal names
   String.raw`(?<=\p{Script=Mongolian})[\u180B-\u180F]`,
   String.raw`(?<=[${joining}])[\u200C\u200D](?=[${joining}])`,
 ].join('|');
-/** Invisible characters that ordinary names have, and that nobody misses. */
+/** Invisible characters in ordinary names that can be removed without harm. */
 const dispensable = [
   String.raw`(?<=[${rightToLeft}])[\u061C\u200E\u200F]|[\u061C\u200E\u200F](?=[${rightToLeft}])`,
   String.raw`(?<=[${withoutSpaces}])\u200B(?=[${withoutSpaces}])`,
@@ -34,18 +34,18 @@ const invisible = String.raw`(?![${visibleFormats}])[\p{Cc}\p{Cf}\p{Cs}\p{DI}\p{
 const breaks = /[\t\n\v\f\r\u0085\u2028\u2029]+/gu;
 const spaces = /[\p{Zs}\u2800]/gu;
 const unseen = new RegExp(`(${ordinary})|(${dispensable})|(?:(?!${ordinary}|${dispensable})${invisible})+`, 'gu');
-// Marks that are stacked higher than any script stacks them cover the lines above; a first one would mark our own text.
+// Marks stacked higher than in any script cover the lines above; a leading mark would attach to our own text.
 const stackedMarks = /(\p{M}{6})\p{M}+/gu;
 const firstMark = /^\p{M}/u;
 const plain = /^[\x20-\x7e]*$/;
 
 /**
  * A text from outside on one line: without line breaks, control characters, lone surrogates and invisible characters
- * that turn text around or hide some. What such characters were is shown as U+FFFD. Ordinary names of any script stay
- * as they are, joiners of Arabic or emoji included. Longer texts end with `…`, and no visible character is cut in two.
+ * that reverse or hide text. Such characters become U+FFFD. Ordinary names of any script stay unchanged, including
+ * joiners in Arabic or emoji. Longer texts end with `…`, and no visible character is cut in two.
  */
 export function oneLine(text: string, maxLength = Number.POSITIVE_INFINITY): string {
-  // Whoever names something with a megabyte does not have all of it looked at.
+  // Limits the work for names of a megabyte.
   const some = text.length > 4 * maxLength ? text.slice(0, 4 * maxLength) : text;
   if (plain.test(some)) return shorten(some, maxLength);
   const safe = some
@@ -61,7 +61,7 @@ export function oneLine(text: string, maxLength = Number.POSITIVE_INFINITY): str
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** At most so many UTF-16 units, cut between visible characters, with `…` for the rest. */
+/** At most this many UTF-16 units, cut between visible characters, with `…` for the rest. */
 export function shorten(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   let end = 0;
@@ -72,14 +72,14 @@ export function shorten(text: string, maxLength: number): string {
   return `${text.slice(0, end)}…`;
 }
 
-/** For a terminal, and for a log that people read. */
+/** Makes a text safe for a terminal, and for a log that people read. */
 export function forTerminal(text: string, maxLength?: number): string {
   return oneLine(text, maxLength);
 }
 
 /**
- * For any text object of Slack: the three characters that make links and mentions are escaped. Only plain_text shows
- * the others (`*`, `_`, `~`, backticks) as they are, so names belong there. The length counts escapes, as Slack does.
+ * For any text object of Slack: escapes the three characters that make links and mentions. Only plain_text shows the
+ * others (`*`, `_`, `~`, backticks) unchanged, so names belong there. The length counts escapes, as Slack does.
  */
 export function forSlack(text: string, maxLength = Number.POSITIVE_INFINITY): string {
   let safe = oneLine(text, maxLength);
@@ -95,7 +95,7 @@ function escapeEntities(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** For a mail in plain text: readers would make a link that can be clicked of every address in a name. */
+/** For a plain-text email: mail programs would turn addresses in names into links. */
 export function forMail(text: string, maxLength?: number): string {
   return oneLine(text, maxLength)
     .replaceAll('://', '[:]//')
@@ -104,7 +104,7 @@ export function forMail(text: string, maxLength?: number): string {
 
 const unseenInJson = new RegExp(invisible, 'gu');
 
-/** For JSON that stands on one line of a log: invisible characters are escaped, so that the value stays what it is. */
+/** For JSON on one line of a log: escapes invisible characters, so that the value stays the same. */
 export function forLog(json: string): string {
   return json.replace(unseenInJson, (found) =>
     found

@@ -1,3 +1,3 @@
-/** How much an alert matters, least first. */
+/** Severities of alerts, lowest first. */
 export const severities = ['info', 'warning', 'critical'] as const;
 export type Severity = (typeof severities)[number];

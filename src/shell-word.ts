@@ -1,4 +1,4 @@
-/** A text as one word of a POSIX shell's command line: quoted where it needs to be. */
+/** A text as one word of a POSIX shell command, quoted if necessary. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./*-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -20,7 +20,7 @@ export interface Window {
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 
-/** `2026-10-01T00:00:00Z`; milliseconds only where there are any. */
+/** `2026-10-01T00:00:00Z`; with milliseconds unless they are zero. */
 export function formatInstant(instant: Instant): string {
   const text = new Date(instant).toISOString();
   return text.endsWith('.000Z') ? `${text.slice(0, 19)}Z` : text;
@@ -36,7 +36,7 @@ export function formatWindow(window: Window): string {
   return `${formatInstant(window.start)}/${formatInstant(window.end)}`;
 }
 
-/** `2026-10` of the month in which the instant lies. */
+/** The month of an instant: `2026-10`. */
 export function formatMonth(instant: Instant): string {
   return formatInstant(instant).slice(0, 7);
 }
@@ -58,7 +58,7 @@ export function addCalendarMonths(instant: Instant, months: number): Instant {
   return addMonths(new UTCDate(instant), months, { in: utc }).getTime();
 }
 
-/** `30 days`, `2.5 hours`, `3 minutes`, `40 seconds`: a span of time for people, whichever way it goes. */
+/** A length of time for people, without its sign: `30 days`, `2.5 hours`, `3 minutes`, `40 seconds`. */
 export function describeSpan(ms: number): string {
   const span = Math.abs(ms);
   if (span >= 2 * dayMs) return `${Math.floor(span / dayMs)} days`;
@@ -74,7 +74,7 @@ const durationUnits = new Map([
   ['d', dayMs],
 ]);
 
-/** Milliseconds of a duration such as `90s`, `10m`, `26h` or `2d`; undefined where the text is none. */
+/** Milliseconds of a duration such as `90s`, `10m`, `26h` or `2d`; undefined for any other text. */
 export function parseDuration(text: string): number | undefined {
   const [, count, unit = ''] = /^(\d{1,5})([smhd])$/.exec(text.trim()) ?? [];
   const unitMs = durationUnits.get(unit);
@@ -92,14 +92,14 @@ const calendarMonth = /^\d{4}-\d{2}$/;
 const daysAgo = /^-(\d{1,5})d$/;
 
 /**
- * The instant that an RFC 3339 text with an offset names, or undefined where it is none (or names no real date).
- * Fractions finer than a millisecond are cut, as everything here counts in hours.
+ * The instant of an RFC 3339 text with an offset; undefined for any other text, or for an impossible date.
+ * Fractions below a millisecond are cut.
  */
 export function parseRfc3339(text: string): Instant | undefined {
   const match = rfc3339.exec(text);
   if (!match) return undefined;
   const [, date = '', clock = '', fraction = '', offset = 'Z'] = match;
-  // Date.parse rolls 2026-02-30 over into March; a date that does not come back as it went in is none.
+  // Date.parse turns 2026-02-30 into a day in March; such a date does not format back to itself.
   const day = Date.parse(`${date}T00:00:00Z`);
   if (Number.isNaN(day) || formatInstant(day).slice(0, 10) !== date) return undefined;
   const instant = Date.parse(`${date}T${clock}${fraction.slice(0, 4)}${offset.toUpperCase()}`);
@@ -110,7 +110,7 @@ export function parseRfc3339(text: string): Instant | undefined {
 const minuteOfDay = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(Z|[+-]\d\d:\d\d)$/i;
 
 /**
- * The instant that a person wrote: `2026-10-01`, `2026-10` (its first instant), an RFC 3339 instant, or `-7d`
+ * Parses an instant written by a person: `2026-10-01`, `2026-10` (its first instant), an RFC 3339 instant, or `-7d`
  * (the start of the UTC day seven days before today). Throws UsageError naming `what`.
  */
 export function parseInstant(text: string, what: string, now: Instant): Instant {
@@ -120,20 +120,20 @@ export function parseInstant(text: string, what: string, now: Instant): Instant 
   const instant = parseRfc3339(calendarDate.test(full) ? `${full}T00:00:00Z` : full);
   if (instant === undefined) {
     throw new UsageError(
-      `${what}: "${text}" is no date; expected 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)`,
+      `${what}: "${text}" is not a date; expected 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)`,
     );
   }
   return instant;
 }
 
-/** Whether `parseInstant` counts the text back from now: `-7d`. */
+/** Whether the text is relative to now: `-7d`. */
 export function isRelative(text: string): boolean {
   return daysAgo.test(text);
 }
 
 /**
- * The window of a calendar month written `2026-10`; with `now` also of `last`, the last month that is over then. Throws
- * UsageError naming `what`.
+ * The window of a calendar month such as `2026-10`; with `now`, also of `last`, the latest month that is over then.
+ * Throws UsageError naming `what`.
  */
 export function parseMonth(text: string, what: string, now?: Instant): Window {
   const isLast = text === 'last' && now !== undefined;
@@ -141,13 +141,15 @@ export function parseMonth(text: string, what: string, now?: Instant): Window {
   const start = calendarMonth.test(written) ? parseRfc3339(`${written}-01T00:00:00Z`) : undefined;
   if (start === undefined) {
     const expected =
-      now === undefined ? 'for example 2026-10' : 'for example 2026-10, or last for the last one that is over';
-    throw new UsageError(`${what}: "${text}" is no month; expected ${expected}`);
+      now === undefined
+        ? 'a month such as 2026-10'
+        : 'a month such as 2026-10, or last for the latest month that is over';
+    throw new UsageError(`${what}: "${text}" is not a month; expected ${expected}`);
   }
   return { start, end: addCalendarMonths(start, 1) };
 }
 
-/** The same instants as sorted, disjoint windows that do not touch; empty ones are left out. */
+/** The union as sorted windows that neither overlap nor touch, without empty ones. */
 export function unionWindows(windows: readonly Window[]): Window[] {
   const sorted = windows.filter((window) => window.start < window.end).sort((a, b) => a.start - b.start);
   const union: Window[] = [];
@@ -162,7 +164,7 @@ export function unionWindows(windows: readonly Window[]): Window[] {
   return union;
 }
 
-/** What of `windows` is in none of `others`, as sorted, disjoint windows. */
+/** The parts of `windows` outside all of `others`, as sorted, disjoint windows. */
 export function subtractWindows(windows: readonly Window[], others: readonly Window[]): Window[] {
   const holes = unionWindows(others);
   return unionWindows(windows).flatMap((window) => {
@@ -178,34 +180,34 @@ export function subtractWindows(windows: readonly Window[], others: readonly Win
   });
 }
 
-/** What of a window lies within another; undefined where nothing does. */
+/** The overlap of two windows; undefined if there is none. */
 export function intersectWindows(a: Window, b: Window): Window | undefined {
   const window = { start: Math.max(a.start, b.start), end: Math.min(a.end, b.end) };
   return window.start < window.end ? window : undefined;
 }
 
-/** How a year is cut into periods, each beginning where the one before it ends. Weeks begin on Monday, as in ISO 8601. */
+/** Kinds of consecutive periods. Weeks start on Monday, as in ISO 8601. */
 export const periodKinds = ['daily', 'weekly', 'monthly', 'quarterly', 'yearly'] as const;
 export type PeriodKind = (typeof periodKinds)[number];
 
-/** One period of a calendar: its window in UTC, and its name, by which periods of one kind are in order. */
+/** A period of a calendar: its window in UTC, and its name. Periods of one kind sort by name. */
 export interface CalendarPeriod extends Window {
   /** `2026-10-01`, `2026-W40`, `2026-10`, `2026-Q4` or `2026`. */
   readonly name: string;
 }
 
 /**
- * The periods of a kind as the clocks of a time zone tell days. Boundaries lie on whole hours of UTC, as the books count
- * in hours: both functions throw UsageError with the reason where a zone puts one elsewhere.
+ * The periods of a kind in a time zone. Boundaries must be whole hours of UTC, because the books count in hours: both
+ * functions throw UsageError if the zone puts one elsewhere.
  */
 export interface Calendar {
-  /** The period in which an instant lies. */
+  /** The period that contains an instant. */
   periodAt(instant: Instant): CalendarPeriod;
-  /** The period of a name; undefined where no period of the kind has that name. */
+  /** The period with a name; undefined if no period of the kind has it. */
   periodNamed(name: string): CalendarPeriod | undefined;
 }
 
-/** A zone's calendar of a kind of period. Throws UsageError for a name that is no time zone, `UTC` and IANA names are. */
+/** The calendar of a kind of period in a zone. Throws UsageError unless the zone is `UTC` or an IANA name. */
 export function calendarOf(kind: PeriodKind, timeZone = 'UTC'): Calendar {
   const zone = zoneOf(timeZone);
   function periodOf(day: LocalDay): CalendarPeriod {
@@ -223,7 +225,7 @@ export function calendarOf(kind: PeriodKind, timeZone = 'UTC'): Calendar {
   };
 }
 
-/** A day of some calendar on a wall: its midnight, as if the wall were in UTC. */
+/** A local day: its midnight, written as if the zone were UTC. */
 type LocalDay = number;
 
 function laterMonths(kind: PeriodKind, start: LocalDay): LocalDay {
@@ -271,12 +273,12 @@ const periodNames: Readonly<Record<PeriodKind, RegExp>> = {
   yearly: /^(\d{4})$/,
 };
 
-/** Any day of the period that a name of this form means, where it means one. */
+/** Any day in the period with this name; undefined if the name has another form. */
 function dayWithin(kind: PeriodKind, name: string): LocalDay | undefined {
   const match = periodNames[kind].exec(name);
   if (!match) return undefined;
   const [year = 0, second = 1, third = 1] = match.slice(1).map(Number);
-  if (year < 1000) return undefined; // Date.UTC takes 26 for 1926
+  if (year < 1000) return undefined; // Date.UTC reads 26 as 1926
   // The fourth of January is always in the first week.
   if (kind === 'weekly') return Date.UTC(year, 0, 4 + 7 * (second - 1));
   return Date.UTC(year, kind === 'quarterly' ? 3 * (second - 1) : second - 1, third);
@@ -285,16 +287,16 @@ function dayWithin(kind: PeriodKind, name: string): LocalDay | undefined {
 /** A time zone by its name. */
 export interface Zone {
   readonly name: string;
-  /** Milliseconds by which the zone's clocks are ahead of UTC. */
+  /** The zone's offset from UTC in milliseconds, positive if ahead. */
   offsetAt(instant: Instant): number;
 }
 
-/** Throws UsageError for a name that is no time zone; `UTC` and IANA names are. */
+/** Throws UsageError unless the name is `UTC` or an IANA name. */
 export function zoneOf(name: string): Zone {
   if (name === 'UTC') return { name, offsetAt: () => 0 };
   let format: Intl.DateTimeFormat;
   try {
-    // An offset such as +05:30 is no name of a zone; some versions of Node take it for one.
+    // Some versions of Node accept an offset such as +05:30, which is not a zone name.
     if (!/^[A-Za-z]/.test(name)) throw new RangeError(name);
     format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
   } catch (error) {
@@ -317,8 +319,8 @@ export function zoneOf(name: string): Zone {
 }
 
 /**
- * The first instant of a local day. Where the clocks are turned at midnight that is the earlier of two midnights, or,
- * where midnight is left out, the instant at which it would have been.
+ * The first instant of a local day. If the clocks change at midnight, that is the earlier of two midnights, or, if
+ * midnight is skipped, the instant at which it would have been.
  */
 function beginOf(zone: Zone, day: LocalDay, kind: PeriodKind): Instant {
   const before = zone.offsetAt(day - dayMs);
@@ -329,8 +331,8 @@ function beginOf(zone: Zone, day: LocalDay, kind: PeriodKind): Instant {
   const begin = midnights.length > 0 ? Math.min(...midnights) : day - before;
   if (floorHour(begin) !== begin) {
     throw new UsageError(
-      `the ${nameOf(kind, firstDay(kind, day))} of ${zone.name} begins ${formatInstant(begin)}, which is no whole hour of UTC, and the books ` +
-        'count in hours: expected a time zone whose clocks differ from UTC by whole hours; choose another, such as UTC',
+      `${nameOf(kind, firstDay(kind, day))} in ${zone.name} starts at ${formatInstant(begin)}, which is not a whole hour of UTC, but the books ` +
+        'count in whole hours: choose a time zone that differs from UTC by whole hours, such as UTC itself',
     );
   }
   return begin;

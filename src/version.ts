@@ -6,5 +6,5 @@ const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.
 /** Costbook's own version, from its package. */
 export const version = manifest.version;
 
-/** The version of Node that this runs on. */
+/** The version of Node that runs Costbook. */
 export const nodeVersion = versions.node;

@@ -20,7 +20,7 @@ export interface AlertingContext {
   readonly dir: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
-  /** Words for a person, on stderr. */
+  /** Writes a message for people to stderr. */
   tell(text: string): void;
   /** Says what is being done. */
   progress(words: string): void;
@@ -30,7 +30,7 @@ export interface AlertingContext {
   redact(text: string): string;
 }
 
-/** The configuration of a command that tells sinks; from here on no word shows a secret of theirs. */
+/** The configuration of a command that notifies sinks; from here on all output hides their secrets. */
 export function loadAlertingConfig({ dir, env, effects, keepSecret }: AlertingContext): LocalConfig {
   const config = loadConfig({ dir, env, now: effects.now(), requireAccounts: false, requireSinks: true });
   for (const { settings } of config.sinks) {
@@ -39,12 +39,12 @@ export function loadAlertingConfig({ dir, env, effects, keepSecret }: AlertingCo
   return config;
 }
 
-/** Whose books they are and where: what tells the messages of several projects apart. */
+/** Project and machine, which tell messages of several projects apart. */
 export function originOf(config: LocalConfig, { dir }: AlertingContext): Origin {
   return { project: config.alerts.project ?? (basename(dir) || dir), host: hostname() };
 }
 
-/** What facts are made of besides the books, and what is wrong with the budgets so that they are left out. */
+/** Inputs of the facts besides the books, and mistakes in the budgets, which are then left out. */
 export function alertFactsOptions(
   config: LocalConfig,
   { dir, effects, signal, progress }: AlertingContext,
@@ -57,7 +57,7 @@ export function alertFactsOptions(
   try {
     budgets = loadBudgets(budgetsFile(dir), { now, sinks }) ?? [];
   } catch (error) {
-    // A mistake in a budget must not keep what is wrong with the data from being told.
+    // A mistake in a budget must not suppress alerts about the data.
     if (!(error instanceof UsageError)) throw error;
     problem = error;
   }
@@ -82,7 +82,7 @@ export function alertFactsOptions(
   };
 }
 
-/** Every sink of the configuration, opened. */
+/** Opens every configured sink. */
 export function openSinks(config: LocalConfig, { effects, signal }: AlertingContext): ReadonlyMap<string, SendMessage> {
   return new Map(
     config.sinks.flatMap(({ name, settings }) =>
@@ -91,7 +91,7 @@ export function openSinks(config: LocalConfig, { effects, signal }: AlertingCont
   );
 }
 
-/** Delivers what waits in the outbox, and says what could not be delivered. */
+/** Delivers the messages in the outbox, and reports those that could not be delivered. */
 export async function deliverAll(
   warehouse: Warehouse,
   runNumber: number,
@@ -99,7 +99,7 @@ export async function deliverAll(
   context: AlertingContext,
 ): Promise<readonly Delivery[]> {
   const { effects, signal } = context;
-  context.progress('telling sinks');
+  context.progress('notifying sinks');
   const sinks = openSinks(config, context);
   const deliveries = await deliver({
     outbox: warehouse,
@@ -115,22 +115,21 @@ export async function deliverAll(
     const what = `message ${message.id} to the sink ${message.sink}`;
     if (outcome === 'dead') {
       context.tell(
-        `${what} is given up, ${config.alerts.giveUpDays} days after it was written: ${reason}; what it told: costbook alerts`,
+        `${what} is given up after ${config.alerts.giveUpDays} days: ${reason}; "costbook alerts" shows its content`,
       );
     } else if (outcome === 'failed') {
       context.tell(
-        `warning: ${what} was not delivered after ${tries === 1 ? '1 try' : `${tries} tries`}: ${reason}; the next run tries again`,
+        `warning: ${what} could not be delivered in ${tries === 1 ? '1 attempt' : `${tries} attempts`}: ${reason}; the next run tries again`,
       );
     } else if (outcome === 'postponed') {
-      context.tell(`warning: ${what} waits for the one before it`);
+      context.tell(`warning: ${what} waits for an earlier message`);
     } else if (reason !== undefined) context.tell(`warning: ${what}: ${reason}`);
   }
   return deliveries;
 }
 
 /**
- * 8 where a message was given up, or where something is told that none of its sinks took: what was told to one of
- * several is known to somebody.
+ * 8 if a message was given up, or if no sink accepted a notification. One of several sinks is enough.
  */
 export function exitCodeOf(deliveries: readonly Delivery[]): number {
   if (deliveries.some(({ outcome }) => outcome === 'dead')) return exitCodes.undelivered;
@@ -144,7 +143,7 @@ export function exitCodeOf(deliveries: readonly Delivery[]): number {
   return [...waiting].some((subject) => !delivered.has(subject)) ? exitCodes.undelivered : exitCodes.done;
 }
 
-/** What a message tells, so that the same in a message to another sink is known. */
+/** The notifications in a message, to find the same ones in messages to other sinks. */
 function subjectsOf(message: string, summary: string | undefined): readonly string[] {
   if (summary !== undefined) return [summary];
   const { entries } = JSON.parse(message) as { entries: { key: string; occurrence: number; transition: string }[] };

@@ -6,7 +6,7 @@ import type { AlertFact } from './alert-facts.ts';
 import { cardOf } from './message.ts';
 import { parseFact } from './transitions.ts';
 
-/** An alert that holds, in words for a person. */
+/** An open alert, in words for people. */
 export interface OpenAlert {
   readonly key: string;
   readonly severity: Severity;
@@ -15,13 +15,13 @@ export interface OpenAlert {
   readonly icon: string;
   /** What is wrong, in a line. */
   readonly title: string;
-  /** The amount and as of when it is, or what was found; undefined where the title says all. */
+  /** The amount and its date, or the finding; undefined if the title says everything. */
   readonly detail: string | undefined;
   /** What to do. */
   readonly next: string | undefined;
 }
 
-/** The open alerts, the most severe first, then the newest. */
+/** The open alerts, most severe first, then newest. */
 export async function openAlerts(connection: Connection): Promise<OpenAlert[]> {
   const rows = await connection.rows(await readSql('alerts', 'open'));
   return rows.map((row) => ({
@@ -32,7 +32,7 @@ export async function openAlerts(connection: Connection): Promise<OpenAlert[]> {
   }));
 }
 
-/** What an alert of the ledger says, by its fact. */
+/** The words of an alert in the ledger, from its fact. */
 export function alertWords({
   key,
   fact,
@@ -46,13 +46,13 @@ export function alertWords({
   return { icon, title, detail: withDate(first, parsed), next };
 }
 
-/** The amount, or the reason: of a failed run what its error says first. */
+/** The amount, or the reason; for a failed run, the first sentence of its error. */
 function detailOf(fact: AlertFact, sentences: readonly string[]): string | undefined {
   if (fact.kind !== 'run' || fact.error === null) return sentences[0];
   return oneLine(firstSentence(fact.error), maxSentenceLength);
 }
 
-/** Amounts move on while an alert is open, and the ledger has those of when it was raised: says as of when they are. */
+/** Adds the date of the amounts: the ledger has those from when the alert was raised, and they change. */
 function withDate(sentence: string | undefined, { kind, completeThrough }: AlertFact): string | undefined {
   const hasAmount = kind === 'budget' || kind === 'anomaly' || kind === 'dimension' || kind === 'closed_month';
   if (!hasAmount || completeThrough === null) return sentence;

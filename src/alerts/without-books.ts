@@ -5,7 +5,7 @@ import { type Message, messagesOf } from './message.ts';
 import { type AlertingContext, openSinks, originOf } from './notify.ts';
 import type { AlertEntry } from './transitions.ts';
 
-/** An alert that goes out although the ledger cannot store it. */
+/** An alert that is sent although the books cannot store it. */
 export interface UnstoredMessage {
   readonly entry: AlertEntry;
   readonly sinks: readonly string[];
@@ -15,7 +15,7 @@ export interface UnstoredMessage {
   mayBeRepeat(sink: string): boolean;
 }
 
-/** Delivers an alert without outbox and receipts. The same alert has the same message id in every attempt. */
+/** Delivers an alert without outbox and receipts. Every attempt has the same message id. */
 export function deliverWithoutBooks(
   { entry, sinks, state, queuedAt, mayBeRepeat }: UnstoredMessage,
   config: LocalConfig,

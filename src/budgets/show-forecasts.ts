@@ -61,7 +61,7 @@ function nameOf({ scope }: ScopeForecast): string {
   return `${scope.workspace ?? '(no workspace)'} / ${scope.resourceType ?? '(no type)'}`;
 }
 
-/** Budgets in the order of their file, then workspaces and resource types by what they will cost. */
+/** Budgets in the order of their file, then workspaces and resource types by forecast, largest first. */
 function dearestFirst(forecasts: readonly ScopeForecast[]): ScopeForecast[] {
   const meanOf = ({ forecast }: ScopeForecast) => (forecast.kind === 'none' ? 0n : forecast.mean);
   const budgets = forecasts.filter(({ scope }) => scope.kind === 'budget');
@@ -69,7 +69,7 @@ function dearestFirst(forecasts: readonly ScopeForecast[]): ScopeForecast[] {
   return [...budgets, ...others.toSorted((a, b) => Number(meanOf(b) - meanOf(a)))];
 }
 
-/** The model in words: `trend of 26 weeks and 2 others, from 182 days`. */
+/** The model for people: `trend of 26 weeks and 2 others, from 182 days`. */
 function modelOf({ forecast }: ScopeForecast): string {
   if (forecast.kind === 'none') return '';
   const { observations, stepHours } = forecast;
@@ -81,7 +81,7 @@ function modelOf({ forecast }: ScopeForecast): string {
   return `${words.replace('the last', `the last ${cycle}`)}${others}, from ${counted(observations, step)}`;
 }
 
-/** Models that have no length. */
+/** Models without a length. */
 const modelWords: Readonly<Record<string, string>> = {
   'seasonal-naive': 'the last again',
   smoothed: 'smoothed level',
@@ -95,7 +95,7 @@ const modelWords: Readonly<Record<string, string>> = {
 
 /** Forecasts as a table and sentences. */
 export function describeForecasts(forecasts: readonly ScopeForecast[], layout: TableLayout): string {
-  if (forecasts.length === 0) return 'Nothing to forecast: nothing in the books has cost anything lately.';
+  if (forecasts.length === 0) return 'Nothing to forecast: the books have no recent costs.';
   const amount = (usd: bigint) => (layout.isExact === true ? decimalOfWhole(usd, usdDecimals) : cents(usd));
   const accounts = new Set(forecasts.flatMap(({ scope }) => (scope.kind === 'workspace' ? [scope.account] : [])));
   const text = (name: string) => ({ name, type: 'VARCHAR' });
@@ -134,7 +134,7 @@ export function describeForecasts(forecasts: readonly ScopeForecast[], layout: T
   return [
     table,
     ...[
-      `USD spent: in complete hours; forecast: USD of the whole period; ${forecastLevel} of 100 should end between low and high; each line is forecast by itself, so lines do not add up to others`,
+      `USD spent: in complete hours. forecast: USD of the whole period. low, high: ${forecastLevel} of 100 periods should end between them. Each line is forecast on its own, so lines do not add up.`,
       ...[...reasons].map(([reason, names]) => `no forecast of ${names.join(', ')}: ${reason}`),
     ].map((words) => wrapped(words, layout)),
   ].join('\n');

@@ -42,8 +42,11 @@ import { type Outcome, writingRun } from './writing-run.ts';
 
 export const alertCommand: Command = {
   name: 'alert',
-  summary: 'Tell what somebody must hear, once: budgets, and what is wrong with the data.',
-  options: [{ flags: '--dry-run', summary: 'only show what would be told, as one would read it in Slack' }, waitOption],
+  summary: 'Evaluate budgets, anomalies and data problems, and send each new alert once.',
+  options: [
+    { flags: '--dry-run', summary: 'print what would be sent, as it looks in Slack; send nothing' },
+    waitOption,
+  ],
   examples: ['costbook alert', 'costbook alert --dry-run', 'costbook alert --json --wait 10m'],
   async run(input, context) {
     const options = optionReader(input, context.effects.now());
@@ -59,7 +62,7 @@ export const alertCommand: Command = {
       writingRun('alert', waitMs, context, async (warehouse, runNumber) => {
         const waiting = await unstoredAlerts(context, config.alerts.notify);
         const asked = { ...before, now: context.effects.now() }; // the run may have set the clock back
-        // Facts are read from what readers see: checks are SQL that somebody wrote, and must not reach the writer's file.
+        // Facts come from the snapshot: checks are SQL of users and must not reach the writer's file.
         await warehouse.publish();
         const stored = await warehouse.knownAlerts();
         const unstored = waiting.flatMap((alert) => notStored(alert, stored) ?? []);
@@ -74,16 +77,16 @@ export const alertCommand: Command = {
           const read = await readAlertFacts(books.connection, known, { ...asked, isForecastStored: true });
           const { facts, problem: further, missing, forecasts, anomalies } = read;
           ({ bug, spends } = read);
-          for (const sentence of missing) context.tell(`warning: nothing is known of ${sentence}`);
+          for (const sentence of missing) context.tell(`warning: no data: ${sentence}`);
           problems = [...problems, ...(further === undefined ? [] : [further])];
           const state = await completenessOf(books.connection);
           said = describeCompleteness(state);
           const at = await warehouse.seenAt(asked.now);
-          // Kept first: what is told of them follows from what is kept, also after a kill between the two.
+          // Stored before they are sent, so that a kill between the two loses nothing.
           await warehouse.recordAnomalies({ runNumber, at, ...anomalies });
           transitions = transitionsOf(known, facts, { now: at, everybody: config.alerts.notify });
           messages = messagesOf(transitions.entries, { ...state, at: formatSecond(at), origin });
-          // Before what is told of them, so that nobody is told of a forecast that is not kept.
+          // Stored before alerts about them, so that no message names a forecast that is not stored.
           await warehouse.recordForecasts({
             runNumber,
             at,
@@ -100,8 +103,8 @@ export const alertCommand: Command = {
         const open = openAfter(known, transitions);
         if (config.sinks.length === 0 && open > 0) {
           context.tell(
-            `warning: ${counted(open, 'alert')} ${open === 1 ? 'is' : 'are'} open and nobody is notified, as costbook.yaml has no sinks: ` +
-              'the first sink gets all that is open ("costbook alerts --open")',
+            `warning: ${counted(open, 'alert')} ${open === 1 ? 'is' : 'are'} open but costbook.yaml has no sinks, so nobody is notified. ` +
+              'Add a sink: it gets every open alert. "costbook alerts --open" lists them.',
           );
         }
         const deliveries = await deliverAll(warehouse, runNumber, config, context);
@@ -128,7 +131,7 @@ export const alertCommand: Command = {
   },
 };
 
-/** An alert that was sent without the books, as it is to be stored; undefined where a killed run has stored it. */
+/** An alert that was sent without the books, as it will be stored; undefined if a killed run already stored it. */
 function notStored(alert: UnstoredAlert, known: readonly KnownAlert[]): UnstoredAlert | undefined {
   const stored = known.find(({ key }) => key === alert.fact.key);
   if (stored === undefined) return { ...alert, occurrence: Math.max(1, alert.occurrence) };
@@ -216,7 +219,7 @@ async function answer(
   await context.write(`${[...lines, summary, said].join('\n')}\n`);
 }
 
-/** Shows what the next `alert` would tell, from the snapshot; writes and sends nothing. */
+/** Prints what the next `alert` would send, from the snapshot; writes and sends nothing. */
 async function showOnly(context: CommandContext): Promise<number> {
   const { messages, problem } = await readOnly(context);
   if (problem !== undefined) throw problem;
@@ -240,7 +243,7 @@ async function showOnly(context: CommandContext): Promise<number> {
   return exitCodes.done;
 }
 
-/** What the next `alert` would tell whom. Without any sink all of it is for one that is not there yet. */
+/** What the next `alert` would send to each sink. Without sinks, all of it goes to a placeholder. */
 async function readOnly(context: CommandContext) {
   const config = loadAlertingConfig(context);
   const { problem, ...asked } = alertFactsOptions(config, context);
@@ -248,7 +251,7 @@ async function readOnly(context: CommandContext) {
   try {
     const known = await knownAlerts(books.connection);
     const read = await readAlertFacts(books.connection, known, asked);
-    for (const sentence of read.missing) context.tell(`warning: nothing is known of ${sentence}`);
+    for (const sentence of read.missing) context.tell(`warning: no data: ${sentence}`);
     const everybody = config.sinks.length === 0 ? ['(no sink yet)'] : config.alerts.notify;
     const { entries } = transitionsOf(known, read.facts, { now: asked.now, everybody });
     const state = await completenessOf(books.connection);

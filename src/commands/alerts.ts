@@ -36,16 +36,16 @@ const actions = ['test', 'ack', 'resend'] as const;
 export const alertsCommand: Command = {
   name: 'alerts',
   summary:
-    'List alerts; try a sink (test <sink>), keep one quiet for a while (ack <key>), tell one again (resend <key>).',
+    'List alerts; test a sink (test <sink>), silence an alert until a date (ack <key>), send one again (resend <key>).',
   arguments: [
-    { name: '[action]', summary: `${actions.join(', ')}; without it alerts are listed` },
+    { name: '[action]', summary: `${actions.join(', ')}; without one, list alerts` },
     { name: '[name]', summary: 'test: a sink; ack and resend: the key of an alert' },
   ],
   options: [
-    { flags: '--open', summary: 'only those that still hold' },
+    { flags: '--open', summary: 'only open alerts' },
     {
       flags: '--until <date>',
-      summary: 'ack: nothing is told of it before then; if it still holds then, it is told again',
+      summary: 'ack: send nothing about the alert before then; if it is still open then, notify again',
     },
     waitOption,
   ],
@@ -67,10 +67,11 @@ export const alertsCommand: Command = {
     if (action !== undefined && name === undefined) {
       options.problem(`${action}: name ${action === 'test' ? 'a sink' : 'the key of an alert'}`);
     }
-    if (action !== undefined && options.flag('open')) options.problem('--open is for listing alerts');
+    if (action !== undefined && options.flag('open'))
+      options.problem(`--open applies only to the list of alerts, not to ${action}`);
     const until = options.text('until');
-    if (action === 'ack' && until === undefined) options.problem('ack: say --until when, such as 2026-12-01');
-    if (action !== 'ack' && until !== undefined) options.problem('--until is for ack');
+    if (action === 'ack' && until === undefined) options.problem('ack: expected --until <date>, such as 2026-12-01');
+    if (action !== 'ack' && until !== undefined) options.problem('--until applies only to ack');
     const waitMs = options.duration('wait') ?? 0;
     options.check();
     if (action === 'test') return tryOut(name ?? '', context);
@@ -100,11 +101,12 @@ async function list(input: CommandInput, context: CommandContext): Promise<numbe
   }
 }
 
-/** Says that there is none: also that nobody looked, where that is why. */
+/** Says that there is no alert, or that `alert` has not run yet. */
 async function noneWords(connection: Connection, isOpenOnly: boolean): Promise<string> {
   const [row] = await connection.rows(await readSql('alerts', 'was_evaluated'));
-  if (row?.['looked'] !== true) return 'No alert is known, as nobody has looked yet: "costbook alert" does.';
-  return isOpenOnly ? 'No alert is open.' : 'There was never an alert.';
+  if (row?.['looked'] !== true)
+    return 'No alerts yet: "costbook alert" has not run on these books. Run it to evaluate them.';
+  return isOpenOnly ? 'No open alerts.' : 'No alerts so far.';
 }
 
 function toJson(row: SqlRow): Record<string, unknown> {
@@ -128,7 +130,7 @@ function toJson(row: SqlRow): Record<string, unknown> {
   };
 }
 
-/** Alerts that are over and shown; --json has all. */
+/** How many ended alerts are shown; --json has all. */
 const endedShown = 10;
 
 function describe(rows: readonly SqlRow[]): string {
@@ -136,8 +138,8 @@ function describe(rows: readonly SqlRow[]): string {
   const ended = rows.filter((row) => row['is_open'] !== true);
   const parts = [
     ...open.map(describeOpen),
-    ...(ended.length === 0 ? [] : [['Over:', ...ended.slice(0, endedShown).map(describeEnded)].join('\n')]),
-    ...(ended.length > endedShown ? [`and ${ended.length - endedShown} more that are over (--json)`] : []),
+    ...(ended.length === 0 ? [] : [['Ended:', ...ended.slice(0, endedShown).map(describeEnded)].join('\n')]),
+    ...(ended.length > endedShown ? [`and ${ended.length - endedShown} more ended alerts (--json lists all)`] : []),
   ];
   return parts.join('\n\n');
 }
@@ -145,12 +147,12 @@ function describe(rows: readonly SqlRow[]): string {
 function describeOpen(row: SqlRow): string {
   const { icon, title, detail, next } = alertWords({ key: String(row['alert_key']), fact: String(row['fact']) });
   const times = Number(row['occurrence']) > 1 ? `, ${row['occurrence']} times` : '';
-  const quiet = row['acknowledged_until'] === null ? '' : `, quiet until ${row['acknowledged_until']}`;
+  const quiet = row['acknowledged_until'] === null ? '' : `, silenced until ${row['acknowledged_until']}`;
   return [
     forTerminal(`${icon} ${row['severity']}  ${title}`),
     ...[detail, next].flatMap((line) => (line === undefined ? [] : [`   ${forTerminal(line)}`])),
     `   open since ${row['raised_at']}${times}${quiet}; notified: ${notifiedWords(row)}`,
-    `   ${forTerminal(String(row['alert_key']))}`, // whole: it is there to be given to ack and resend
+    `   ${forTerminal(String(row['alert_key']))}`, // never cut: users copy it to ack and resend
   ].join('\n');
 }
 
@@ -173,7 +175,9 @@ async function acknowledge(key: string, untilText: string, waitMs: number, conte
   const now = context.effects.now();
   const until = parseInstant(untilText, '--until', now);
   if (until <= now) {
-    throw new UsageError(`--until: ${formatInstant(until)} is over; expected an instant after ${formatInstant(now)}`);
+    throw new UsageError(
+      `--until: ${formatInstant(until)} is in the past; expected an instant after ${formatInstant(now)}`,
+    );
   }
   await expectBooks(context.dir);
   return writingRun('alerts', waitMs, context, async (warehouse, runNumber) => {
@@ -191,7 +195,7 @@ async function acknowledge(key: string, untilText: string, waitMs: number, conte
     await context.write(
       context.json
         ? `${JSON.stringify({ key, acknowledgedUntil: formatInstant(until) })}\n`
-        : `Nothing is told of ${key} before ${formatInstant(until)}, but its end; if it still holds then, it is told again.\n`,
+        : `${key} is silenced until ${formatInstant(until)}. Costbook reports it before then only if it ends, and notifies again if it is still open.\n`,
     );
     return { exitCode: exitCodes.done };
   });
@@ -201,8 +205,8 @@ function noSuchKey(key: string, isOver: boolean, among: readonly { readonly key:
   const keys = among.map((alert) => alert.key);
   const guess = nearest(key, keys);
   const hint = guess === undefined ? '' : ` (did you mean ${guess}?)`;
-  const what = isOver ? `alert ${key} is not open any more` : `there is no alert ${key}${hint}`;
-  return `${what}: "costbook alerts --open" lists those that are`;
+  const what = isOver ? `alert ${key} is no longer open` : `there is no alert ${key}${hint}`;
+  return `${what}: "costbook alerts --open" lists open alerts`;
 }
 
 async function resend(key: string, waitMs: number, context: CommandContext): Promise<number> {
@@ -216,13 +220,13 @@ async function resend(key: string, waitMs: number, context: CommandContext): Pro
       throw new UsageError(
         alert === undefined
           ? noSuchKey(key, false, known)
-          : `nobody was notified of alert ${key}: there is nothing to send again`,
+          : `no message was ever sent for alert ${key}, so there is nothing to resend`,
       );
     }
     const at = await warehouse.seenAt(context.effects.now());
     const messages = kept.map(({ sink, message }) => {
       const notified = JSON.parse(message) as Message;
-      // Only what is asked for, whatever it was told together with.
+      // Only the requested alert, even if its message held others.
       const entries = notified.entries.filter((entry) => entry.key === key);
       return newMessage(
         sink,
@@ -251,7 +255,7 @@ async function resend(key: string, waitMs: number, context: CommandContext): Pro
   });
 }
 
-/** Tells one sink something with real numbers that is marked as a test; nothing is written. */
+/** Sends one sink a message with real numbers, marked as a test; writes nothing. */
 async function tryOut(name: string, context: CommandContext): Promise<number> {
   const config = loadAlertingConfig(context);
   const sink = config.sinks.find((candidate) => candidate.name === name);
@@ -260,7 +264,7 @@ async function tryOut(name: string, context: CommandContext): Promise<number> {
     const guess = nearest(name, names);
     const hint = guess === undefined ? '' : ` (did you mean ${guess}?)`;
     throw new UsageError(
-      `costbook.yaml has no sink "${name}"${hint}: ${names.length === 0 ? 'write it below sinks' : `expected ${names.join(', ')}`}`,
+      `costbook.yaml has no sink "${name}"${hint}: ${names.length === 0 ? 'add it under sinks' : `expected ${names.join(', ')}`}`,
     );
   }
   const { problem, ...asked } = alertFactsOptions(config, context);
@@ -276,14 +280,14 @@ async function tryOut(name: string, context: CommandContext): Promise<number> {
   const attempt = await tell(message);
   if (context.json) await context.write(`${JSON.stringify({ sink: name, ...attempt })}\n`);
   if (attempt.outcome !== 'delivered') {
-    context.tell(`costbook: the sink ${name} did not take the test: ${attempt.reason}`);
+    context.tell(`costbook: the sink ${name} rejected the test message: ${attempt.reason}`);
     return exitCodes.undelivered;
   }
-  if (!context.json) await context.write(`The sink ${name} took a test message.\n`);
+  if (!context.json) await context.write(`The sink ${name} accepted a test message.\n`);
   return exitCodes.done;
 }
 
-/** The fullest budget as it would be told, or, where there is no budget, a summary of the last week. */
+/** An alert about the budget with the highest share spent; a summary of last week if there is no budget. */
 async function testMessage(connection: Connection, asked: AlertFactsOptions): Promise<OutgoingMessage> {
   const state = await completenessOf(connection);
   const budgets = asked.budgets ?? [];

@@ -27,15 +27,15 @@ const actions = ['test', 'explain', 'apply'] as const;
 export const allocationCommand: Command = {
   name: 'allocation',
   summary:
-    'Try allocation rules on the books (test), say who owns a resource and why (explain), put them in force (apply).',
+    'Test allocation rules on stored costs (test), explain who owns a resource (explain), apply the rules (apply).',
   arguments: [
     { name: '<action>', summary: actions.join(', ') },
     { name: '[resource]', summary: 'explain: a name, uuid, display name or external id' },
   ],
   options: [
-    { flags: '--file <file>', summary: 'the rules to try, in the place of jobs/allocation.yaml' },
-    { flags: '--from <date>', summary: 'test: only hours from here on (inclusive)' },
-    { flags: '--to <date>', summary: 'test: only hours before this (exclusive)' },
+    { flags: '--file <file>', summary: 'rules to test instead of jobs/allocation.yaml' },
+    { flags: '--from <date>', summary: 'test: first hour (inclusive)' },
+    { flags: '--to <date>', summary: 'test: end (exclusive)' },
     waitOption,
   ],
   examples: [
@@ -60,15 +60,15 @@ export const allocationCommand: Command = {
     const from = options.hour('from');
     const to = options.hour('to');
     if (from !== undefined && from > context.effects.now()) {
-      options.problem(`--from: ${formatInstant(from)} is in the future: no hour is in the books from then on`);
+      options.problem(`--from: ${formatInstant(from)} is in the future; expected a date before now`);
     }
     if (action !== undefined && action !== 'test' && (from ?? to) !== undefined) {
-      options.problem(`--from and --to are for test, not for ${action}`);
+      options.problem(`--from and --to apply only to test, not to ${action}`);
     }
     if (from !== undefined && to !== undefined && from >= to) options.problem('--from must be before --to');
     const file = options.text('file');
     if (action === 'apply' && file !== undefined) {
-      options.problem('apply puts jobs/allocation.yaml in force: move the file there, without --file');
+      options.problem('apply always uses jobs/allocation.yaml: move your file there and leave out --file');
     }
     const waitMs = options.duration('wait') ?? 0;
     options.check();
@@ -78,9 +78,7 @@ export const allocationCommand: Command = {
     for (const warning of allocation?.warnings ?? []) context.tell(`warning: ${warning}`);
     if (action === 'apply') return apply(path, allocation, waitMs, context);
     if (allocation === undefined && (file !== undefined || action === 'test')) {
-      throw new UsageError(
-        `${path}: found no such file, expected allocation rules; write them, or name them with --file`,
-      );
+      throw new UsageError(`found no allocation rules in ${path}; write them there, or name another file with --file`);
     }
     if (action === 'explain') return explain(resource ?? '', allocation?.definition, context);
     const period = {
@@ -91,7 +89,7 @@ export const allocationCommand: Command = {
   },
 };
 
-/** Puts the rules of the project's file in force, or takes them away where it has none. */
+/** Applies the rules of the project's file, or removes the current ones if there is no file. */
 async function apply(
   path: string,
   allocation: Allocation | undefined,
@@ -108,7 +106,7 @@ async function apply(
     await context.write(
       context.json
         ? `${JSON.stringify({ file: allocation === undefined ? null : path, rules, changed: isNew })}\n`
-        : `${isNew ? 'In force from now on' : 'In force already'}: ${what}.\n`,
+        : `${isNew ? 'Applied' : 'No change, already applied'}: ${what}.\n`,
     );
     return { exitCode: exitCodes.done };
   });
@@ -124,7 +122,7 @@ async function tryOut(
   const isInForce = (await definitionInForce(context)) === draft;
   const books = await openBooks(context.dir, { lockedDown: true, draft, signal: context.signal });
   try {
-    context.progress('trying the rules on every cost');
+    context.progress('testing the rules on every cost');
     const test = await testAllocation(books.connection, period);
     const state = await completenessOf(books.connection);
     if (context.json) {
@@ -133,14 +131,14 @@ async function tryOut(
       await context.write(`${JSON.stringify({ ...head, ...test, warnings: allocation?.warnings ?? [] })}\n`);
     } else {
       const force = isInForce
-        ? 'These rules are in force.'
-        : 'These rules are not in force: "costbook allocation apply", or the next ingest, puts those of jobs/allocation.yaml in force.';
+        ? 'These rules are active.'
+        : 'These rules are not active. "costbook allocation apply", or the next ingest, applies the rules in jobs/allocation.yaml.';
       await context.write(`${described(test, context.layout)}${force}\n${describeCompleteness(state)}\n`);
     }
     for (const twins of test.twins) context.tell(`warning: ${twinsWarning(twins, path)}`);
     if (test.cost !== test.allocatedCost) {
       throw new UnprovenError(
-        `allocated are ${test.allocatedCost} USD, and there are ${test.cost} USD in the books: please report it`,
+        `the rules allocated ${test.allocatedCost} USD, but the books have ${test.cost} USD: please report this bug`,
       );
     }
     return exitCodes.done;
@@ -158,12 +156,12 @@ async function definitionInForce(context: CommandContext): Promise<string | unde
   }
 }
 
-/** What to do about owners that are written in several ways. Names are JSON, which is YAML too: a blank at the end shows. */
+/** What to do about an owner with several spellings. Names are JSON (and so YAML), which shows a trailing blank. */
 function twinsWarning({ dimension, value, cost, twins }: OwnerTwins, path: string): string {
   const others = twins.map((twin) => `${JSON.stringify(twin.value)} (${usd(twin.cost)} USD)`).join(', ');
   const aliases = twins.map((twin) => JSON.stringify(twin.value)).join(', ');
   return (
-    `${dimension}: ${others} may be ${JSON.stringify(value)} (${usd(cost)} USD), written another way; if so, write under ` +
+    `${dimension}: ${others} may be other spellings of ${JSON.stringify(value)} (${usd(cost)} USD); if so, add under ` +
     `aliases in ${path}: ${JSON.stringify(dimension)}: {${JSON.stringify(value)}: [${aliases}]}`
   );
 }
@@ -172,7 +170,7 @@ function usd(amount: string): string {
   return Number(amount).toFixed(2);
 }
 
-/** Owners on one screen. */
+/** How many owners fit on one screen. */
 const maxOwnersShown = 40;
 
 function described(test: AllocationTest, layout: TableLayout): string {
@@ -186,7 +184,7 @@ function described(test: AllocationTest, layout: TableLayout): string {
     { name: 'split by', type: 'VARCHAR' },
   ];
   const rows = test.rules.map(({ rule, cost, share, resources, firstHour, lastHour, splitBy }) => [
-    ...[rule, cost, share ?? undefined, String(resources), firstHour ?? 'catches nothing', lastHour ?? ''],
+    ...[rule, cost, share ?? undefined, String(resources), firstHour ?? 'matches nothing', lastHour ?? ''],
     splitBy ?? '',
   ]);
   const splits = test.splits.map(
@@ -204,14 +202,14 @@ function described(test: AllocationTest, layout: TableLayout): string {
   const more = test.owners.length - owners.length;
   return (
     `${formatTable(columns, rows, { ...layout, important: ['rule', 'USD', 'share', 'resources', 'split by'] })}\n\n${ownerTable}\n` +
-    `${more > 0 ? `(and ${more} more owners; --json has all)\n` : ''}\n` +
-    `${test.cost} USD in the books, ${test.allocatedCost} allocated or left, of which ${test.unallocatedCost} have no owner.\n` +
+    `${more > 0 ? `(and ${more} more owners; --json lists all)\n` : ''}\n` +
+    `${test.cost} USD in the books: ${test.unallocatedCost} USD have no owner. Owned and unowned costs add up to ${test.allocatedCost} USD.\n` +
     splits.join('')
   );
 }
 
 async function explain(resource: string, draft: Definition | undefined, context: CommandContext): Promise<number> {
-  // By the rules of the file, where there is one: what they say is asked, also before they are in force.
+  // With the rules of the file if there is one, so that they can be tried before they are applied.
   const text = draft && JSON.stringify(draft);
   const books = await openBooks(context.dir, { lockedDown: true, draft: text, signal: context.signal });
   try {
@@ -241,7 +239,7 @@ async function unknownResource(connection: Connection, resource: string): Promis
     resource,
     rows.map((row) => String(row['name'])),
   );
-  return `the books have no resource "${resource}"${guess ? ` (did you mean "${guess}"?)` : ''}: expected a name, uuid, display name or external id`;
+  return `found no resource "${resource}" in the books${guess ? ` (did you mean "${guess}"?)` : ''}: expected a name, uuid, display name or external id`;
 }
 
 function toJson(window: OwnedWindow): Record<string, unknown> {
@@ -249,13 +247,13 @@ function toJson(window: OwnedWindow): Record<string, unknown> {
   return { ...rest, labels: labels === null ? null : JSON.parse(labels), owner: JSON.parse(owner) };
 }
 
-/** A label may be as long as a book; --json tells all of it. */
+/** Labels can be very long; --json has them whole. */
 const maxLineLength = 400;
 
 function explained(window: OwnedWindow): string {
   const { workspace, resourceType, resourceName, resourceUuid, billingDimensions, from, to, rules } = window;
   const name = [resourceType, resourceName, resourceUuid].filter((part) => part !== null).join(' ');
-  const time = from === null && to === null ? '' : `, ${from ?? 'the beginning'} to ${to ?? 'now'}`;
+  const time = from === null && to === null ? '' : `, ${from ?? 'the first hour'} to ${to ?? 'now'}`;
   const owner = window.isShared ? 'split over owners' : describeOwner(window.owner);
   const lines = [
     `${name} in ${workspace ?? 'no workspace'} (${window.account})${time}: ${window.cost} USD`,

@@ -2,7 +2,7 @@ import { serveParent } from '../query/index.ts';
 import type { ApartContext, ApartEvent, ApartName, ApartRequest } from './apart.ts';
 import type { CommandInput } from './command.ts';
 
-// The process of a command that runs SQL of the project, started by apart.ts and by nobody else.
+// The child process of a command that runs the project's SQL. Only apart.ts starts it.
 
 type Answer = (input: CommandInput, context: ApartContext) => Promise<number>;
 

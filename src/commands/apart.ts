@@ -8,35 +8,35 @@ import { optionReader, timeoutOf } from './options.ts';
 
 const program = fileURLToPath(new URL('apart-child.js', import.meta.url));
 
-/** The commands that run in a process of their own, because they run SQL of the project. */
+/** The commands that run in a child process, because they run the project's SQL. */
 export type ApartName = 'report' | 'verify';
 
-/** What such a command is handed there: no secret, and of the environment only settings. */
+/** The context of such a command: no secrets, and from the environment only Costbook's settings. */
 export type ApartContext = Pick<
   CommandContext,
   'dir' | 'env' | 'json' | 'isTerminal' | 'layout' | 'signal' | 'write' | 'tell' | 'progress' | 'count'
 > & {
   readonly effects: { now(): Instant };
-  /** Names the process as a reader of the books. */
+  /** Marks the process as a reader of the books. */
   readonly reader: string;
-  /** Whether it is a step of a job: then it prints the files that it wrote, not their rows. */
+  /** Whether the command is a step of a job: it then prints the names of its files, not their rows. */
   readonly isStep: boolean;
 };
 
-/** What the child is asked: the command, and its context as far as it is data. */
+/** What the child receives: the command, and the parts of its context that are data. */
 export interface ApartRequest extends Pick<ApartContext, 'dir' | 'env' | 'json' | 'isTerminal' | 'layout' | 'isStep'> {
   readonly name: ApartName;
   readonly input: CommandInput;
   readonly now: Instant;
 }
 
-/** What the child reports meanwhile. */
+/** What the child reports while it runs. */
 export type ApartEvent =
   | { readonly tell: string }
   | { readonly progress: string }
   | { readonly count: Readonly<Record<string, unknown>> };
 
-/** A command that runs in a process of its own, with bounded time and memory. `--timeout` is among its options. */
+/** A command that runs in a child process with limits on time and memory. It takes `--timeout`. */
 export function apart(
   name: ApartName,
   { usualTimeoutMs, ...command }: Omit<Command, 'name' | 'run'> & { readonly usualTimeoutMs: number },
@@ -49,7 +49,7 @@ export function apart(
       const options = optionReader(input, effects.now());
       const timeoutMs = timeoutOf(options) ?? usualTimeoutMs;
       options.check();
-      // The child's errors arrive as words alone, and cannot say that this folder is no project.
+      // The child's errors arrive as text, so it cannot report that this folder is not a project.
       if (name === 'report' && input.arguments[0] !== undefined) expectProject(context);
       const request: ApartRequest = {
         name,
@@ -69,14 +69,14 @@ export function apart(
         else context.count?.(said.count);
       }
       const subject = name === 'report' ? `the report ${input.arguments[0] ?? ''}`.trim() : 'the verification';
-      // Paths on the command line start from this folder.
+      // Paths on the command line are relative to this folder.
       const task = { program, request, dir, subject, folder: resolve('.'), onEvent };
       return runChild<number>(task, { timeoutMs, signal, write: (piece) => write(piece) });
     },
   };
 }
 
-/** Settings of ours that are no secrets: whatever SQL does to the child, there is none to be found. */
+/** Costbook's settings without secrets: SQL that breaks out in the child finds none. */
 function settingsOf(env: CommandContext['env']): CommandContext['env'] {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => /^COSTBOOK_/.test(name) && !/TOKEN|SECRET|PASSWORD|URL/.test(name)),

@@ -6,12 +6,12 @@ import { floorHour, formatInstant, hourMs, type Instant } from '../time.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './command.ts';
 
-/** Whom to ask, as the configuration or a person says it. */
+/** Which platform to query, from the configuration or from a person. */
 export interface PlatformAsked {
   readonly url: string;
   readonly token: TokenSource;
   readonly tokenSetting: string | undefined;
-  /** Undefined where the platform is to say which one the token sees. */
+  /** Undefined: query the platform for the accounts that the token sees. */
   readonly account: string | undefined;
   readonly apiVersion: string;
   readonly authorizationHeader: string;
@@ -20,13 +20,13 @@ export interface PlatformAsked {
 
 /** What the platform answered. */
 export interface PlatformSeen {
-  /** The accounts that the token sees; the one asked for where it was named. */
+  /** The accounts that the token sees, or the one that was named. */
   readonly accounts: readonly string[];
-  /** Undefined where there is not one account to ask for. */
+  /** Undefined unless there is exactly one account. */
   readonly role: 'admin' | 'member' | undefined;
-  /** The first month with any cost; undefined where there was none. */
+  /** The first month with any cost; undefined if there is none. */
   readonly historyStart: Instant | undefined;
-  /** By how much this machine's clock is ahead of the platform's; undefined where it does not tell the time. */
+  /** How far this machine's clock is ahead of the platform's; undefined if the platform sends no time. */
   readonly clockAheadMs: number | undefined;
 }
 
@@ -34,9 +34,9 @@ export interface PlatformSeen {
 const limitMs = 30_000;
 
 /**
- * Asks the platform what an ingest needs: which account the token sees, since when it has costs, and as whom it is read.
- * Throws what the client throws, PlatformError where the platform does not answer in time, and UsageError for a token
- * that cannot be had. What cannot be reached is not tried again.
+ * Queries what an ingest needs from the platform: the account that the token sees, its first month with costs, its role.
+ * Throws what the client throws, PlatformError if the platform does not answer in time, and UsageError if the token
+ * cannot be read. Does not retry an unreachable platform.
  */
 export async function askPlatform(asked: PlatformAsked, context: CommandContext): Promise<PlatformSeen> {
   const { dir, keepSecret, effects } = context;
@@ -88,7 +88,7 @@ export async function askPlatform(asked: PlatformAsked, context: CommandContext)
   }
 }
 
-/** What is lost on its way is not sent again: whoever asks wants to know. */
+/** No retries: the caller wants to know at once. */
 function once(send: HttpSend): HttpSend {
   return async (request) => {
     try {
@@ -100,12 +100,12 @@ function once(send: HttpSend): HttpSend {
   };
 }
 
-/** Without lines about what is tried again. */
+/** A log without lines about retries. */
 function quietly(effects: Effects): Effects {
   return { ...effects, log: { info: () => undefined, warn: effects.log.warn } };
 }
 
-/** The header `date` has whole seconds and stands for a moment between sending and receiving. */
+/** The `date` header has whole seconds, and its moment lies between request and answer. */
 function clockAhead({ headers }: HttpResponse, sentAt: Instant, receivedAt: Instant): number | undefined {
   const told = Date.parse(String(headers['date']));
   return Number.isNaN(told) ? undefined : (sentAt + receivedAt) / 2 - (told + 500);

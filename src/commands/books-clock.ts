@@ -9,18 +9,18 @@ export interface ClockFault {
   readonly remedy: string;
 }
 
-/** What instants that have not come mean in the books; undefined where there are none. */
+/** What dates in the future mean for the books; undefined if there are none. */
 export async function futureInstants(connection: Connection, now: Instant): Promise<ClockFault | undefined> {
   const { lastAfter } = await lastInstants(connection, now + clockToleranceMs);
   if (lastAfter === undefined) return undefined;
   return {
-    found: `the books hold entries dated up to ${formatSecond(lastAfter)}, and it is ${formatSecond(now)}: a fast clock wrote them, and until then --as-of gives older numbers`,
+    found: `the books have entries dated up to ${formatSecond(lastAfter)}, but it is ${formatSecond(now)}: a fast clock wrote them. Until then --as-of returns older numbers`,
     remedy:
-      'run "costbook ingest" with a right clock: it corrects these dates; then export again what was exported since',
+      'correct the clock and run "costbook ingest", which corrects these dates; then repeat the exports made since',
   };
 }
 
-/** Warns whoever asks as of an instant where the books hold dates that have not come: the answer may be too old. */
+/** Warns a reader of past books if the books have dates in the future: the answer may be too old. */
 export async function warnOfFutureDates({
   dir,
   effects,

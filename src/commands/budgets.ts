@@ -27,16 +27,16 @@ import { optionReader } from './options.ts';
 
 export const budgetsCommand: Command = {
   name: 'budgets',
-  summary: 'Say what of each budget is spent, or try one on what the books knew each day (budgets backtest <name>).',
+  summary: 'Show how much of each budget is spent, or test a budget on past data (backtest <name>).',
   arguments: [
-    { name: '[action]', summary: 'test, to try a budget; without it every budget is told' },
-    { name: '[name]', summary: 'the budget to try' },
+    { name: '[action]', summary: 'backtest, to test a budget on past data; without it, show all budgets' },
+    { name: '[name]', summary: 'the budget to test' },
   ],
   options: [
-    { flags: '--exit-code', summary: 'exit 6 where a budget is exceeded, 4 where nothing is known of what was spent' },
-    { flags: '--anomalies', summary: 'of test: the rules of anomalies in the place of a budget' },
-    { flags: '--lookback <duration>', summary: 'of test: how far back, in days; 400d by default' },
-    { flags: '--file <file>', summary: 'another file than jobs/budgets.yaml, such as a draft' },
+    { flags: '--exit-code', summary: 'exit 6 if a budget is exceeded, 4 if the spend of one is unknown' },
+    { flags: '--anomalies', summary: 'with backtest: test the anomaly rules instead of a budget' },
+    { flags: '--lookback <duration>', summary: 'with backtest: how many days back; 400d by default' },
+    { flags: '--file <file>', summary: 'read this file instead of jobs/budgets.yaml, such as a draft' },
   ],
   examples: [
     'costbook budgets',
@@ -61,7 +61,7 @@ async function showAll(input: CommandInput, context: CommandContext): Promise<nu
   if (options.flag('anomalies')) options.problem('--anomalies is for "costbook budgets backtest"');
   options.check();
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
-  loadAnomalyRules(fileAsked(options.text('file'), context), undefined); // what is wrong there is told here as well
+  loadAnomalyRules(fileAsked(options.text('file'), context), undefined); // reports mistakes there as well
   const own = options.text('file') === undefined ? loadBudgets(budgetsFile(context.dir), { now }) : undefined;
   if (options.text('file') === undefined && (own ?? []).length === 0) return sayHowToBegin(context);
   const budgets = budgetsAsked(options.text('file'), config, context);

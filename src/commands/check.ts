@@ -10,10 +10,10 @@ import { optionReader, timeoutOf } from './options.ts';
 
 export const checkCommand: Command = {
   name: 'check',
-  summary: 'Look for what must not be in the books: every check is a SELECT that should return nothing.',
+  summary: 'Run data checks on the books. Each check is a SELECT that should return no rows.',
   options: [
-    { flags: '--list', summary: 'name the checks' },
-    { flags: '--timeout <duration>', summary: 'end a check that takes longer, such as 90s or 30m; 10m by default' },
+    { flags: '--list', summary: 'list the checks' },
+    { flags: '--timeout <duration>', summary: 'stop a check that takes longer, such as 90s or 30m; 10m by default' },
   ],
   needsProject: ({ options }) => options['list'] !== true,
   examples: ['costbook check', 'costbook check --json', 'costbook check --list'],
@@ -31,7 +31,7 @@ export const checkCommand: Command = {
           : listed.map(({ name, severity, about }) => `${severity}  ${name.padEnd(width)}  ${about}\n`).join(''),
       );
       for (const { name, problem } of checks) {
-        if (problem !== undefined) context.tell(`warning: the check ${name} cannot be run: ${problem}`);
+        if (problem !== undefined) context.tell(`warning: cannot run the check ${name}: ${problem}`);
       }
       return exitCodes.done;
     }
@@ -88,14 +88,14 @@ function toJson({ check, offenders, rows, error }: CheckResult): Record<string, 
 
 const indent = ' '.repeat(6);
 
-/** A check's line, and its offenders below it. */
+/** The line of a check, followed by the rows it found. */
 function describe({ check, offenders, columns, cells, error }: CheckResult, layout: TableLayout): string {
   if (offenders === 0) return `pass  ${check.name}\n`;
   const verdict =
     offenders === undefined
       ? error?.exitCode === exitCodes.usage
-        ? 'wrong SQL'
-        : 'not done'
+        ? 'its SQL failed'
+        : 'did not finish'
       : counted(offenders, 'offender');
   const head = `${check.severity === 'fail' || offenders === undefined ? 'FAIL' : 'warn'}  ${check.name}: ${verdict}\n`;
   if (offenders === undefined) return head;
@@ -103,10 +103,10 @@ function describe({ check, offenders, columns, cells, error }: CheckResult, layo
   return `${head}      ${check.about}\n${`${formatTable(columns, cells, { ...layout, width: layout.width && layout.width - indent.length })}\n${cut}`.replace(/^(?=.)/gm, indent)}`;
 }
 
-/** What a person must know who does not read the answer; undefined where the check passed. */
+/** The message for stderr; undefined if the check passed. */
 function complaint({ check, offenders, error }: CheckResult): string | undefined {
   if (error !== undefined) return error.message;
   if (offenders === undefined || offenders === 0) return undefined;
-  const words = `check ${check.name}: ${counted(offenders, 'offender')}, expected none; ${check.file.path} says what they are`;
+  const words = `check ${check.name}: found ${counted(offenders, 'row')}, expected none; ${check.file.path} explains them`;
   return check.severity === 'warn' ? `warning: ${words}` : words;
 }

@@ -29,17 +29,17 @@ import { type Outcome, writingRun } from './writing-run.ts';
 
 export const closeCommand: Command = {
   name: 'close',
-  summary: 'Freeze a month that is complete, proven and settled: from now on its reports answer as of its close.',
+  summary: 'Close a month that is complete, proven and settled. Its reports then keep the closing total.',
   arguments: [
     {
       name: '<month>',
-      summary: 'the month, for example 2026-09, or last for the last one that is over; it must be the oldest open one',
+      summary: 'the month, such as 2026-09, or last for the latest month that is over; must be the oldest open month',
     },
   ],
   options: [
     {
       flags: '--invoice <usd>',
-      summary: "the total of the platform's invoice, such as 1234.56; of several accounts acc_a=1234.56,acc_b=98.10",
+      summary: "the total of the platform's invoice, such as 1234.56; for several accounts acc_a=1234.56,acc_b=98.10",
     },
     waitOption,
   ],
@@ -53,7 +53,7 @@ export const closeCommand: Command = {
     const invoices = told === undefined ? undefined : parseInvoices(told);
     const { dir, effects } = context;
     const config = loadConfig({ dir, env: context.env, now: effects.now(), requireAccounts: false });
-    // Where nothing was ever published there is nothing to close, and no file is to be made.
+    // Without published books there is nothing to close; do not create a warehouse.
     await expectBooks(dir);
     return writingRun('close', waitMs, context, (warehouse, runNumber) =>
       closeUnderLock({ month, invoices, config, warehouse, runNumber, context }),
@@ -72,7 +72,7 @@ interface Closing {
 
 async function closeUnderLock(closing: Closing): Promise<Outcome> {
   const { month, invoices, config, warehouse, runNumber, context } = closing;
-  // Everything is read from what readers see: checks are SQL that somebody wrote, and must not reach the writer's file.
+  // Read from the snapshot: checks are SQL of users and must not reach the writer's file.
   await warehouse.publish();
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
@@ -115,7 +115,7 @@ async function closeUnderLock(closing: Closing): Promise<Outcome> {
   }
 }
 
-/** The month is closed: says so where nothing else is asked of it, and looks whether it still is what was closed. */
+/** The month is already closed: reports that, and verifies that its total is still its closing total. */
 async function closedAlready(before: ClosedMonth, { invoices, context }: Closing): Promise<Outcome> {
   const name = formatMonth(before.month);
   const asked =
@@ -131,8 +131,8 @@ async function closedAlready(before: ClosedMonth, { invoices, context }: Closing
     const kept = before.accounts.find((candidate) => candidate.account === account)?.invoiced;
     if (kept !== undefined && trimmed(kept) === trimmed(usd)) continue;
     throw new UsageError(
-      `${name} was closed ${formatInstant(before.closedAt)} with ${kept === undefined ? 'no invoice' : `an invoice of ${trimmed(kept)} USD`} ` +
-        `of account ${account}, found ${usd}: run costbook reopen ${name} --reason "…", then close it with the new one`,
+      `${name} was closed at ${formatInstant(before.closedAt)} with ${kept === undefined ? 'no invoice' : `an invoice of ${trimmed(kept)} USD`} ` +
+        `for account ${account}, but --invoice says ${usd} USD: run "costbook reopen ${name} --reason …", then close it with the new amount`,
     );
   }
   const books = await openBooks(context.dir, { lockedDown: true, asOf: before.closedAt, signal: context.signal });
@@ -142,8 +142,8 @@ async function closedAlready(before: ClosedMonth, { invoices, context }: Closing
       const now = billed.find((candidate) => candidate.account === account) ?? nothingBilled(account);
       if (now.sha256 === sha256) continue;
       throw new UnprovenError(
-        `account ${account}: ${name} as of its close ${formatInstant(before.closedAt)} has the digest ${now.sha256}, and was ` +
-          `closed with ${sha256}: the books were changed from outside; "costbook rebuild" makes them anew and compares`,
+        `account ${account}: ${name} as of its close ${formatInstant(before.closedAt)} has the SHA-256 ${now.sha256}, but it was ` +
+          `closed with ${sha256}: something other than Costbook changed the books. "costbook rebuild --into <file>" recreates them from the landing folder and compares`,
       );
     }
   } finally {
@@ -153,7 +153,7 @@ async function closedAlready(before: ClosedMonth, { invoices, context }: Closing
   return { exitCode: exitCodes.done };
 }
 
-/** Every account in the books and in the configuration, with what matters to closing a month. */
+/** Every account in the books and in the configuration, with what closing a month needs. */
 async function accountsToClose(connection: Connection, config: LocalConfig, month: Window) {
   const configured = config.accounts.flatMap(({ id }) => id ?? []);
   const inBooks = await completeness(connection);
@@ -170,14 +170,14 @@ async function accountsToClose(connection: Connection, config: LocalConfig, mont
   );
 }
 
-/** The results of the checks that keep a month from being closed. */
+/** The results of the checks that must pass before a month is closed. */
 async function failingChecks({ dir, signal, progress }: CommandContext): Promise<CheckResult[]> {
   const checks = (await readChecks(join(dir, 'sql'))).filter(({ severity }) => severity === 'fail');
   progress('checks');
   return runChecks(dir, checks, { signal, onResult: ({ check }) => progress(`check ${check.name}`) });
 }
 
-/** Invoiced USD as plain decimal text: by account, or one amount for the only account. */
+/** Invoiced USD as plain decimal text: per account, or one amount for a single account. */
 type Invoices = { readonly only: string } | { readonly byAccount: ReadonlyMap<string, string> };
 
 const amountPattern = /^-?\d{1,20}(\.\d{1,12})?$/;
@@ -212,7 +212,7 @@ function invoicesOf(invoices: Invoices | undefined, accounts: readonly string[])
   return invoices.byAccount;
 }
 
-/** `1234.5` of `1234.500000000000`: two texts of one amount become the same. */
+/** `1234.500000000000` becomes `1234.5`, so that equal amounts have equal texts. */
 function trimmed(usd: string): string {
   const text = usd.replace(/^(-?)0+(?=\d)/, '$1');
   const short = text.includes('.') ? text.replace(/\.?0+$/, '') : text;
@@ -239,14 +239,14 @@ async function answer(
       trimmed(cost),
       String(corrections),
       trimmed(correctionCost),
-      invoiced === undefined ? 'not told' : trimmed(invoiced),
+      invoiced === undefined ? 'not given' : trimmed(invoiced),
       sha256.slice(0, 12),
     ]),
     context.layout,
   );
-  const words = wasClosed ? 'is closed already, and is what was closed' : 'is closed';
+  const words = wasClosed ? 'was already closed, and still matches its closing total' : 'is closed';
   await context.write(
-    `${table}\n${formatMonth(month)} ${words}, as of ${formatInstant(closedAt)}. Its reports answer as of then; --as-of now ` +
-      'gives the present, and what changes in it from now on comes as corrections in the first open month.\n',
+    `${table}\n${formatMonth(month)} ${words} as of ${formatInstant(closedAt)}. Its reports show the books as of then.\n` +
+      'Later changes become corrections in the first open month. --as-of now shows current numbers.\n',
   );
 }

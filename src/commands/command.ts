@@ -3,7 +3,7 @@ import type { Effects, HttpSend } from '../effects.ts';
 import type { TableLayout } from '../terminal/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 
-/** An option in the command table, from which usage text, docs/cli.md and shell completion are made. */
+/** An option in the command table. Usage text, docs/cli.md and shell completion are generated from it. */
 export interface CommandOption {
   /** As commander reads it: `--month <month>`. */
   readonly flags: string;
@@ -18,17 +18,17 @@ export interface CommandArgument {
   readonly summary: string;
 }
 
-/** What a command line said, as text: each command reads its own values and refuses what it cannot read. */
+/** The command line as text. Each command parses its own values and rejects invalid ones. */
 export interface CommandInput {
   readonly arguments: readonly string[];
   /** By the long flag's name in camel case; a flag without a value is `true`. */
   readonly options: Readonly<Record<string, string | true | readonly string[] | undefined>>;
 }
 
-/** Asks a person for a line. What may be a secret is not shown while it is typed. */
+/** Prompts a person for a line. Input that may be a secret is not echoed. */
 export type Ask = (question: string, how?: { readonly isHidden: boolean }) => Promise<string>;
 
-/** What every command is handed: the outside world and what the flags common to all commands say. */
+/** What every command receives: the outside world, and the values of the common options. */
 export interface CommandContext {
   readonly effects: Effects;
   /** The project folder (`--dir`), absolute. */
@@ -38,48 +38,48 @@ export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborted by SIGINT and SIGTERM with an InterruptedError. */
   readonly signal: AbortSignal;
-  /** Data for whoever reads stdout; resolves when it has been taken. */
+  /** Writes data to stdout; resolves when it has been accepted. */
   write(data: string | Uint8Array): Promise<void>;
-  /** Whether a person's terminal shows what `write` takes. */
+  /** Whether `write` goes to a terminal. */
   readonly isTerminal: boolean;
-  /** How tables are laid out: for the terminal's width, or, without one, plain and exact; `--exact` says so everywhere. */
+  /** The layout of tables: fitted to the terminal's width; plain and exact without a terminal or with `--exact`. */
   readonly layout: TableLayout;
-  /** What is given on stdin, to its end. */
+  /** Reads stdin to its end. */
   readInput(): Promise<string>;
-  /** Asks a person and returns their line, trimmed; undefined where nobody sits at a terminal. */
+  /** Prompts a person and returns the line, trimmed; undefined without a terminal. */
   readonly ask: Ask | undefined;
-  /** Words for a person, on stderr. */
+  /** Writes a message for people to stderr. */
   tell(text: string): void;
   /**
-   * Says what is being done and how far it is, in the place of what was said before; '' only that something is. From two
-   * seconds on it is shown: as one live line on a terminal, elsewhere as a line of the log every now and then.
+   * Sets the progress text, which replaces the previous one; '' shows only that the command is running. Shown after two
+   * seconds: as one live line on a terminal, otherwise as an occasional log line.
    */
   progress(words: string): void;
   /** From here on every line of the log names this run. */
   nameRun(number: number): void;
-  /** Makes this text unprintable: wherever it would appear in words, logs or errors, `***` stands instead. */
+  /** Registers a secret: messages, logs and errors show `***` instead. */
   keepSecret(secret: string): void;
-  /** The text with every kept secret replaced; `tell` and the log do so themselves, data that `write` takes stays as it is. */
+  /** The text with every registered secret replaced. `tell` and the log do this themselves; `write` does not. */
   redact(text: string): string;
-  /** What the command counted, for whoever runs it as a step of a job. */
+  /** Reports the command's counts to the job that it is a step of. */
   readonly count?: ((figures: Readonly<Record<string, unknown>>) => void) | undefined;
-  /** Set where the command is a step of a job. */
+  /** Set if the command is a step of a job. */
   readonly run?: RunUnderWay | undefined;
-  /** How often the process was answered over HTTP with each status; `none` where no whole answer came. */
+  /** Number of HTTP answers of this process by status; `none` counts requests without a complete answer. */
   httpAnswers(): ReadonlyMap<string, number>;
-  /** The request that is waited for longest, with its host; undefined where none is. */
+  /** The pending request that has waited longest, with its host; undefined if there is none. */
   waitingFor(): string | undefined;
-  /** The outside world's HTTP with this many sockets per origin; closed with the process. */
+  /** An HTTP client with this many sockets per origin; closed with the process. */
   openHttp(connections: number): HttpSend;
 }
 
-/** The run of a job that a command is a step of: it holds the warehouse and has the row in `runs`. */
+/** The job run that a command is a step of. The run holds the warehouse and has the row in `runs`. */
 export interface RunUnderWay {
   readonly warehouse: Warehouse;
   readonly runNumber: number;
-  /** Why the step failed, where its command returns an exit code and throws nothing. */
+  /** Why the step failed, if its command returns an exit code instead of throwing. */
   explain(error: string): void;
-  /** What is spent on every budget, where a step just found out. */
+  /** The spend of every budget, if a step just computed it. */
   keepSpends(spends: readonly SpendNow[]): void;
 }
 
@@ -90,13 +90,13 @@ export interface Command {
   readonly arguments?: readonly CommandArgument[];
   readonly options: readonly CommandOption[];
   readonly examples: readonly string[];
-  /** Serves until it is stopped: there is no end to wait for, and no progress. */
+  /** The command serves until it is stopped, so it shows no progress. */
   readonly staysUp?: true;
-  /** Makes the project folder where only the folder above it is there; other commands expect to find it. */
+  /** The command creates the project folder (not its parents); other commands need an existing one. */
   readonly makesFolder?: true;
-  /** Whether this command line is about a project: by default it is. */
+  /** Whether this command line needs a project; true by default. */
   needsProject?(input: CommandInput): boolean;
-  /** Throws UsageError for what is wrong with an input, and does nothing: a job's steps are checked before its run begins. */
+  /** Throws UsageError if the input is invalid, and does nothing else: a job's steps are checked before its run starts. */
   check?(input: CommandInput, context: CommandContext): Promise<void>;
   /** Returns the exit code, or throws one of the errors in errors.ts. */
   run(input: CommandInput, context: CommandContext): Promise<number>;

@@ -4,11 +4,11 @@ import { commonOptions } from './common-options.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 
-/** The command by which a shell completes these commands, and itself. */
+/** The command that prints shell completion for these commands and itself. */
 export function completionOf(allCommands: () => Promise<readonly Command[]>): Command {
   return {
     name: 'completion',
-    summary: 'Print the script by which a shell completes commands and options.',
+    summary: 'Print a completion script for your shell.',
     arguments: [{ name: '<shell>', summary: `the shell: ${shells.join(', ')}` }],
     options: [],
     needsProject: () => false,
@@ -33,7 +33,7 @@ interface Word {
   /** `--month` */
   readonly name: string;
   readonly summary: string;
-  /** What stands behind it as a value; undefined of a flag. */
+  /** The name of its value; undefined for a flag. */
   readonly value: string | undefined;
 }
 
@@ -41,19 +41,22 @@ interface Entry {
   readonly name: string;
   readonly summary: string;
   readonly options: readonly Word[];
-  /** Words that may be its argument, where they are known. */
+  /** Possible values of its argument, if they are known. */
   readonly choices: readonly string[];
 }
 
-/** The command table as shells need it. */
+/** The command table in the form that shells need. */
 function tableOf(commands: readonly Command[]): readonly Entry[] {
-  const common = [...commonOptions, { flags: '--help', summary: 'show how it is used' }].map(wordOf);
+  const common = [...commonOptions, { flags: '--help', summary: 'show help' }].map(wordOf);
   const entries = commands.map(({ name, summary, options }): Entry => {
     const choices = name === 'completion' ? shells : [];
     return { name, summary, options: [...options.map(wordOf), ...common], choices };
   });
   const names = commands.map(({ name }) => name);
-  return [...entries, { name: 'help', summary: 'Show how a command is used.', options: [], choices: names }];
+  return [
+    ...entries,
+    { name: 'help', summary: 'Show the options and examples of a command.', options: [], choices: names },
+  ];
 }
 
 function wordOf({ flags, summary }: { readonly flags: string; readonly summary: string }): Word {

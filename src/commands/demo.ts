@@ -13,8 +13,8 @@ const cli = fileURLToPath(new URL('../cli.js', import.meta.url));
 
 export const demoCommand: Command = {
   name: 'demo',
-  summary: 'See the whole of it in under a minute: an invented platform, its books, and what they say.',
-  options: [{ flags: '--seed <number>', summary: 'another seed, another account' }],
+  summary: 'See Costbook at work in a minute: an invented platform, its books, reports and alerts.',
+  options: [{ flags: '--seed <number>', summary: 'a different seed gives a different account' }],
   needsProject: () => false,
   examples: ['costbook demo', 'costbook demo --dir /tmp'],
   makesFolder: true,
@@ -28,9 +28,9 @@ export const demoCommand: Command = {
     try {
       const { url, account, tokens } = platform;
       context.tell(
-        `An invented platform answers at ${url}. Its account ${account} has thirteen months of hourly costs.`,
+        `An invented platform is running at ${url}. Its account ${account} has thirteen months of hourly costs.`,
       );
-      context.tell(`Costbook fetches, proves and loads them into ${folder}:`);
+      context.tell(`Costbook fetches, reconciles and loads them into ${folder}:`);
       const said: string[] = [];
       const inDemo: CommandContext = {
         ...context,
@@ -80,13 +80,13 @@ export const demoCommand: Command = {
   },
 };
 
-/** Without a terminal's live line the demo says what it does in a line every now and then, not one a window. */
+/** Without a live line the demo logs its progress now and then, not once per window. */
 function quiet(context: CommandContext): CommandContext {
   const { log } = context.effects;
   return { ...context, effects: { ...context.effects, log: { info: () => undefined, warn: log.warn } } };
 }
 
-/** What `report --json` says, as far as it is needed here. */
+/** The parts of the answer of `report --json` that the demo uses. */
 interface Answered {
   readonly rows: readonly SqlRow[];
 }

@@ -52,9 +52,8 @@ import { expectJobs } from './run.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',
-  summary:
-    'Look whether everything that a night needs is right: configuration, token, platform, machine, books, sinks.',
-  options: [{ flags: '--offline', summary: 'ask neither the platform nor the sinks' }],
+  summary: 'Check everything that a nightly run needs: configuration, token, platform, machine, books, sinks.',
+  options: [{ flags: '--offline', summary: 'contact neither the platform nor the sinks' }],
   needsProject: () => false,
   examples: ['costbook doctor', 'costbook doctor --offline', 'costbook doctor --json'],
   async run(input, context) {
@@ -62,21 +61,21 @@ export const doctorCommand: Command = {
     const isNowGiven = typeof input.options['now'] === 'string' || Boolean(context.env['COSTBOOK_NOW']);
     const findings: Finding[] = [];
     async function look(subject: string, work: () => Promise<readonly Found[]> | readonly Found[]): Promise<void> {
-      context.progress?.(`looking at ${subject}`);
+      context.progress?.(`checking ${subject}`);
       context.signal.throwIfAborted();
       let found: readonly Found[];
       try {
         found = await work();
       } catch (error) {
         context.signal.throwIfAborted();
-        // What cannot be looked at is not right; a bug of ours stays one.
+        // What cannot be checked counts as failed; bugs are thrown on.
         if (exitCodeOf(error) === exitCodes.bug) throw error;
         found = messageOf(error)
           .split('\n')
           .map((line) => fail(exitCodeOf(error), line));
       }
       for (const { state, found: words, remedy, exitCode } of found) {
-        // What one look found wrong, others meet as well: it is said once.
+        // Several checks may meet the same fault; it is reported once.
         if (
           state === 'fail' &&
           findings.some((before) => before.state === 'fail' && before.found === context.redact(words))
@@ -94,10 +93,10 @@ export const doctorCommand: Command = {
       read = local(context);
       return configuration(context);
     });
-    const config = read as LocalConfig | undefined; // assigned in a closure, which the compiler does not see
+    const config = read as LocalConfig | undefined; // assigned in a closure that the compiler does not see
     await look('jobs', () => jobs(config, context));
     await look('sql', () => sqlFiles(context));
-    const wrongNow = new Set<string>(); // accounts whose platform just contradicted the clock
+    const wrongNow = new Set<string>(); // accounts whose platform shows another time than this clock
     for (const account of config?.accounts ?? []) {
       const of = account.id === undefined ? '' : ` ${account.id}`;
       await look(`token${of}`, () => token(account, context));
@@ -113,8 +112,8 @@ export const doctorCommand: Command = {
       if (config.sinks.length === 0) {
         await look('sinks', () => [
           warn(
-            'there are none: nobody is notified of alerts',
-            'name one under sinks in costbook.yaml; it gets what is open',
+            'there are none, so nobody is notified of alerts',
+            'add one under sinks in costbook.yaml; it then gets every open alert',
           ),
         ]);
       }
@@ -122,21 +121,21 @@ export const doctorCommand: Command = {
         if (sink.settings?.type === 'webhook' && !isStandardSecret(sink.settings.secret)) {
           await look(`sink ${sink.name}`, () => [
             warn(
-              'its secret does not begin with whsec_: libraries for Standard Webhooks cannot verify the signature',
-              'make one with: echo "whsec_$(openssl rand -base64 32)"',
+              'its secret does not start with whsec_, so Standard Webhooks libraries cannot verify the signature',
+              'create one with: echo "whsec_$(openssl rand -base64 32)"',
             ),
           ]);
         }
         await look(`sink ${sink.name}`, async () => {
           const { settings } = sink;
           if (settings === undefined) {
-            return [fail(exitCodes.usage, 'a variable that it refers to is not set', 'set it where the job runs')];
+            return [fail(exitCodes.usage, 'a variable that it uses is not set', 'set it where Costbook runs')];
           }
           if (isOffline) return [ok(`is of type ${settings.type}`)];
           const fault = await sinkFault(settings, context.signal);
           return fault === undefined
-            ? [ok(settings.type === 'log' ? 'writes to the log' : 'somebody listens there; nothing was sent')]
-            : [fail(exitCodes.undelivered, fault, `correct it, then try "costbook alerts test ${sink.name}"`)];
+            ? [ok(settings.type === 'log' ? 'writes to the log' : 'can be reached; nothing was sent')]
+            : [fail(exitCodes.undelivered, fault, `correct it, then run "costbook alerts test ${sink.name}"`)];
         });
       }
     }
@@ -151,7 +150,7 @@ export const doctorCommand: Command = {
 interface Found {
   readonly state: 'ok' | 'warn' | 'fail';
   readonly found: string;
-  /** What to do; undefined where nothing is to be done, or where the words say it. */
+  /** What to do; undefined if there is nothing to do, or if the finding says it. */
   readonly remedy?: string | undefined;
   readonly exitCode: number;
 }
@@ -186,7 +185,7 @@ function program(): readonly Found[] {
   ];
 }
 
-/** The configuration as far as it can be read where something is missing; what is wrong with it throws. */
+/** The configuration, with missing settings left out; mistakes throw. */
 function local({ dir, env, effects, keepSecret }: CommandContext): LocalConfig {
   const config = loadConfig({ dir, env, now: effects.now(), requireAccounts: false });
   for (const { settings } of config.sinks) {
@@ -195,21 +194,21 @@ function local({ dir, env, effects, keepSecret }: CommandContext): LocalConfig {
   return config;
 }
 
-/** What an ingest would say of it, a line for each problem. */
+/** The problems that an ingest would report, one a line. */
 function configuration({ dir, env, effects }: CommandContext): readonly Found[] {
   try {
     const config = loadConfig({ dir, env, now: effects.now(), requireSinks: true });
-    const names = config.accounts.map(({ id }) => id ?? 'the one that the token sees').join(', ');
+    const names = config.accounts.map(({ id }) => id ?? '(the only one that the token sees)').join(', ');
     return [ok(`account ${names}, with ${config.sinks.length} sink${config.sinks.length === 1 ? '' : 's'}`)];
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return error.message
       .split('\n')
-      .map((line) => fail(exitCodes.usage, line, 'correct it, or begin with "costbook init"'));
+      .map((line) => fail(exitCodes.usage, line, 'correct it, or start with "costbook init"'));
   }
 }
 
-/** Everything in jobs/ that the night reads. */
+/** Every file in jobs/ that a nightly run reads. */
 async function jobs(config: LocalConfig | undefined, context: CommandContext): Promise<readonly Found[]> {
   const { dir, env, effects, keepSecret } = context;
   const now = effects.now();
@@ -224,12 +223,12 @@ async function jobs(config: LocalConfig | undefined, context: CommandContext): P
   }
   await read(async () => {
     const all = await expectJobs(readJobs({ dir, env, now, keepSecret, requirePing: false }), context);
-    return `${all.map(({ name }) => name).join(', ')} can be run`;
+    return `${all.map(({ name }) => name).join(', ')} are valid`;
   });
   await read(() => {
     const sinks = (config?.sinks ?? []).map(({ name }) => name);
     const count = (loadBudgets(budgetsFile(dir), { now, sinks }) ?? []).length;
-    return `${count} budget${count === 1 ? '' : 's'}`;
+    return count === 0 ? 'no budgets' : `${count} budget${count === 1 ? '' : 's'}`;
   });
   await read(() => {
     const count = loadAllocation(allocationFile(dir))?.definition.rules.length ?? 0;
@@ -238,7 +237,7 @@ async function jobs(config: LocalConfig | undefined, context: CommandContext): P
   return found;
 }
 
-/** Every report and check: its header, and whether DuckDB takes its SQL where there are books to ask. */
+/** Every report and check: its header, and, if there are books, whether DuckDB accepts its SQL. */
 async function sqlFiles({ dir, signal }: CommandContext): Promise<readonly Found[]> {
   const overlay = join(dir, 'sql');
   const [reports, checks] = await Promise.all([readReports(overlay), readChecks(overlay)]);
@@ -246,13 +245,13 @@ async function sqlFiles({ dir, signal }: CommandContext): Promise<readonly Found
   const tried = await triedInBooks(dir, all, signal);
   const problems = tried ?? all.flatMap(({ problem }) => problem ?? []);
   if (problems.length > 0) {
-    return problems.map((words) => fail(exitCodes.usage, words, 'correct it, or move it away; the others are used'));
+    return problems.map((words) => fail(exitCodes.usage, words, 'correct it, or move it away; the others work'));
   }
-  const depth = tried === undefined ? ' as far as their headers say: there are no books to try their SQL on' : '';
-  return [ok(`${reports.length} reports and ${checks.length} checks can be used${depth}`)];
+  const depth = tried === undefined ? ' (only headers checked: there are no books yet to run their SQL on)' : '';
+  return [ok(`${reports.length} reports and ${checks.length} checks are valid${depth}`)];
 }
 
-/** What DuckDB refuses of the SQL; undefined where there are no books that can be read, which is a finding of its own. */
+/** The SQL errors that DuckDB reports; undefined if no books can be read, which is a finding of its own. */
 async function triedInBooks(
   dir: string,
   all: Parameters<typeof runChecks>[1],
@@ -274,18 +273,18 @@ async function token(account: LocalAccount, { dir, keepSecret, signal }: Command
   const text = await readToken(account.token, { dir, keepSecret, signal });
   const expiresAt = expiryOf(text);
   const from = `from ${account.tokenSetting ?? account.token.kind}`;
-  if (expiresAt === undefined) return [ok(`${from}; it says of itself no date on which it ends`)];
+  if (expiresAt === undefined) return [ok(`${from}; it has no expiry date`)];
   const at = formatInstant(expiresAt);
-  const now = Date.now(); // the platform's clock is real, whatever the books call now
-  if (expiresAt <= now) return [fail(exitCodes.platform, `${from}, expired at ${at}`, 'put a new one in its place')];
-  // What a command prints is new every night.
+  const now = Date.now(); // the platform uses real time, also with --now
+  if (expiresAt <= now) return [fail(exitCodes.platform, `${from}, expired at ${at}`, 'replace it with a new one')];
+  // A command prints a new token every night.
   if (account.token.kind !== 'command' && expiresAt < now + 48 * hourMs) {
-    return [warn(`${from}, expires at ${at}`, 'put a new one in its place, or use tokenCommand')];
+    return [warn(`${from}, expires at ${at}`, 'replace it before then, or use tokenCommand')];
   }
   return [ok(`${from}, valid until ${at}`)];
 }
 
-/** When a JWT ends, as it says itself; undefined for any other token. */
+/** The expiry of a JWT; undefined for any other token. */
 export function expiryOf(text: string): Instant | undefined {
   const [, payload, signature, more] = text.split('.');
   if (payload === undefined || signature === undefined || more !== undefined) return undefined;
@@ -297,7 +296,7 @@ export function expiryOf(text: string): Instant | undefined {
   }
 }
 
-/** Beyond this an hour that is over here may not be over there. */
+/** Beyond this, an hour may be over here but not on the platform. */
 const skewLimitMs = 120_000;
 
 async function platform(
@@ -308,42 +307,47 @@ async function platform(
   wrongNow: Set<string>,
 ): Promise<readonly Found[]> {
   const { url, token: source, tokenSetting } = account;
-  if (url === undefined || source === undefined) return []; // told already
+  if (url === undefined || source === undefined) return []; // reported already
   const seen = await askPlatform({ ...config, url, token: source, tokenSetting, account: account.id }, context);
   const [only, ...others] = seen.accounts;
   if (only === undefined || others.length > 0) {
     return [
-      fail(exitCodes.usage, `the token sees ${seen.accounts.length} accounts`, 'name one as account in costbook.yaml'),
+      fail(
+        exitCodes.usage,
+        `the token sees ${seen.accounts.length} accounts`,
+        'set account in costbook.yaml to one of them',
+      ),
     ];
   }
   const since =
-    seen.historyStart === undefined
-      ? 'without any cost'
-      : `with costs since ${formatInstant(seen.historyStart).slice(0, 7)}`;
+    seen.historyStart === undefined ? 'no costs yet' : `costs since ${formatInstant(seen.historyStart).slice(0, 7)}`;
   const found: Found[] = [
-    ok(`${url} answers version ${config.apiVersion}; account ${only}, read as ${seen.role}, ${since}`),
+    ok(`${url} works with API version ${config.apiVersion}; account ${only}, role ${seen.role}, ${since}`),
   ];
   const clock = clockFound(seen.clockAheadMs, isNowGiven ? context.effects.clockNow() : undefined);
   if (clock.state === 'warn') wrongNow.add(only);
   return [...found, clock];
 }
 
-/** How the clock that the books go by compares with the platform's: `--now` where it is given, or else this machine's. */
+/** Compares the clock in use (`--now`, or else this machine's) with the platform's. */
 export function clockFound(aheadMs: number | undefined, givenNow: Instant | undefined): Found {
-  if (aheadMs === undefined) return ok('the platform does not tell the time; clocks are not compared');
+  if (aheadMs === undefined) return ok('the platform sends no time, so clocks were not compared');
   if (givenNow !== undefined) {
     const givenAheadMs = givenNow - Date.now() + aheadMs;
     if (Math.abs(givenAheadMs) <= skewLimitMs) return ok("--now agrees with the platform's clock");
     const words = `--now is ${describeSpan(givenAheadMs)}`;
     if (givenAheadMs > 0) {
-      return warn(`${words} ahead of the platform's clock`, 'leave out --now: what has not happened cannot be read');
+      return warn(
+        `${words} ahead of the platform's clock`,
+        'leave out --now: the platform has no costs from the future',
+      );
     }
     if (Math.abs(aheadMs) <= skewLimitMs) return ok(`${words} behind the platform's clock`);
   }
   if (Math.abs(aheadMs) <= skewLimitMs) return ok("this machine's clock agrees with the platform's");
   return warn(
-    `this machine's clock is ${describeSpan(aheadMs)} ${aheadMs > 0 ? 'fast' : 'slow'} by the platform's`,
-    "set this machine's clock, and let NTP keep it right",
+    `this machine's clock is ${describeSpan(aheadMs)} ${aheadMs > 0 ? 'ahead of' : 'behind'} the platform's`,
+    "correct this machine's clock and synchronize it with NTP",
   );
 }
 
@@ -351,20 +355,23 @@ const gib = 1024 ** 3;
 
 async function disk({ dir }: CommandContext): Promise<readonly Found[]> {
   await access(dir, constants.W_OK).catch(() => {
-    throw new UsageError(`${dir} cannot be written by this user: allow it to, or name another folder with --dir`);
+    throw new UsageError(
+      `this user cannot write to ${dir}: change its permissions, or choose another folder with --dir`,
+    );
   });
   const { bavail, bsize } = await statfs(dir);
   const free = bavail * bsize;
   const books = (await warehouseBytes(dir)) ?? 0;
-  const words = `${gigabytes(free)} free at ${dir}; the books have ${gigabytes(books)}`;
-  // Published by copying: while that is done they are there three times, and a night adds to them.
+  const words = `${gigabytes(free)} free in ${dir}; the books use ${gigabytes(books)}`;
+  // Publishing copies the books: for a moment they exist three times, and a night adds to them.
   const needed = Math.max(0.2 * gib, 2 * books);
-  if (free < needed) return [fail(exitCodes.machine, words, `make room: a night needs up to ${gigabytes(needed)}`)];
-  if (free < 2 * needed) return [warn(words, 'make room before it is needed; landing.keepDays removes old pages')];
+  if (free < needed)
+    return [fail(exitCodes.machine, words, `free some space: a nightly run needs up to ${gigabytes(needed)}`)];
+  if (free < 2 * needed) return [warn(words, 'free some space soon; landing.keepDays removes old pages')];
   return [ok(words)];
 }
 
-/** Whether somebody may read the books who may not by `fileMode`: files from before keep their mode. */
+/** Whether files are readable by more users than `fileMode` permits: older files keep their mode. */
 async function fileModes(config: LocalConfig | undefined, { dir }: CommandContext): Promise<readonly Found[]> {
   const mode = config?.fileMode ?? 0o600;
   const folder = join(dir, 'data');
@@ -378,21 +385,21 @@ async function fileModes(config: LocalConfig | undefined, { dir }: CommandContex
   return [
     warn(
       `${words}: more users may read the books than fileMode ${octal(mode)} permits`,
-      `run "chmod -R g=${who(mode >> 3)},o=${who(mode)} ${folder}", or set fileMode`,
+      `run "chmod -R g=${who(mode >> 3)},o=${who(mode)} ${folder}", or change fileMode`,
     ),
   ];
 }
 
 function memory(): readonly Found[] {
-  const words = `an ingest may use ${memoryLimitMb(false)} MB in DuckDB, a reader ${memoryLimitMb(true)} MB`;
-  return [totalmem() < 0.9 * gib ? warn(words, 'give the machine (or container) a gigabyte of memory') : ok(words)];
+  const words = `DuckDB may use ${memoryLimitMb(false)} MB in an ingest, ${memoryLimitMb(true)} MB in a reader`;
+  return [totalmem() < 0.9 * gib ? warn(words, 'give the machine (or container) at least 1 GB of memory') : ok(words)];
 }
 
 function gigabytes(bytes: number): string {
   return bytes < gib ? `${Math.ceil(bytes / 1024 ** 2)} MB` : `${(bytes / gib).toFixed(1)} GB`;
 }
 
-/** The snapshot is looked at, not the warehouse: whoever opens that keeps a writer out. */
+/** Reads the snapshot, not the warehouse: an open warehouse keeps writers out. */
 async function books(
   config: LocalConfig | undefined,
   { dir, effects, signal }: CommandContext,
@@ -412,9 +419,9 @@ async function books(
         ? fail(
             exitCodes.unproven,
             `${file} is missing${fault === undefined ? '' : `, and data/warehouse.duckdb ${fault}`}`,
-            'run "costbook repair", unless the first "costbook ingest" is under way',
+            'run "costbook repair", unless the first "costbook ingest" is still running',
           )
-        : warn(`there are none yet in ${dirname(file)}`, 'run "costbook ingest"'),
+        : warn(`there are no books yet in ${dirname(file)}`, 'run "costbook ingest"'),
     ];
   }
   const snapshot = await openBooks(dir, { lockedDown: true, signal });
@@ -423,21 +430,19 @@ async function books(
     const [row] = await snapshot.connection.rows(await readSql('status', 'hours'));
     found.push(
       Number(row?.['last'] ?? 0) <= Number(row?.['loads'] ?? 0)
-        ? ok(
-            `${join('data', 'costbook.duckdb')} can be read, is of this version and holds ${row?.['hours']} hours of series`,
-          )
-        : fail(exitCodes.unproven, 'hours are in the books that no load is known of', 'run "costbook repair"'),
+        ? ok(`${join('data', 'costbook.duckdb')} is readable and current, with ${row?.['hours']} rows of hourly costs`)
+        : fail(exitCodes.unproven, 'the books have hours that belong to no known load', 'run "costbook repair"'),
     );
     await readAllTables(snapshot.connection, 'wh');
     const faults = await faultsOfFiles(dir, snapshot);
-    // One fault of a file is enough to know of.
+    // One fault per file is enough.
     if (!faults.some(({ file }) => file === 'warehouse'))
       faults.push(...(await compareWarehouse(dir, snapshot, signal)));
     for (const { found: words, remedy } of faults) {
       found.push(fail(exitCodes.unproven, words, remedy));
     }
     const unpublished = await unpublishedLoads(dir, snapshot);
-    if (unpublished !== undefined) found.push(warn(unpublished, 'run "costbook ingest" when no run is under way'));
+    if (unpublished !== undefined) found.push(warn(unpublished, 'if no run is active, run "costbook ingest"'));
     const now = effects.now();
     const freshnessHours = config?.freshnessHours ?? 26;
     const configured = (config?.accounts ?? []).flatMap(({ id }) => id ?? []);
@@ -451,19 +456,19 @@ async function books(
           ? fail(
               exitCodes.unproven,
               `${words}: older than ${freshnessHours} h`,
-              'run "costbook ingest"; "costbook status" says what stands in its way',
+              'run "costbook ingest"; "costbook status" shows what went wrong',
             )
           : ok(words),
       );
     }
     for (const { account, aheadSeconds, platformAt, localAt } of await lastClocks(snapshot.connection)) {
-      // What the platform says now is reported already: one difference is enough to know.
+      // A difference to the platform's present clock is reported already.
       if (aheadSeconds * 1000 <= clockToleranceMs || wrongNow.has(account)) continue;
       found.push(
         warn(
-          `the clock of the last ingest of ${account} was ${describeSpan(aheadSeconds * 1000)} fast: it said ` +
-            `${formatSecond(localAt)} and the platform's ${formatSecond(platformAt)}`,
-          `${clockRemedy(effects.clockNow())}, then run "costbook ingest": the books go by the platform's clock`,
+          `this machine's clock was ${describeSpan(aheadSeconds * 1000)} ahead in the last ingest of ${account}: it showed ` +
+            `${formatSecond(localAt)}, the platform's ${formatSecond(platformAt)}`,
+          `${clockRemedy(effects.clockNow())}, then run "costbook ingest": the books use the platform's clock`,
         ),
       );
     }
@@ -477,19 +482,19 @@ async function books(
   return found;
 }
 
-/** How the last run ended, with what each step that failed says first. */
+/** How the last run ended, with the first line of each failed step. */
 function lastRun(row: SqlRow): Found {
   const [command, outcome] = [String(row['command']), String(row['outcome'])];
   const exitCode = row['exit_code'] === null ? null : Number(row['exit_code']);
-  const reason = row['error'] === null ? 'no reason was stored' : reasonsOf(String(row['error']));
-  if (outcome === 'done') return ok(`the last run (${command}) was done`);
+  const reason = row['error'] === null ? 'no reason is stored' : reasonsOf(String(row['error']));
+  if (outcome === 'done') return ok(`the last run (${command}) succeeded`);
   if (isRefusedClose({ command, outcome, exitCode })) {
     return ok(`the last run (${command}) was refused and changed nothing: ${reason}`);
   }
-  return warn(`the last run (${command}) ${outcome}: ${reason}`, '"costbook status" says what it left');
+  return warn(`the last run (${command}) ${outcome}: ${reason}`, '"costbook status" shows the state of the books');
 }
 
-/** What the error of a run says first of each step that failed, a line each; a list stays with what introduces it. */
+/** The first line of the error of each failed step; a list stays with the line that introduces it. */
 function reasonsOf(error: string): string {
   const [first = '', ...more] = error.split('\n');
   if (first.trimEnd().endsWith(':')) return firstSentence(error);
@@ -498,11 +503,11 @@ function reasonsOf(error: string): string {
 
 const alertsShown = 5;
 
-/** What is wrong by the alerts of the last night; nothing where there are no books. */
+/** The open alerts; nothing if there are no books. */
 async function alerts({ dir, signal }: CommandContext): Promise<readonly Found[]> {
   if ((await stat(snapshotFile(dir)).catch(() => undefined)) === undefined) return [];
   return openAlertsOf(dir, signal).catch((error: unknown) => {
-    if (error instanceof CostbookError) return []; // the books' own finding says why
+    if (error instanceof CostbookError) return []; // reported with the books
     throw error;
   });
 }
@@ -511,7 +516,7 @@ async function openAlertsOf(dir: string, signal: AbortSignal): Promise<readonly 
   const snapshot = await openBooks(dir, { lockedDown: true, signal });
   try {
     const open = await openAlerts(snapshot.connection);
-    if (open.length === 0) return [ok('none is open')];
+    if (open.length === 0) return [ok('no open alerts')];
     const all = 'see "costbook alerts --open"';
     return [
       ...open
@@ -546,6 +551,6 @@ function summary(findings: readonly Finding[]): string {
   const [fails, warnings] = ['fail', 'warn'].map(
     (state) => findings.filter((finding) => finding.state === state).length,
   );
-  if (fails === 0 && warnings === 0) return 'Everything is as it should be.';
+  if (fails === 0 && warnings === 0) return 'Everything works.';
   return `${fails} of ${findings.length} failed, ${warnings} warning${warnings === 1 ? '' : 's'}.`;
 }

@@ -12,25 +12,26 @@ import type { Command, CommandContext, CommandInput } from './command.ts';
 
 const maxResources = 20_000;
 
-/** Serves an invented platform on this machine until interrupted, and says where and with what tokens: in words on a terminal, as one JSON line elsewhere. */
+/** Serves an invented platform until interrupted. Prints its address and tokens: as text on a terminal, otherwise as one JSON line. */
 export const emulatorCommand: Command = {
   name: 'emulator',
-  summary: 'Serve an invented platform on this machine, to try Costbook on or to test against.',
+  summary: 'Run an invented platform on this machine, to try Costbook or to test against.',
   options: [
     { flags: '--port <port>', summary: 'port on 127.0.0.1; 0 takes a free one (default 0)' },
-    { flags: '--seed <number>', summary: 'another seed, other amounts (default 1)' },
+    { flags: '--seed <number>', summary: 'seed of the invented costs (default 1)' },
     { flags: '--resources <number>', summary: `resources in the account, up to ${maxResources} (default 60)` },
-    { flags: '--latency-ms <ms>', summary: 'milliseconds before each answer (default 0)' },
+    { flags: '--latency-ms <ms>', summary: 'delay before each answer, in milliseconds (default 0)' },
     {
       flags: '--story-end <date>',
-      summary: 'day before which an agent runs away for a week; name it to get the same past tomorrow (default today)',
+      summary:
+        'an agent overspends in the week before this day; set it to get the same costs on other days (default today)',
     },
     {
       flags: '--fault-seed <number>',
       summary:
-        'another seed, other requests hit (default the seed; with double-sums a new one each time, which is printed)',
+        'seed that selects the requests that fail (default: the seed; with double-sums a new one each time, which is printed)',
     },
-    { flags: '--faults <list>', summary: `what goes wrong, each with an optional =rate: ${faultNames.join(', ')}` },
+    { flags: '--faults <list>', summary: `faults to simulate, each with an optional =rate: ${faultNames.join(', ')}` },
   ],
   needsProject: () => false,
   examples: [
@@ -59,19 +60,19 @@ async function runEmulator(input: CommandInput, context: CommandContext): Promis
   return 0;
 }
 
-/** What a person needs who wants to try something. */
+/** Instructions for a person. */
 function words({ url, account, tokens }: Emulator): string {
-  return `An invented platform answers at ${url} until you press Ctrl-C.
+  return `An invented platform is running at ${url}. Press Ctrl-C to stop it.
 In another terminal:
   export COSTBOOK_URL=${url}
   export COSTBOOK_ACCOUNT=${account}
   export COSTBOOK_TOKEN=${tokens.admin}
   costbook ingest
-A member of the account, who sees less, has the token ${tokens.member}. With --json all tokens are printed.
+The token ${tokens.member} is a member's and sees less. --json prints all tokens.
 `;
 }
 
-/** The options of a command line. Throws UsageError that lists everything wrong with them. */
+/** The parsed options. Throws UsageError that lists every mistake. */
 function readOptions({ options }: CommandInput, { effects }: CommandContext): EmulatorOptions {
   const problems: string[] = [];
 
@@ -106,7 +107,7 @@ function readOptions({ options }: CommandInput, { effects }: CommandContext): Em
   const resources = integer('--resources', options.resources, 60, 1, maxResources);
   const latencyMs = integer('--latency-ms', options.latencyMs, 0, 0, 600_000);
   const faults = read<readonly Fault[]>(options.faults, readFaults, []);
-  // Sums are to be met in every order: only who names the seed meets the same ones again.
+  // Each start sums in another order, unless the seed is given.
   const newSeed = faults.some(({ name }) => name === 'double-sums') ? Math.floor(effects.random() * maxSeed) : seed;
   const faultSeed = integer('--fault-seed', options.faultSeed, newSeed, 0, maxSeed);
   const storyEnd = read<Instant>(

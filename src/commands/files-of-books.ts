@@ -13,7 +13,7 @@ import {
   warehouseFault,
 } from '../warehouse/index.ts';
 
-/** Something wrong with the files of the books, in words, with what to do. */
+/** A fault in the files of the books, and its remedy. */
 export interface FileFault {
   readonly file: 'snapshot' | 'warehouse';
   readonly found: string;
@@ -23,15 +23,15 @@ export interface FileFault {
 const remedy = 'run "costbook repair"';
 
 /**
- * Compares the open snapshot with what the warehouse held when it was published (rows, cost, load, journal event), and
- * looks at the files beside it. Not for a process that holds the warehouse.
+ * Compares the open snapshot with its seal (rows, cost, load, journal event at publication), and checks the files next
+ * to it. Not for a process that holds the warehouse.
  */
 export async function faultsOfFiles(dir: string, books: Books): Promise<FileFault[]> {
   const faults: FileFault[] = [];
   for (const log of await logsBeside(snapshotFile(dir))) {
     faults.push({
       file: 'snapshot',
-      found: `another program opened the snapshot for writing and left data/${basename(log)}: Costbook does not read it, other DuckDB clients do, and see other numbers`,
+      found: `another program opened the snapshot for writing and left data/${basename(log)}: other DuckDB clients read that file and see different numbers; Costbook does not`,
       remedy,
     });
   }
@@ -41,20 +41,20 @@ export async function faultsOfFiles(dir: string, books: Books): Promise<FileFaul
   if (describeFacts(found) !== describeFacts(published)) {
     faults.push({
       file: 'snapshot',
-      found: `the snapshot has ${describeFacts(found)}; the warehouse had ${describeFacts(published)} when it was published`,
+      found: `the snapshot has ${describeFacts(found)}, but was published with ${describeFacts(published)}`,
       remedy,
     });
   }
   const fault = await warehouseFault(dir);
   if (fault !== undefined) {
-    faults.push({ file: 'warehouse', found: `data/warehouse.duckdb ${fault}: nothing can be loaded`, remedy });
+    faults.push({ file: 'warehouse', found: `data/warehouse.duckdb ${fault}: no ingest can load`, remedy });
   }
   return faults;
 }
 
 /**
- * Opens the warehouse for a moment, where no writer holds it, and compares it with the snapshot. A writer that begins in
- * that moment waits for it.
+ * Opens the warehouse for a moment, if no writer holds it, and compares it with the snapshot. A writer that starts in
+ * that moment waits.
  */
 export async function compareWarehouse(
   dir: string,
@@ -64,7 +64,7 @@ export async function compareWarehouse(
   let present: PresentWarehouse | undefined;
   try {
     present = await openPresentWarehouse(dir, signal);
-    if (present === undefined) return []; // that it is missing is a fault of its own
+    if (present === undefined) return []; // a missing file is reported elsewhere
     const { loadNumber, lastEvent, rowCount, cost } = await present.facts();
     const isLess = loadNumber < seal.loadNumber || lastEvent < seal.lastEvent;
     const isSame = loadNumber === seal.loadNumber && lastEvent === seal.lastEvent;
@@ -75,7 +75,7 @@ export async function compareWarehouse(
       { file: 'warehouse', found: `data/warehouse.duckdb has ${has}; the snapshot has ${describeFacts(seal)}`, remedy },
     ];
   } catch (error) {
-    if (error instanceof LockedError) return []; // a run is under way
+    if (error instanceof LockedError) return []; // a run is active
     if (error instanceof DamagedFileError) return [{ file: 'warehouse', found: firstSentence(error.message), remedy }];
     throw error;
   } finally {
@@ -83,9 +83,9 @@ export async function compareWarehouse(
   }
 }
 
-/** Loads that were landed and are not in the snapshot; undefined where there are none. */
+/** Loads in the landing folder that the snapshot does not have; undefined if there are none. */
 export async function unpublishedLoads(dir: string, { published: seal }: Books): Promise<string | undefined> {
   const newest = await openLandingWriter(join(dir, 'data', 'landing')).newestLoad();
   if (newest <= seal.loadNumber + 1) return undefined;
-  return `loads up to ${newest} are landed, the snapshot has them up to ${seal.loadNumber}: a run is under way or was killed`;
+  return `the landing folder has loads up to ${newest}, the snapshot up to ${seal.loadNumber}: a run is active or was killed`;
 }

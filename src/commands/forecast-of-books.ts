@@ -16,18 +16,18 @@ import { openBooks } from '../warehouse/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 
-/** What may be said of a forecast of the books. */
+/** The options of a forecast from the books. */
 export const forecastOfBooksOptions: Command['options'] = [
-  { flags: '--budget <name>', summary: 'only this budget; may be repeated', isRepeatable: true },
+  { flags: '--budget <name>', summary: 'only this budget; repeatable', isRepeatable: true },
   {
     flags: '--workspace <name>',
-    summary: 'only resource types of this workspace; may be repeated',
+    summary: 'only resource types of this workspace; repeatable',
     isRepeatable: true,
   },
-  { flags: '--as-of <instant>', summary: 'what would have been forecast then, from the books as they were' },
+  { flags: '--as-of <instant>', summary: 'forecast from the books as they were at this instant' },
 ];
 
-/** What budgets, and resource types of workspaces, will come to by the end of the period, from the published snapshot. */
+/** Forecasts budgets, and resource types of workspaces, to the end of the period, from the published snapshot. */
 export async function forecastOfBooks(input: CommandInput, context: CommandContext): Promise<number> {
   const options = optionReader(input, context.effects.now());
   const names = options.texts('budget');
@@ -58,7 +58,7 @@ export async function forecastOfBooks(input: CommandInput, context: CommandConte
     const known = forecasts.flatMap(({ scope }) => (scope.kind === 'workspace' ? (scope.workspace ?? []) : []));
     for (const name of workspaces) {
       if (!known.includes(name)) {
-        context.tell(`warning: nothing in the books has cost anything lately in the workspace ${JSON.stringify(name)}`);
+        context.tell(`warning: the workspace ${JSON.stringify(name)} has no recent costs in the books`);
       }
     }
     return 0;
@@ -67,14 +67,14 @@ export async function forecastOfBooks(input: CommandInput, context: CommandConte
   }
 }
 
-/** Of which periods only hours that should be in the books by now are forecast: a sentence each. */
+/** A sentence for each period that is over, so that its forecast covers only missing hours. */
 function overSentences(forecasts: readonly ScopeForecast[], now: Instant): string[] {
   const sentences = forecasts.flatMap(({ period, completeThrough }) =>
     completeThrough === undefined || period.end > now
       ? []
       : [
-          `${period.name} is over, and the books are complete through ${formatInstant(completeThrough)}: ` +
-            'what is forecast of it are hours that are missing',
+          `${period.name} is over, but the books are complete only through ${formatInstant(completeThrough)}: ` +
+            'its forecast fills in the missing hours',
         ],
   );
   return [...new Set(sentences)];

@@ -17,29 +17,29 @@ import type { Command, CommandContext, CommandInput } from './command.ts';
 import { forecastOfBooks, forecastOfBooksOptions } from './forecast-of-books.ts';
 import { optionReader } from './options.ts';
 
-/** Nobody reads further ahead, and every series takes memory for it. */
+/** A limit on memory; longer forecasts are of no use. */
 const longestHorizon = 10_000;
 const usualLevel = 0.8;
 
 const fileOptions: Command['options'] = [
   {
     flags: '--input <file>',
-    summary: 'instead of the books: CSV with the columns id, timestamp and value, any regular step',
+    summary: 'forecast this CSV file instead of the books: columns id, timestamp and value, at any regular step',
   },
-  { flags: '--horizon <count>', summary: 'of --input: how many steps to look ahead' },
+  { flags: '--horizon <count>', summary: 'with --input: number of steps to forecast' },
   {
     flags: '--season <steps>',
-    summary: 'of --input: lengths of seasons in steps, such as 24,168; by default as the step has them',
+    summary: 'with --input: season lengths in steps, such as 24,168; by default chosen by the step',
   },
   {
     flags: '--level <share>',
-    summary: `of --input: the share of outcomes that intervals should hold; ${usualLevel} by default`,
+    summary: `with --input: share of outcomes that should fall into the interval; ${usualLevel} by default`,
   },
 ];
 
 export const forecastCommand: Command = {
   name: 'forecast',
-  summary: 'Say what the period will come to, by budget and resource type, or what comes next in any series.',
+  summary: 'Forecast the total of the current period by budget and resource type, or forecast any series from a file.',
   options: [...forecastOfBooksOptions, ...fileOptions],
   needsProject: ({ options }) => options['input'] === undefined,
   examples: [
@@ -53,9 +53,9 @@ export const forecastCommand: Command = {
     const strangers = (isOfFile ? forecastOfBooksOptions : fileOptions).map(({ flags }) => flags.replace(/ .*/, ''));
     const given = strangers.filter((flag) => isGiven(input, flag));
     if (given.length > 0) {
-      const they = `${given.join(', ')}: ${given.length === 1 ? 'is' : 'are'} of forecasts`;
+      const they = `${given.join(', ')}: only for forecasts`;
       throw new UsageError(
-        isOfFile ? `${they} of the books, and --input names a file` : `${they} of a file; name it with --input`,
+        isOfFile ? `${they} from the books; leave out --input` : `${they} from a file; add --input <file>`,
       );
     }
     return isOfFile ? forecastOfFile(input, context) : forecastOfBooks(input, context);
@@ -67,11 +67,12 @@ function isGiven({ options }: CommandInput, flag: string): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined;
 }
 
-/** Forecasts every series of a file, one after the other, and writes each when it is made. */
+/** Forecasts every series of a file in turn, and writes each result at once. */
 async function forecastOfFile(input: CommandInput, context: CommandContext): Promise<number> {
   const options = optionReader(input, context.effects.now());
   const horizon = options.count('horizon');
-  if (options.text('horizon') === undefined) options.problem('--horizon: expected the number of steps to look ahead');
+  if (options.text('horizon') === undefined)
+    options.problem('--horizon is missing: expected the number of steps to forecast');
   if (horizon !== undefined && horizon > longestHorizon) options.problem(`--horizon: at most ${longestHorizon} steps`);
   const level = shareIn(options.text('level'), options);
   const seasons = seasonsIn(options.text('season'), options);
@@ -82,7 +83,7 @@ async function forecastOfFile(input: CommandInput, context: CommandContext): Pro
   const asked = { horizon: horizon ?? 1, level, seasons };
   if (context.json) await context.write(`{"horizon":${asked.horizon},"level":${level},"series":[`);
   for (const [index, series] of given.entries()) {
-    await setImmediate(); // a signal is heard between two series
+    await setImmediate(); // lets a signal in between two series
     context.signal.throwIfAborted();
     context.progress(`series ${index + 1} of ${given.length}`);
     const forecast = await forecastOf(series, asked);
@@ -98,7 +99,7 @@ async function forecastOfFile(input: CommandInput, context: CommandContext): Pro
 type Asked = { readonly horizon: number; readonly level: number; readonly seasons: readonly number[] | undefined };
 
 async function forecastOf({ start, step, values }: GivenSeries, { horizon, level, seasons }: Asked): Promise<Forecast> {
-  if (step === undefined) return { kind: 'none', reason: 'too little history: a single value has no step' };
+  if (step === undefined) return { kind: 'none', reason: 'too little history: a single value' };
   const nonNegative = values.every((value) => value === null || value >= 0);
   return forecastSeries({ start, step, values }, horizon, {
     level,
@@ -111,7 +112,7 @@ function shareIn(text: string | undefined, options: ReturnType<typeof optionRead
   if (text === undefined) return usualLevel;
   const share = /^0?\.\d+$/.test(text) ? Number(text) : Number.NaN;
   if (share > 0 && share < 1) return share;
-  options.problem(`--level: "${text}" is no share; expected a number between 0 and 1, such as 0.8`);
+  options.problem(`--level: "${text}" is not a share; expected a number between 0 and 1, such as 0.8`);
   return usualLevel;
 }
 
@@ -120,13 +121,13 @@ function seasonsIn(text: string | undefined, options: ReturnType<typeof optionRe
   return text.split(',').flatMap((length) => {
     if (/^[1-9]\d{0,5}$/.test(length.trim()) && Number(length) > 1) return [Number(length)];
     options.problem(
-      `--season: "${length}" is no length of a season; expected whole numbers of at least 2, such as 24,168`,
+      `--season: "${length}" is not a season length; expected whole numbers of at least 2, such as 24,168`,
     );
     return [];
   });
 }
 
-/** Twelve digits are more than any forecast knows, and hide in which order a processor adds. */
+/** Twelve digits exceed any forecast's precision, and hide the order in which a processor adds. */
 function rounded(value: number): number {
   return Number(value.toPrecision(12));
 }
@@ -170,14 +171,14 @@ function timestampOf({ step }: GivenSeries, { through }: SeriesForecast, index: 
   return stepsAfter(through, step ?? 'day', index);
 }
 
-/** A series' forecast for a person: what was chosen and how that did, then the steps, then their sum. */
+/** A series' forecast for people: the model and its accuracy, then the steps, then their sum. */
 function describe(series: GivenSeries, forecast: Forecast, level: number, layout: TableLayout): string {
   const id = forTerminal(series.id);
   if (forecast.kind === 'none') return `${id}: no forecast: ${forecast.reason}`;
   const columns = [
     { name: 'id', type: 'VARCHAR' },
     { name: 'timestamp', type: 'VARCHAR' },
-    // Rounded already, by the size of what is forecast.
+    // Already rounded, by the size of the forecast.
     { name: 'forecast', type: 'DECIMAL' },
     { name: 'low', type: 'DECIMAL' },
     { name: 'high', type: 'DECIMAL' },
@@ -205,20 +206,20 @@ function describeChoice(
   const gaps = series.values.filter((value) => value === null).length;
   const percent = (share: number) => `${Math.round(100 * share)} %`;
   const parts = [
-    `${series.values.length} steps of ${describeStep(series.step ?? 'day')}${gaps === 0 ? '' : `, ${gaps} of them not known`}`,
+    `${series.values.length} steps of ${describeStep(series.step ?? 'day')}${gaps === 0 ? '' : `, ${gaps} of them unknown`}`,
     ...(seasons.length === 0 ? [] : [`season${seasons.length === 1 ? '' : 's'} of ${seasons.join(' and ')}`]),
     `model ${model}${transform === 'none' ? '' : ` of ${transform}`}`,
     ...(folds === 0 ? [] : [`${folds} backtests`]),
     ...(mase === null ? [] : [`MASE ${mase.toFixed(2)}`]),
     ...(smape === null ? [] : [`sMAPE ${smape.toFixed(1)}`]),
-    ...(coverage === null ? [] : [`${percent(level)} intervals held ${percent(coverage)} of steps`]),
+    ...(coverage === null ? [] : [`${percent(level)} intervals contained ${percent(coverage)} of steps`]),
     ...(sumCoverage === null ? [] : [`and ${percent(sumCoverage)} of sums`]),
     ...notes,
   ];
   return `${forTerminal(series.id)}: ${parts.join(', ')}`.replace(', and ', ' and ');
 }
 
-/** At least four digits of the largest, and of the others no more decimals than of that. */
+/** At least four digits of the largest value; all others get the same number of decimals. */
 function decimalsOf(values: readonly number[]): number | 'exponent' {
   const largest = Math.max(...values.map(Math.abs));
   if (largest !== 0 && (largest >= 1e12 || largest < 1e-4)) return 'exponent';

@@ -4,7 +4,7 @@ import { commonOptions } from './common-options.ts';
 export type { Ask, Command, CommandContext, CommandInput, CommandOption } from './command.ts';
 export { commonOptions } from './common-options.ts';
 
-/** Every command by its name, in the order in which help shows them. Each is loaded only where it may be meant. */
+/** Every command by name, in the order of the help. Each is loaded only when needed. */
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   init: async () => (await import('./init.ts')).initCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
@@ -33,14 +33,14 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   completion: async () => (await import('./completion.ts')).completionOf(allCommands),
 };
 
-/** Every command, in the order in which help shows them. */
+/** Every command, in the order of the help. */
 export function allCommands(): Promise<readonly Command[]> {
   return Promise.all(Object.values(loaders).map((load) => load()));
 }
 
 /**
- * The commands that may be meant by a command line: one where its name is the first word, all of them otherwise. To
- * load them all takes longer than many a command does.
+ * The commands that a command line may mean: one if the first word is its name, otherwise all. Loading all takes longer
+ * than many commands do.
  */
 export async function commandsFor(args: readonly string[]): Promise<readonly Command[]> {
   const name = firstWord(args) ?? '';

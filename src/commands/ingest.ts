@@ -14,26 +14,26 @@ import { optionReader } from './options.ts';
 import { waitOption } from './wait.ts';
 import { writingRun } from './writing-run.ts';
 
-/** How long an ingest may take where nobody says: the plan of each account, and then by the windows that it reads. */
+/** The default time limit: minutes per account for its plan, and minutes per window. */
 const minutesOfAccount = 30;
 const minutesOfWindow = 2;
-/** How often the time is looked at. */
+/** How often the time is checked. */
 const lookMs = 250;
 
 export const ingestCommand: Command = {
   name: 'ingest',
-  summary: 'Fetch what is missing and what is young, prove it, and load it.',
+  summary: 'Fetch missing and recent costs, reconcile them with the platform, and load them.',
   options: [
-    { flags: '--from <date>', summary: 'look only at hours from here on (inclusive)' },
-    { flags: '--to <date>', summary: 'look only at hours before this (exclusive)' },
+    { flags: '--from <date>', summary: 'first hour to consider (inclusive)' },
+    { flags: '--to <date>', summary: 'end of the range to consider (exclusive)' },
     { flags: '--refetch', summary: 'fetch everything in the range again' },
     {
       flags: '--accept-reduced-access',
-      summary: 'the token is meant to see less than before, of costs or of resources',
+      summary: 'confirm that the token is meant to see less than before',
     },
     {
       flags: '--timeout <duration>',
-      summary: `end the ingest after so long, such as 30m or 4h; by default ${minutesOfAccount} minutes an account and ${minutesOfWindow} more for each window that is read`,
+      summary: `stop the ingest after this time, such as 30m or 4h; by default ${minutesOfAccount} minutes per account plus ${minutesOfWindow} per window`,
     },
     waitOption,
   ],
@@ -53,11 +53,11 @@ export const ingestCommand: Command = {
     const { from, to } = readRange(options, context.effects.now());
     const waitMs = options.duration('wait') ?? 0;
     const timeoutMs = options.duration('timeout');
-    if (timeoutMs === 0) options.problem('--timeout: expected more than nothing, such as 30m');
+    if (timeoutMs === 0) options.problem('--timeout: expected a time above zero, such as 30m');
     options.check();
     const { dir, effects } = context;
     const config = loadConfig({ dir, env: context.env, now: effects.now() });
-    proxiesOf(context.env); // what is wrong there is said before anything begins
+    proxiesOf(context.env); // reports mistakes there before anything starts
     const http = context.openHttp(config.concurrency);
 
     return writingRun('ingest', waitMs, context, async (warehouse, runNumber) => {
@@ -90,13 +90,13 @@ export const ingestCommand: Command = {
       ).finally(() => limit.end());
       context.progress('');
       if (config.landing.keepDays !== undefined) {
-        // Only of loads that are in the books: what was seen so long ago is not on its way any more.
+        // Only for stored loads: a change seen that long ago is no longer pending.
         await landing.removeBodies(
           await warehouse.landingFoldersBefore(effects.now() - config.landing.keepDays * dayMs),
         );
       }
       context.count?.(figuresOf(summaries));
-      // What the platform said stands in these; it may have said our own token.
+      // Errors quote the platform's answers, which may contain the token.
       const answer = context.json
         ? JSON.stringify({ accounts: summaries.map(toJson) })
         : summaries.map(describe).join('\n');
@@ -109,20 +109,20 @@ export const ingestCommand: Command = {
   },
 };
 
-/** The hours that `--from` and `--to` name. */
+/** The range of `--from` and `--to`. */
 function readRange(options: ReturnType<typeof optionReader>, now: Instant) {
   const from = options.hour('from');
   const to = options.hour('to');
   if (from !== undefined && to !== undefined && from >= to) options.problem('--from must be before --to');
   if (from !== undefined && from > now) {
-    options.problem(`--from: ${formatInstant(from)} is in the future: there is nothing to read yet`);
+    options.problem(`--from: ${formatInstant(from)} is in the future; expected a date before now`);
   }
   return { from, to };
 }
 
 /**
- * Puts the project's allocation rules in force. Rules with a mistake are told and returned, and change nothing: costs
- * are no less true for it, and the rules that were in force stay.
+ * Applies the project's allocation rules. Rules with mistakes are reported and returned; the current rules stay, and
+ * costs are loaded all the same.
  */
 async function applyAllocation(
   warehouse: Warehouse,
@@ -146,7 +146,7 @@ async function applyAllocation(
   }
 }
 
-/** A client for one account's platform with the account's own token. */
+/** A client for one account's platform, with the account's token. */
 function clientFor(
   account: AccountConfig,
   config: Config,
@@ -172,8 +172,8 @@ function clientFor(
 }
 
 /**
- * Ends an ingest that takes longer than it was given or, where nobody gave it a time, than its plan explains: a platform
- * that accepts every request and answers none would keep it for hours. What was loaded stays.
+ * Stops an ingest that exceeds its time limit, given or computed from its plan: a platform that accepts requests and
+ * never answers would hold it for hours. Loaded windows stay.
  */
 function openLimit(
   givenMs: number | undefined,
@@ -182,7 +182,7 @@ function openLimit(
 ): { readonly signal: AbortSignal; allow(progress: IngestProgress): void; end(): void } {
   const late = new AbortController();
   const windows = new Map<string, number>();
-  const begun = performance.now(); // real time, which goes on where now is fixed
+  const begun = performance.now(); // real time, also with --now
   function allowedMs(): number {
     const planned = [...windows.values()].reduce((sum, count) => sum + count, 0);
     return givenMs ?? (accounts * minutesOfAccount + planned * minutesOfWindow) * 60_000;
@@ -194,8 +194,8 @@ function openLimit(
     late.abort(
       new PlatformError(
         `the ingest took longer than ${minutes < 1 ? `${minutes * 60} s` : `${minutes} min`}` +
-          `${waiting === undefined ? '' : `, waiting for ${waiting}`}; what was loaded stays, and the next ingest goes on ` +
-          'from there; --timeout gives it more time',
+          `${waiting === undefined ? '' : `, waiting for ${waiting}`}. Loaded windows stay, and the next ingest continues ` +
+          'from there. --timeout allows more time',
       ),
     );
   }, lookMs);
@@ -207,7 +207,7 @@ function openLimit(
   };
 }
 
-/** Says how far an ingest is: windows, pages, rows, rate and time left. */
+/** Shows the progress of an ingest: windows, pages, rows, rate and time left. */
 function progressOf({ progress }: CommandContext): (at: IngestProgress) => void {
   const begun = performance.now();
   return ({ account, windows, windowsDone, pages, rows }) => {
@@ -220,7 +220,7 @@ function progressOf({ progress }: CommandContext): (at: IngestProgress) => void 
   };
 }
 
-/** What all accounts have together. */
+/** Totals of all accounts. */
 function figuresOf(summaries: readonly AccountSummary[]): Record<string, number> {
   return {
     accounts: summaries.length,
@@ -290,7 +290,7 @@ function describe(summary: AccountSummary): string {
   const lines = [
     `${summary.account || 'the account'}: ${counted(summary.windows, 'window')}, ${counted(summary.pages, 'page')}, ` +
       `${counted(summary.rows, 'row')}, ${counted(requests, 'request')}` +
-      `${summary.restated > 0 ? `, ${counted(summary.restated, 'hour')} of series restated` : ''}`,
+      `${summary.restated > 0 ? `, ${counted(summary.restated, 'hourly cost')} restated` : ''}`,
     `  complete through ${instantOrNull(summary.completeThrough) ?? 'nothing yet'}, settled through ${instantOrNull(summary.settledThrough) ?? 'nothing yet'}`,
   ];
   if (summary.listings.length > 0) {
@@ -300,7 +300,7 @@ function describe(summary: AccountSummary): string {
         sumOf(listings, ({ resources }) => resources),
         'resource',
       )} in ${counted(listings.length, 'listing')}, ` +
-        `${sumOf(listings, ({ opened }) => opened)} states began, ${sumOf(listings, ({ ended }) => ended)} ended, ` +
+        `${sumOf(listings, ({ opened }) => opened)} states started, ${sumOf(listings, ({ ended }) => ended)} ended, ` +
         `${counted(
           sumOf(summary.listings, ({ requests }) => requests),
           'request',
@@ -309,14 +309,14 @@ function describe(summary: AccountSummary): string {
     lines.push(...unreadListings(listings, summary.errors));
   }
   for (const { window, reason, isYoung } of summary.unproven) {
-    const word = isYoung ? 'not yet proven, the next run asks again' : 'UNPROVEN';
+    const word = isYoung ? 'not yet proven, the next run fetches it again' : 'UNPROVEN';
     lines.push(`  ${word} ${formatInstant(window.start)}/${formatInstant(window.end)}: ${reason}`);
   }
   for (const error of summary.errors) lines.push(`  FAILED ${error}`);
   return lines.join('\n');
 }
 
-/** Listings that were not read, a line for each reason. What also failed the ingest is not repeated. */
+/** Listings that could not be read, one line per reason. A reason that also failed the ingest is not repeated. */
 function unreadListings(listings: AccountSummary['listings'], errors: readonly string[]): string[] {
   const byReason = new Map<string, string[]>();
   for (const { outcome, resourceType, tokenWorkspace, reason } of listings) {

@@ -7,21 +7,21 @@ import { formatInstant, formatMonth } from '../time.ts';
 import { askPlatform, type PlatformSeen } from './ask-platform.ts';
 import type { Ask, Command, CommandContext, CommandInput } from './command.ts';
 
-/** The commented examples that come with Costbook: beside `src` in a checkout, beside `dist` in a package. */
+/** The commented examples that come with Costbook: next to `src` in a checkout, next to `dist` in a package. */
 const examples = fileURLToPath(new URL('../..', import.meta.url));
 
 export const initCommand: Command = {
   name: 'init',
-  summary: 'Begin a project: a commented costbook.yaml, jobs/ and what belongs beside them, checked with the platform.',
-  arguments: [{ name: '[dir]', summary: 'the folder to write into; by default the project folder' }],
+  summary: 'Create a project: a commented costbook.yaml and jobs/, with the settings checked against the platform.',
+  arguments: [{ name: '[dir]', summary: 'folder to create the project in; by default the project folder' }],
   options: [
-    { flags: '--url <url>', summary: "the platform's address (by default COSTBOOK_URL, or a question)" },
-    { flags: '--token-file <path>', summary: 'the file with the token' },
+    { flags: '--url <url>', summary: "the platform's address; by default COSTBOOK_URL, or a prompt" },
+    { flags: '--token-file <path>', summary: 'the file that holds the token' },
     { flags: '--token-command <line>', summary: 'the command that prints the token' },
-    { flags: '--token-env <name>', summary: 'the environment variable with the token (default COSTBOOK_TOKEN)' },
-    { flags: '--account <id>', summary: 'the account; by default the one that the token sees' },
-    { flags: '--yes', summary: 'ask nothing, also at a terminal' },
-    { flags: '--unchecked', summary: 'do not ask the platform whether it knows token and account' },
+    { flags: '--token-env <name>', summary: 'the environment variable that holds the token (default COSTBOOK_TOKEN)' },
+    { flags: '--account <id>', summary: 'account ID; by default the only account that the token sees' },
+    { flags: '--yes', summary: 'never prompt, even at a terminal' },
+    { flags: '--unchecked', summary: 'do not check token and account with the platform' },
   ],
   needsProject: () => false,
   examples: [
@@ -35,7 +35,7 @@ export const initCommand: Command = {
     if ((await stat(folder).catch(() => undefined))?.isFile()) throw new UsageError(`${folder} is a file`);
     const file = join(folder, 'costbook.yaml');
     const isConfigured = (await stat(file).catch(() => undefined)) !== undefined;
-    // A configuration that is there is not looked at: it is somebody's, and "costbook doctor" checks it.
+    // An existing configuration is left alone; "costbook doctor" checks it.
     const settings = isConfigured ? {} : await settle(input, folder, context);
     const written: string[] = [];
     const kept: string[] = [];
@@ -51,7 +51,7 @@ export const initCommand: Command = {
   },
 };
 
-/** What goes into costbook.yaml. */
+/** The settings for costbook.yaml. */
 interface Settings {
   readonly url?: string;
   readonly token?: TokenSetting;
@@ -62,14 +62,14 @@ interface Settings {
 interface TokenSetting {
   readonly key: 'token' | 'tokenFile' | 'tokenCommand';
   readonly value: string;
-  /** The token itself, which goes into the file that `value` names. */
+  /** The token itself, to be written to the file that `value` names. */
   readonly pasted?: string;
 }
 
-/** Where a token that somebody pastes is kept. */
+/** The file for a pasted token. */
 const ownTokenFile = 'secrets/platform-token';
 
-/** The settings from flags, environment and answers, checked with the platform unless told otherwise. */
+/** The settings from flags, environment and prompts, checked with the platform unless `--unchecked`. */
 async function settle(input: CommandInput, folder: string, context: CommandContext): Promise<Settings> {
   const { env, tell } = context;
   const ask = input.options['yes'] === true ? undefined : context.ask;
@@ -79,12 +79,12 @@ async function settle(input: CommandInput, folder: string, context: CommandConte
   let account = text(input, 'account') ?? env['COSTBOOK_ACCOUNT'];
   if (!url && ask === undefined) {
     if (token !== undefined || account !== undefined) {
-      tell('warning: without --url (or COSTBOOK_URL) nothing can be checked; fill in costbook.yaml');
+      tell('warning: nothing was checked, because there is no --url (or COSTBOOK_URL); fill in costbook.yaml');
     }
     return { ...(token && { token }), ...(account && { account }) };
   }
   for (;;) {
-    url ||= await ask?.("The platform's address, such as https://api.example.com: ");
+    url ||= await ask?.('Platform address, such as https://api.example.com: ');
     token ??= ask && (await askToken(ask, folder, context));
     const settings: Settings = {
       url: url ?? '',
@@ -96,19 +96,19 @@ async function settle(input: CommandInput, folder: string, context: CommandConte
         checkText(settings, folder, context, false);
         return settings;
       }
-      tell(`Asking ${checkText(settings, folder, context, true).url} …`);
+      tell(`Checking the token with ${checkText(settings, folder, context, true).url} …`);
       const seen = await check(settings, folder, context);
       if (seen.accounts.length === 1) return { ...settings, account: seen.accounts[0] ?? '', seen };
       if (ask === undefined || seen.accounts.length === 0) {
         throw new UsageError(
           seen.accounts.length === 0
-            ? `the token sees no account at ${url}; name one with --account, or take another token`
+            ? `the token sees no account at ${url}; name one with --account, or use another token`
             : `the token sees ${seen.accounts.length} accounts (${seen.accounts.slice(0, 5).join(', ')}); choose one with --account`,
         );
       }
       account = await ask(`The token sees several accounts (${seen.accounts.join(', ')}). Which one? `);
     } catch (error) {
-      // At a terminal there is another chance; what a flag or variable says can only be changed there.
+      // Prompt again for a wrong answer; a wrong flag or variable must be corrected by the caller.
       const isAnswered = text(input, 'url') === undefined && !env['COSTBOOK_URL'];
       if (ask === undefined || !(error instanceof CostbookError) || context.signal.aborted || !isAnswered) throw error;
       tell(`costbook: ${messageOf(error)}`);
@@ -121,7 +121,7 @@ async function settle(input: CommandInput, folder: string, context: CommandConte
   }
 }
 
-/** The token's source by flags, or by the environment; undefined where neither names one. */
+/** The token's source from flags or the environment; undefined if neither names one. */
 function tokenOf(input: CommandInput, folder: string, env: CommandContext['env']): TokenSetting | undefined {
   const given: TokenSetting[] = [];
   const [file, command, variable] = [text(input, 'tokenFile'), text(input, 'tokenCommand'), text(input, 'tokenEnv')];
@@ -130,7 +130,7 @@ function tokenOf(input: CommandInput, folder: string, env: CommandContext['env']
   if (variable !== undefined) given.push({ key: 'token', value: reference(variable) });
   if (given.length > 1) {
     throw new UsageError(
-      'found several sources of the token, expected one of --token-file, --token-command, --token-env',
+      'found several token sources, expected only one of --token-file, --token-command, --token-env',
     );
   }
   if (given[0] !== undefined) return given[0];
@@ -143,7 +143,7 @@ async function askToken(ask: Ask, folder: string, { env, tell, keepSecret }: Com
   for (;;) {
     const said = await ask(
       'Where is the token? A file (secrets/token), a variable ($COSTBOOK_TOKEN) or a command (!pass show platform).\n' +
-        `Or paste the token: it goes into ${ownTokenFile}. What you type is not shown: `,
+        `Or paste the token: Costbook stores it in ${ownTokenFile}. Your input is not shown: `,
       { isHidden: true },
     );
     if (await isToken(said)) {
@@ -151,18 +151,18 @@ async function askToken(ask: Ask, folder: string, { env, tell, keepSecret }: Com
       if ((await stat(join(folder, ownTokenFile)).catch(() => undefined)) === undefined) {
         return { key: 'tokenFile', value: ownTokenFile, pasted: said };
       }
-      tell(`${join(folder, ownTokenFile)} is there already: name it as the file, or move it away first`);
+      tell(`${join(folder, ownTokenFile)} already exists: enter its name to use it, or move it away first`);
       continue;
     }
     if (said.startsWith('!') && said.length > 1) return { key: 'tokenCommand', value: literally(said.slice(1).trim()) };
     if (/^\$\w+$/.test(said) && env[said.slice(1)]) return { key: 'token', value: reference(said.slice(1)) };
     if (said.startsWith('$'))
-      await ask(`${said} is not set; set it and begin again, or press Enter for another source: `);
+      await ask(`${said} is not set. Set it and run init again, or press Enter to choose another source: `);
     else if (said !== '') return { key: 'tokenFile', value: pathFrom(folder, said) };
   }
 }
 
-/** Whether an answer is a token and not the name of a file: long, without a folder, and no such file is there. */
+/** Whether an answer is a token rather than a file name: long, without a folder, and no such file exists. */
 async function isToken(said: string): Promise<boolean> {
   const looksSo = /^[\w.+=~-]{16,}$/.test(said) || (/^[\x21-\x7e]{40,}$/.test(said) && !/^[./~$!]/.test(said));
   return looksSo && (await stat(said).catch(() => undefined)) === undefined;
@@ -170,18 +170,16 @@ async function isToken(said: string): Promise<boolean> {
 
 function reference(variable: string): string {
   if (/^[A-Za-z_]\w*$/.test(variable)) return `\${${variable}}`;
-  throw new UsageError(
-    '--token-env: found no name of a variable, expected one such as COSTBOOK_TOKEN: not the token itself',
-  );
+  throw new UsageError('--token-env: expected the name of a variable such as COSTBOOK_TOKEN, not the token itself');
 }
 
-/** A path that somebody typed here, as the file in a folder has it: relative where it lies in that folder. */
+/** A path typed by a user, as costbook.yaml has it: relative if it is inside the project folder. */
 function pathFrom(folder: string, typed: string): string {
   const path = resolve(typed);
   return literally(path.startsWith(`${folder}/`) ? relative(folder, path) : path);
 }
 
-/** A text of costbook.yaml in which nothing stands for a variable. */
+/** A text for costbook.yaml in which nothing is taken for a variable. */
 function literally(value: string): string {
   return value.replaceAll('${', '$${');
 }
@@ -191,7 +189,7 @@ function text(input: CommandInput, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Variables that override what this command writes. */
+/** Variables that override the settings that this command writes. */
 const overriding = [
   'COSTBOOK_URL',
   'COSTBOOK_TOKEN',
@@ -201,8 +199,8 @@ const overriding = [
 ];
 
 /**
- * Reads the file as it will be written, so that what is checked is what is written: without the variables that override
- * it, but for the one that it refers to.
+ * Parses the file as it will be written, so that exactly that is checked: without the variables that override it,
+ * except the one that it refers to.
  */
 function checkText(settings: Settings, folder: string, { env, effects }: CommandContext, requireAccounts: boolean) {
   const others = Object.entries(env).filter(
@@ -222,15 +220,15 @@ async function check(settings: Settings, folder: string, context: CommandContext
   const { config, url, token, id } = checkText(settings, folder, context, true);
   const typed = settings.token?.pasted;
   const pasted = typed === undefined ? undefined : ({ kind: 'value', value: typed } as const);
-  if (url === undefined || token === undefined) throw new UsageError('found no url or no token, expected both');
+  if (url === undefined || token === undefined) throw new UsageError('expected both url and token');
   return askPlatform(
     { ...config, url, token: pasted ?? token, tokenSetting: settings.token?.key, account: id },
-    // A command for the token runs where it will run every night.
+    // The token command runs in the folder in which it will run every night.
     { ...context, dir: (await stat(folder).catch(() => undefined)) === undefined ? context.dir : folder },
   );
 }
 
-/** Says what makes the next command read another token than the one that was written. */
+/** Warns about anything that makes the next command read another token than the one written. */
 async function warnAboutToken({ token }: Settings, folder: string, { env, tell }: CommandContext): Promise<void> {
   if (token === undefined) return;
   const beaten = overriding.find(
@@ -238,16 +236,16 @@ async function warnAboutToken({ token }: Settings, folder: string, { env, tell }
       name.startsWith('COSTBOOK_TOKEN') && env[name] && token.value !== `\${${name}}` && token.value !== env[name],
   );
   if (beaten !== undefined) {
-    tell(`warning: ${beaten} is set here and overrides ${token.key} of costbook.yaml: unset it where Costbook runs`);
+    tell(`warning: ${beaten} is set and overrides ${token.key} in costbook.yaml: unset it where Costbook runs`);
   }
   if (token.key !== 'tokenFile') return;
   const path = resolve(folder, token.value.replaceAll('$${', '${'));
   if ((await stat(path).catch(() => undefined)) === undefined) {
-    tell(`warning: there is no token file ${path} yet: "costbook doctor" says whether Costbook can read it`);
+    tell(`warning: the token file ${path} does not exist yet. Create it, then run "costbook doctor"`);
   }
 }
 
-/** Every file by its path in the project folder. */
+/** The project's files by path. */
 async function filesOf(settings: Settings): Promise<Record<string, string>> {
   const [budgets, allocation] = await Promise.all(
     ['budgets.example.yaml', 'allocation.example.yaml'].map((name) => readFile(join(examples, name), 'utf8')),
@@ -263,21 +261,21 @@ async function filesOf(settings: Settings): Promise<Record<string, string>> {
   };
 }
 
-/** What editors complete and check a file with: the schema that comes with this Costbook, where it is installed. */
+/** A line that points editors to the schema of this installed Costbook. */
 function schemaLine(name: string): string {
   return `# yaml-language-server: $schema=${join(examples, 'docs', 'schema', `${name}.schema.json`)}\n`;
 }
 
-/** An example in which nothing holds until its comment signs are taken away. */
+/** An example with every line commented out. */
 function asComment(example: string, name: string): string {
-  // Its own schema line is relative to where the example is.
+  // The example's own schema line is relative to another folder.
   const [title = '', ...lines] = example
     .replace(/^# yaml-language-server:.*\n/, '')
     .trimEnd()
     .split('\n');
   const head = title.replace(
-    /: copy this to .*$/,
-    `. Nothing in ${name} holds yet: take\n# the # away from the lines that you need; those that begin with ## are words.`,
+    /\. Copy this file to .*$/,
+    `. Nothing in ${name} is active yet: remove\n# the # from the lines that you need. Lines that start with ## are explanations.`,
   );
   const quiet = [head, ...lines].map((line) =>
     line.startsWith('#') ? line.replaceAll(/^#/gm, '##') : line && `#${line}`,
@@ -288,30 +286,30 @@ function asComment(example: string, name: string): string {
 function configText({ url, token, account, seen }: Settings): string {
   const since =
     seen?.historyStart === undefined
-      ? '# The first month to keep. Without it: the first one with any cost.\n#since: 2026-01'
-      : `# The first month to keep. Without it: the first one with any cost, which is ${formatMonth(seen.historyStart)}.\n#since: ${formatMonth(seen.historyStart)}`;
-  return `# Costbook's configuration. Every key may be left out; an environment variable beats its key: COSTBOOK_URL beats url.
-# \${NAME} in a text stands for that environment variable. A misspelt key is an error, not a default.
-# costbook.example.yaml, which comes with Costbook, explains every key there is.
+      ? '# The first month to load. By default the first month with any cost.\n#since: 2026-01'
+      : `# The first month to load. By default the first month with any cost, which is ${formatMonth(seen.historyStart)}.\n#since: ${formatMonth(seen.historyStart)}`;
+  return `# Costbook's configuration. Every key is optional. An environment variable overrides its key: COSTBOOK_URL overrides url.
+# \${NAME} in a text stands for that environment variable. A misspelled key is an error.
+# costbook.example.yaml, which comes with Costbook, explains every key.
 
-# Where the platform answers.
+# The platform's address.
 ${url ? `url: ${quote(url)}` : '#url: https://api.example.com'}
 
-# The bearer token, from one of token (a variable), tokenFile and tokenCommand. Keep the token itself out of this file.
+# The bearer token: one of token (a variable), tokenFile and tokenCommand. Do not write the token itself into this file.
 ${token ? `${token.key}: ${quote(token.value)}` : `#token: "\${COSTBOOK_TOKEN}"\n#tokenFile: secrets/platform-token\n#tokenCommand: pass show platform`}
 
-# Who pays. Without it the platform is asked which account the token sees.
+# The billing account. Without it, Costbook uses the account that the token sees.
 ${account ? `account: ${quote(account)}` : '#account: acc_main'}
 
 ${since}
 
-# Days for which the platform may still correct an hour: what was read younger than that is read again.
+# Days for which the platform may still correct an hour. Younger hours are fetched again.
 #settleDays: 3
 
-# How old the books may be before they are called too old, here and in an alert.
+# The largest age of complete-through. Older books count as too old, and Costbook alerts.
 #freshness: 26h
 
-# Where alerts are told (costbook alert). Secrets come from the environment, see .env.example.
+# Where alerts are sent (costbook alert). Secrets come from the environment, see .env.example.
 #sinks:
 #  finops: { type: slack, url: "\${SLACK_WEBHOOK_URL}" }
 #  pager: { type: webhook, url: https://hooks.example.com/in, secret: "\${PAGER_SECRET}" }
@@ -321,32 +319,32 @@ ${since}
 `;
 }
 
-/** JSON text is YAML text. */
+/** JSON strings are valid YAML. */
 function quote(value: string): string {
   return JSON.stringify(value);
 }
 
 function envText({ token }: Settings): string {
   const variable = /^\$\{(\w+)\}$/.exec(token?.key === 'token' ? token.value : '')?.[1];
-  return `# What Costbook reads from the environment: copy this to .env, fill it in, and keep it to yourself.
-# A shell takes it with "set -a; . ./.env; set +a", systemd with EnvironmentFile=, a container with --env-file.
+  return `# Environment variables of Costbook: copy this file to .env, fill it in, and keep it secret.
+# To load it: in a shell "set -a; . ./.env; set +a", in systemd EnvironmentFile=, in a container --env-file.
 ${variable === undefined ? `#COSTBOOK_TOKEN=` : `${variable}=`}
 #SLACK_WEBHOOK_URL=
-# The key of a webhook's signature; make one with: echo "whsec_$(openssl rand -base64 32)"
+# The key that signs webhook messages; create one with: echo "whsec_$(openssl rand -base64 32)"
 #PAGER_SECRET=whsec_
 `;
 }
 
 function ignoreText({ token }: Settings): string {
   const isInside = token?.key === 'tokenFile' && !/^(\/|\.\.)/.test(token.value);
-  return `# The books, what is exported from them, and secrets.
+  return `# The books, exports and secrets.
 data/
 exports/
 .env
 ${isInside ? `${token.value}\n` : ''}`;
 }
 
-/** Writes a file where there is none; false where there is one, which is left alone. */
+/** Writes a file unless it exists; returns false if it does. */
 async function writeNew(path: string, content: string, mode?: number): Promise<boolean> {
   await mkdir(join(path, '..'), { recursive: true });
   try {
@@ -377,13 +375,13 @@ async function answer(
     ...(seen === undefined
       ? []
       : [
-          `The platform knows the token, as ${seen.role} of account ${account}; ` +
-            (historyStart === null ? 'it has no cost yet.' : `its costs begin in ${historyStart.slice(0, 7)}.`),
+          `The token works: role ${seen.role}, account ${account}; ` +
+            (historyStart === null ? 'no costs yet.' : `costs start in ${historyStart.slice(0, 7)}.`),
         ]),
     ...written.map((name) => `wrote ${join(where, name)}`),
-    ...kept.map((name) => `kept  ${join(where, name)}, which was there already`),
+    ...kept.map((name) => `kept  ${join(where, name)}, which already exists`),
     ...(settings.url === undefined && written.includes('costbook.yaml')
-      ? [`Fill in url and token in ${join(where, 'costbook.yaml')}; "costbook doctor" says whether they are right.`]
+      ? [`Fill in url and token in ${join(where, 'costbook.yaml')}; Then run "costbook doctor" to check them.`]
       : []),
     'Next:',
     ...next.map((command) => `  ${command}`),

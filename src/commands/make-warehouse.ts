@@ -11,20 +11,20 @@ import {
 import type { CommandContext } from './command.ts';
 
 export interface WarehouseAsked {
-  /** The last journal event and the last load to take; undefined for all. */
+  /** The last journal event and the last load to include; undefined for all. */
   readonly throughEvent?: number | undefined;
   readonly throughLoad?: number | undefined;
-  /** Loads that must be there, and what is known of those that are lost. */
+  /** Loads that must exist, and what is known about lost ones. */
   readonly loadsInBooks?: (() => Promise<readonly LoadInBooks[]>) | undefined;
-  /** A snapshot to begin with; undefined for landing folder and journal alone. */
+  /** A snapshot to start from; undefined to use only landing folder and journal. */
   readonly base?: RebuildingBase | undefined;
-  /** Looks at what the new file knows before it gets its name; where this throws, the file is discarded. */
+  /** Inspects the new file before it is renamed; if this throws, the file is discarded. */
   readonly beforeFinish?: (knows: Pick<SnapshotFacts, 'loadNumber' | 'lastEvent'>) => Promise<void>;
 }
 
 /**
- * Makes a warehouse from landing folder and journal, whole or not at all; returns how many loads were read for it.
- * Throws UnprovenError where answers are missing or do not prove, UsageError where the file exists.
+ * Creates a warehouse from landing folder and journal, whole or not at all; returns the number of loads read.
+ * Throws UnprovenError if answers are missing or do not reconcile, UsageError if the file exists.
  */
 export async function makeWarehouse(
   file: string,

@@ -12,19 +12,19 @@ import {
 } from '../time.ts';
 import type { CommandInput } from './command.ts';
 
-/** Collects what is wrong with a command line, so that every mistake is told at once. */
+/** Collects the mistakes of a command line, so that all are reported at once. */
 export function optionReader(
   input: CommandInput,
   now: Instant,
 ): {
   text(name: string): string | undefined;
-  /** Every value of an option that may be repeated. */
+  /** All values of a repeatable option. */
   texts(name: string): readonly string[];
   flag(name: string): boolean;
-  /** An instant as a person writes it, at a whole hour. */
+  /** An instant written by a person, at a whole hour. */
   hour(name: string): Instant | undefined;
   month(name: string): Window | undefined;
-  /** `--as-of`: an instant as a person writes it, not after now, or `now`. */
+  /** `--as-of`: an instant written by a person, not after now, or `now`. */
   asOf(): AsOf | undefined;
   /** One of `choices`. */
   choice<T extends string>(name: string, choices: readonly T[]): T | undefined;
@@ -64,7 +64,7 @@ export function optionReader(
       if (value === undefined) return undefined;
       return attempt(() => {
         const instant = parseInstant(value, `--${name}`, now);
-        if (floorHour(instant) !== instant) throw new UsageError(`--${name}: "${value}" is no whole hour`);
+        if (floorHour(instant) !== instant) throw new UsageError(`--${name}: "${value}" is not a whole hour`);
         return instant;
       });
     },
@@ -79,7 +79,7 @@ export function optionReader(
         const instant = parseInstant(value, '--as-of', now);
         if (instant > now) {
           throw new UsageError(
-            `--as-of: ${formatInstant(instant)} is yet to come; expected an instant up to ${formatInstant(now)}`,
+            `--as-of: ${formatInstant(instant)} is in the future; expected an instant up to ${formatInstant(now)}`,
           );
         }
         return instant;
@@ -89,7 +89,7 @@ export function optionReader(
       const value = text(name);
       const chosen = choices.find((choice) => choice === value);
       if (value !== undefined && chosen === undefined) {
-        problems.push(`--${optionName(name)}: "${value}" is none of ${choices.join(', ')}`);
+        problems.push(`--${optionName(name)}: "${value}" is invalid; expected one of ${choices.join(', ')}`);
       }
       return chosen;
     },
@@ -99,7 +99,7 @@ export function optionReader(
       const chosen = value.split(',').map((choice) => choice.trim());
       for (const choice of chosen) {
         if (!choices.includes(choice))
-          problems.push(`--${optionName(name)}: "${choice}" is none of ${choices.join(', ')}`);
+          problems.push(`--${optionName(name)}: "${choice}" is invalid; expected one of ${choices.join(', ')}`);
       }
       return [...new Set(chosen)];
     },
@@ -107,7 +107,7 @@ export function optionReader(
       const value = text(name);
       const ms = value === undefined ? undefined : parseDuration(value);
       if (value !== undefined && ms === undefined) {
-        problems.push(`--${name}: "${value}" is no duration; expected one such as 90s, 10m or 2h`);
+        problems.push(`--${name}: "${value}" is not a duration; expected one such as 90s, 10m or 2h`);
       }
       return ms;
     },
@@ -115,7 +115,7 @@ export function optionReader(
       const value = text(name);
       if (value === undefined) return undefined;
       if (/^[1-9]\d{0,14}$/.test(value)) return Number(value);
-      problems.push(`--${optionName(name)}: "${value}" is no whole number of at least 1`);
+      problems.push(`--${optionName(name)}: "${value}" is invalid; expected a whole number from 1`);
       return undefined;
     },
     problem: (problem) => problems.push(problem),
@@ -125,16 +125,16 @@ export function optionReader(
   };
 }
 
-/** `parquetDecimals` as a person writes it: `parquet-decimals`. */
+/** `parquetDecimals` as a flag: `parquet-decimals`. */
 function optionName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** `--timeout` in milliseconds; what is no time up to a day becomes a problem. */
+/** `--timeout` in milliseconds; anything but a time up to a day is reported as a problem. */
 export function timeoutOf(options: ReturnType<typeof optionReader>): number | undefined {
   const timeoutMs = options.duration('timeout');
   if (timeoutMs === 0 || (timeoutMs ?? 0) > dayMs) {
-    options.problem('--timeout: expected more than nothing and at most 24h');
+    options.problem('--timeout: expected a time above zero and at most 24h');
   }
   return timeoutMs;
 }

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { type LocalAccount, type LocalConfig, loadConfig } from '../config/index.ts';
+import { counted } from '../counted.ts';
 import { UsageError } from '../errors.ts';
 import {
   type CoveredWindow,
@@ -41,11 +42,11 @@ import { optionReader } from './options.ts';
 
 export const planCommand: Command = {
   name: 'plan',
-  summary: 'Print the requests that the next ingest would make, and why; asks nobody.',
+  summary: 'Print the requests that the next ingest would make, and why. Makes no request itself.',
   options: [
-    { flags: '--from <date>', summary: 'look only at hours from here on (inclusive)' },
-    { flags: '--to <date>', summary: 'look only at hours before this (exclusive)' },
-    { flags: '--refetch', summary: 'as if everything in the range were to be fetched again' },
+    { flags: '--from <date>', summary: 'first hour to consider (inclusive)' },
+    { flags: '--to <date>', summary: 'end of the range to consider (exclusive)' },
+    { flags: '--refetch', summary: 'plan to fetch everything in the range again' },
   ],
   examples: ['costbook plan', 'costbook plan --from 2026-09 --to 2026-10 --refetch --json'],
   async run(input, context) {
@@ -76,19 +77,19 @@ export const planCommand: Command = {
   },
 };
 
-/** One request, or a chain of pages, that the ingest would make. */
+/** A request, or a chain of pages, that the ingest would make. */
 interface PlannedRequest {
   readonly purpose: Purpose | 'discovery';
   readonly why: string;
   /** The first page's path and query. */
   readonly request: string;
   readonly pages: number;
-  /** Whether the number of pages is that of the last time or the fewest possible. */
+  /** Whether `pages` is the number of the last ingest, or a minimum. */
   readonly pagesAre: 'last time' | 'at least';
 }
 
 interface AccountPlan {
-  /** Null where only the platform can say which one the token sees; its requests have `{accountId}` in that place. */
+  /** Null if only the platform knows the token's account; requests then contain `{accountId}`. */
   readonly account: string | null;
   readonly role: Role | null;
   readonly windows: readonly {
@@ -99,13 +100,13 @@ interface AccountPlan {
   }[];
   /** Requests before any window. */
   readonly first: readonly PlannedRequest[];
-  /** What is asked to verify the settled past. */
+  /** Requests that verify the settled past. */
   readonly verify: readonly PlannedRequest[];
-  /** All pages together: at least so many requests. */
+  /** The sum of all pages: a minimum of requests. */
   readonly requestsAtLeast: number;
 }
 
-/** Who is planned for. An account without id is the one that the platform will be asked for. */
+/** The accounts to plan for. An account without ID will be looked up on the platform. */
 function accountsToPlan(
   config: LocalConfig,
   known: readonly string[],
@@ -119,15 +120,15 @@ function accountsToPlan(
   }));
   if (accounts.length === 0 || accounts.some(({ id, isReachable }) => id === undefined && !isReachable)) {
     throw new UsageError(
-      `found no account to plan for: neither ${dir} nor the environment names one, or a url to ask for it, and ` +
-        `${known.length === 0 ? 'no books are there yet' : `the books hold ${known.length}`}; set COSTBOOK_ACCOUNT ` +
+      `found no account to plan for: neither ${dir} nor the environment has an account or a url, and ` +
+        `${known.length === 0 ? 'there are no books yet' : `the books have ${known.length} accounts`}; set COSTBOOK_ACCOUNT ` +
         'or COSTBOOK_URL (account or url in costbook.yaml)',
     );
   }
   return accounts;
 }
 
-/** Stands in the path of a request for the account whose id the platform is still to be asked for. */
+/** The placeholder in paths for an account ID that is not known yet. */
 const unknownAccount = '{accountId}';
 
 function requestOf(account: string, parameters: Readonly<Record<string, string>>): string {
@@ -154,17 +155,17 @@ async function planAccount(
   if (asked.account === undefined) {
     first.push({
       purpose: 'discovery',
-      why: 'no account is configured: the platform is asked which one the token sees',
+      why: 'no account is configured: finds the account that the token sees',
       request: requestPath(operations.accounts, {}),
       pages: 1,
       pagesAre: 'at least',
     });
   }
   if (asked.since === undefined && !ledger?.hasHourlyCosts) {
-    const reason = ledger === undefined ? 'no since is configured' : 'no cost has been seen so far';
+    const reason = ledger === undefined ? 'no since is configured' : 'no cost found so far';
     first.push({
       purpose: 'discovery',
-      why: `${reason}: monthly totals, which have no window cap, show where history begins`,
+      why: `${reason}: monthly totals, which have no window limit, show the first month with costs`,
       request: requestOf(account, historyParameters(account, floorHour(now))),
       pages: 1,
       pagesAre: 'at least',
@@ -172,7 +173,7 @@ async function planAccount(
   }
   const covered = books ? await coveredWindows(books, account) : [];
   const unproven = books ? (await unprovenWindows(books, account)).map(({ window }) => window) : [];
-  // Where no cost has been seen the ledger's start may turn out to be another one; until then it is the best guess.
+  // Without any cost so far, the ledger's start is the best guess.
   const start = asked.since ?? ledger?.historyStart ?? asked.from;
   const planned =
     start === undefined
@@ -204,18 +205,18 @@ async function planAccount(
 }
 
 const purposes: Readonly<Record<Purpose, string>> = {
-  detail: 'the rows: three dimensions asked for fill all five',
-  control: 'the totals that prove the window',
+  detail: 'the rows: grouping by three dimensions returns all five',
+  control: 'the totals that the rows must match',
   residual: 'rows without uuid, by workspace',
-  repair: 'rows that the detail left out',
+  repair: 'rows missing from the detail',
   types: 'the resource types that share a billing dimension',
-  days: 'daily totals, to find the days of the past that changed',
-  series: 'totals of every series, to find what moved between resources',
-  names: 'totals by name, to find what moved among rows without uuid',
-  months: 'monthly totals, which whole months have to add up to',
+  days: 'daily totals, to find past days that changed',
+  series: 'totals of every series, to find costs that moved between resources',
+  names: 'totals by name, to find costs that moved between rows without uuid',
+  months: 'monthly totals, which whole months must match',
 };
 
-/** What the ingest asks to verify the settled past, whatever of it then turns out to have changed. */
+/** Requests that verify the settled past; changes found there add more. */
 async function verifyingRequests(
   books: Connection,
   of: { account: string; role: Role | undefined; covered: readonly CoveredWindow[]; now: Instant },
@@ -230,7 +231,7 @@ async function verifyingRequests(
   return [...byDay, ...bySeries].map((query) => toPlannedRequest(account, query));
 }
 
-/** What the ingest asks of the months that are complete once it has loaded what is planned, and are not proven yet. */
+/** Requests for months that will be complete after the planned loads, and are not proven yet. */
 async function monthRequests(
   books: Connection | undefined,
   account: string,
@@ -254,7 +255,7 @@ function toPlannedRequest(account: string, query: Query): PlannedRequest {
   };
 }
 
-/** The queries of a window: detail and control for certain, those that light the blind spots where they were asked last time. */
+/** The queries of a window: always detail and control, and the others if the last ingest needed them. */
 function requestsOf(
   account: string,
   { window }: PlannedWindow,
@@ -268,7 +269,7 @@ function requestsOf(
     const asksRole = query.purpose === 'control' && role === undefined;
     return {
       purpose: query.purpose,
-      why: purposes[query.purpose] + (asksRole ? "; finds out whether the token is an admin's" : ''),
+      why: purposes[query.purpose] + (asksRole ? "; shows whether the token is an admin's" : ''),
       request: requestOf(account, queryParameters(account, query)),
       pages: pages ?? 1,
       pagesAre: pages === undefined ? 'at least' : 'last time',
@@ -295,11 +296,14 @@ function isSame(loaded: LoadedQuery, query: Query): boolean {
 
 function describe(plan: AccountPlan): string {
   const lines = [
-    `${plan.account ?? 'the account that the token sees'}: ${plan.windows.length} windows, at least ${plan.requestsAtLeast} requests` +
-      ` (token: ${plan.role ?? 'not known yet'})`,
+    `${plan.account ?? 'the account that the token sees'}: ${counted(plan.windows.length, 'window')}, at least ${counted(plan.requestsAtLeast, 'request')}` +
+      ` (role: ${plan.role ?? 'not known yet'})`,
   ];
   function line({ purpose, why, request, pages, pagesAre }: PlannedRequest): void {
-    lines.push(`  ${purpose}, ${pages} page${pages === 1 ? '' : 's'} ${pagesAre}: ${why}`, `    GET ${request}`);
+    lines.push(
+      `  ${purpose}, ${pagesAre === 'at least' ? `at least ${counted(pages, 'page')}` : `${counted(pages, 'page')} last time`}: ${why}`,
+      `    GET ${request}`,
+    );
   }
   for (const request of [...plan.first, ...plan.verify]) line(request);
   for (const { start, end, reason, requests } of plan.windows) {

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { markMended } from '../alerts/index.ts';
+import { counted } from '../counted.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { expectProject } from '../project-folder.ts';
 import {
@@ -18,20 +19,22 @@ import { openProjectWarehouse } from './writing-run.ts';
 
 export const rebuildCommand: Command = {
   name: 'rebuild',
-  summary: 'Make the books anew from the landing folder and the journal, and compare them with the present ones.',
-  options: [{ flags: '--into <file>', summary: 'the DuckDB file to make; it must not exist' }, waitOption],
+  summary:
+    'Rebuild the books from the landing folder and the journal into a new file, and compare it with the current books.',
+  options: [{ flags: '--into <file>', summary: 'the DuckDB file to create; must not exist' }, waitOption],
   examples: ['costbook rebuild --into /tmp/rebuilt.duckdb', 'costbook rebuild --into rebuilt.duckdb --json'],
   async run(input, context) {
     const options = optionReader(input, context.effects.now());
     const into = options.text('into');
-    if (into === undefined) options.problem('--into is missing: name a file to make, such as --into rebuilt.duckdb');
+    if (into === undefined)
+      options.problem('--into is missing: name the file to create, such as --into rebuilt.duckdb');
     const waitMs = options.duration('wait') ?? 0;
     options.check();
     expectProject(context);
     const file = resolve(into ?? '');
     await refuseExisting(file);
     if (file === snapshotFile(context.dir)) {
-      throw new UsageError('--into: this is the place of the snapshot; run "costbook repair" to make that anew');
+      throw new UsageError('--into names the snapshot; run "costbook repair" to recreate that');
     }
 
     const present = await openWhenFree(() => openPresentWarehouse(context.dir, context.signal), waitMs, context);
@@ -65,10 +68,10 @@ async function refuseExisting(file: string): Promise<void> {
       throw error;
     },
   );
-  if (isThere) throw new UsageError(`--into: ${file} exists already; name a file that does not, or remove it first`);
+  if (isThere) throw new UsageError(`--into: ${file} already exists; choose another name, or remove it first`);
 }
 
-/** Publishes a warehouse that was made anew in its own place. */
+/** Publishes a warehouse that was rebuilt in place. */
 async function publishAnew(context: CommandContext): Promise<void> {
   const warehouse = await openProjectWarehouse(0, context);
   try {
@@ -86,18 +89,18 @@ function describe(
   tables: readonly TableComparison[] | undefined,
   isPublished: boolean,
 ): string {
-  const made = `${file}: ${loads} loads made anew`;
+  const made = `${file}: rebuilt from ${counted(loads, 'load')}`;
   if (isPublished) return `${made} and published`;
-  if (tables === undefined) return `${made}; there is no present warehouse to compare with`;
+  if (tables === undefined) return `${made}; there is no current warehouse to compare with`;
   const differing = tables.filter(({ onlyHere, onlyThere }) => onlyHere > 0 || onlyThere > 0);
   if (differing.length === 0) {
     const rows = tables.map(({ table, rows }) => `${table} ${rows}`).join(', ');
-    return `${made}, identical with the present warehouse row for row (${rows})`;
+    return `${made}, identical to the current warehouse row for row (${rows})`;
   }
   const lines = differing.flatMap(({ table, onlyHere, onlyThere, here, there }) => [
-    `${table}: ${onlyHere} row${onlyHere === 1 ? '' : 's'} only in the present warehouse, ${onlyThere} only in the rebuilt one`,
-    ...here.map((row) => `  present: ${JSON.stringify(row)}`),
+    `${table}: ${onlyHere} row${onlyHere === 1 ? '' : 's'} only in the current warehouse, ${onlyThere} only in the rebuilt one`,
+    ...here.map((row) => `  current: ${JSON.stringify(row)}`),
     ...there.map((row) => `  rebuilt: ${JSON.stringify(row)}`),
   ]);
-  return [`${made}, DIFFERENT from the present warehouse:`, ...lines].join('\n');
+  return [`${made}, DIFFERENT from the current warehouse:`, ...lines].join('\n');
 }

@@ -8,17 +8,17 @@ import { writingRun } from './writing-run.ts';
 
 export const reopenCommand: Command = {
   name: 'reopen',
-  summary: 'Open a closed month again, the newest first; its close and the reason stay on record.',
+  summary: 'Reopen the newest closed month. Its close and your reason stay on record.',
   arguments: [
-    { name: '<month>', summary: 'the newest closed month, for example 2026-09, or last for the last one that is over' },
+    { name: '<month>', summary: 'the newest closed month, such as 2026-09, or last for the latest month that is over' },
   ],
-  options: [{ flags: '--reason <text>', summary: 'why; it is kept' }, waitOption],
+  options: [{ flags: '--reason <text>', summary: 'why the month is reopened; stored in the books' }, waitOption],
   examples: ['costbook reopen 2026-09 --reason "the invoice was corrected"'],
   async run(input, context) {
     const options = optionReader(input, context.effects.now());
     const month = parseMonth(input.arguments[0] ?? '', 'month', context.effects.now()).start;
     const reason = options.text('reason')?.trim() ?? '';
-    if (reason === '') options.problem('--reason is missing: say why the month is opened again; it is kept');
+    if (reason === '') options.problem('--reason is missing: say why you reopen the month; the books store it');
     const waitMs = options.duration('wait') ?? 0;
     options.check();
     await expectBooks(context.dir); // nothing published: nothing to reopen, no file to make
@@ -35,7 +35,7 @@ export const reopenCommand: Command = {
       if (last.month !== month) {
         const newest = formatMonth(last.month);
         throw new UsageError(
-          `${name} cannot be reopened while ${newest} is closed: run costbook reopen ${newest} --reason "…" first`,
+          `${name} cannot be reopened while ${newest} is closed: first run "costbook reopen ${newest} --reason …"`,
         );
       }
       const reopenedAt = await warehouse.reopenMonth(month, context.redact(reason), context.effects.now());
@@ -43,7 +43,7 @@ export const reopenCommand: Command = {
       await context.write(
         context.json
           ? `${JSON.stringify({ month: name, closedAt, reopenedAt: formatInstant(reopenedAt) })}\n`
-          : `${name} is open again; it was closed ${closedAt}, and --as-of ${closedAt} still gives what was closed then.\n`,
+          : `${name} is open again. It was closed at ${closedAt}; --as-of ${closedAt} still shows the numbers of that close.\n`,
       );
       return { exitCode: exitCodes.done };
     });

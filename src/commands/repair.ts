@@ -17,27 +17,27 @@ import { optionReader } from './options.ts';
 import { waitOption } from './wait.ts';
 import { openProjectWarehouse } from './writing-run.ts';
 
-/** What was repaired, as `--json` has it. */
+/** What was repaired, as `--json` prints it. */
 interface Repaired {
-  /** Why the warehouse was made anew; null where it was whole. */
+  /** Why the warehouse was rebuilt; null if it was intact. */
   readonly reason: string | null;
   readonly madeFrom: 'snapshot' | 'landing' | null;
   /** Loads read from the landing folder. */
   readonly loads: number;
   /** Files that were moved aside. */
   readonly movedAside: readonly string[];
-  /** Logs of other programs beside the snapshot. */
+  /** Logs of other programs next to the snapshot. */
   readonly removedLogs: readonly string[];
   readonly published: SnapshotFacts;
 }
 
 export const repairCommand: Command = {
   name: 'repair',
-  summary: 'Make a missing, damaged or changed warehouse or snapshot anew from what is whole, and publish.',
+  summary: 'Repair a missing, damaged or changed warehouse or snapshot from the files that are intact, and publish it.',
   options: [
     {
       flags: '--accept-loss',
-      summary: 'go on where loads or journal events are lost; the next ingest fetches those hours again',
+      summary: 'continue even if loads or journal events are lost; the next ingest fetches those hours again',
     },
     waitOption,
   ],
@@ -50,7 +50,7 @@ export const repairCommand: Command = {
     const { fault, removedLogs } = await publishIfWhole(waitMs, context);
     const made = fault === undefined ? undefined : await makeAnew(fault, acceptLoss, context);
     const sealed = await readSeal(snapshotFile(context.dir));
-    if (sealed.state !== 'intact') throw new Error('the snapshot is not as it was published a moment ago');
+    if (sealed.state !== 'intact') throw new Error('the snapshot changed right after it was published');
     await markMended(context);
     const { loadNumber, lastEvent, rowCount, cost } = sealed.seal;
     const repaired: Repaired = {
@@ -66,13 +66,13 @@ export const repairCommand: Command = {
   },
 };
 
-/** A warehouse that was published, with the logs removed beside the snapshot; or what is wrong with it. */
+/** A published warehouse, with the removed logs; or its fault. */
 interface PublishedIfWhole {
   readonly fault: DamagedFileError | UnprovenError | undefined;
   readonly removedLogs: readonly string[];
 }
 
-/** Publishes a warehouse of which every row can be read. Returns what is wrong with it otherwise. */
+/** Publishes a warehouse if every row can be read; otherwise returns its fault. */
 async function publishIfWhole(waitMs: number, context: CommandContext): Promise<PublishedIfWhole> {
   try {
     const warehouse = await openProjectWarehouse(waitMs, context);
@@ -90,7 +90,7 @@ async function publishIfWhole(waitMs: number, context: CommandContext): Promise<
   }
 }
 
-/** Makes the warehouse anew, from the snapshot where that is whole, puts it into its place and publishes it. */
+/** Rebuilds the warehouse, from the snapshot if that is intact, puts it into place and publishes it. */
 async function makeAnew(
   fault: Error,
   acceptLoss: boolean,
@@ -134,21 +134,21 @@ function lost(
   seal: SnapshotFacts,
 ): UnprovenError {
   return new UnprovenError(
-    `the books had ${describeFacts(seal)} when they were published last, and what is whole has load ${loadNumber} and ` +
+    `the books were last published with ${describeFacts(seal)}, but the intact files only reach load ${loadNumber} and ` +
       `journal event ${lastEvent}. Nothing was changed. Restore data/landing and data/journal from a backup and run ` +
-      'this again; or run "costbook repair --accept-loss", and "costbook ingest" fetches the missing hours again',
+      'this again. Or run "costbook repair --accept-loss"; "costbook ingest" then fetches the missing hours again',
   );
 }
 
 function describe({ reason, madeFrom, loads, movedAside, removedLogs, published }: Repaired): string {
   const count = `${loads} load${loads === 1 ? '' : 's'}`;
-  const from = madeFrom === 'snapshot' ? `the snapshot and ${count} landed since` : `${count} of the landing folder`;
+  const from = madeFrom === 'snapshot' ? `the snapshot, ${count} stored since` : `${count} in the landing folder`;
   return [
     reason === null
-      ? 'The warehouse is whole: every row of it was read.'
-      : `The warehouse was made anew from ${from}, and the journal.`,
-    ...movedAside.map((path) => `Moved aside, to be deleted when you like: ${path}`),
-    ...removedLogs.map((path) => `Removed, as another program left it beside the snapshot: ${path}`),
+      ? 'The warehouse is intact: every row could be read.'
+      : `The warehouse was rebuilt from ${from} and the journal.`,
+    ...movedAside.map((path) => `Moved aside; delete it when you no longer need it: ${path}`),
+    ...removedLogs.map((path) => `Removed, because another program left it next to the snapshot: ${path}`),
     `The snapshot is published: ${describeFacts(published)}.`,
     '',
   ].join('\n');

@@ -3,64 +3,63 @@ import { hourMs } from '../time.ts';
 import { apart } from './apart.ts';
 
 export const reportCommand = apart('report', {
-  summary: 'Answer a report from the published snapshot and write it as files.',
-  arguments: [{ name: '[name]', summary: 'the report; --list names them all' }],
+  summary: 'Run a report on the published snapshot and write it to files.',
+  arguments: [{ name: '[name]', summary: 'the report; --list shows all' }],
   options: [
     {
       flags: '--month <month>',
-      summary:
-        'the month, for example 2026-10, months, 2026-01..2026-10, or last, the last complete one, which is the default',
+      summary: 'a month such as 2026-10, a range such as 2026-01..2026-10, or last, the last complete month (default)',
     },
-    { flags: '--from <date>', summary: 'the first day, of a report that is about days' },
-    { flags: '--to <date>', summary: 'the day after the last one' },
+    { flags: '--from <date>', summary: 'for reports on days: the first day' },
+    { flags: '--to <date>', summary: 'for reports on days: the day after the last day' },
     {
       flags: '--param <name=value>',
-      summary: 'any parameter of the report, as --list names them; may be repeated',
+      summary: 'a parameter of the report, see --list; repeatable',
       isRepeatable: true,
     },
     {
       flags: '--as-of <instant>',
-      summary: 'what would have been answered then, or now for the present; the files go into a folder of their own',
+      summary: 'report the books as they were then; now for the current books; the files go into a separate folder',
     },
     {
       flags: '--format <formats>',
-      summary: `comma-separated: ${formats.join(', ')}; by default what the report says`,
+      summary: `comma-separated: ${formats.join(', ')}; by default the report's own formats`,
     },
     {
       flags: '--out <dir>',
-      summary: 'the folder below which the files go, as <report>/…; by default exports in the project folder',
+      summary: 'write the files below this folder, in <report>/…; by default exports/ in the project folder',
     },
     {
       flags: '--excel',
-      summary: 'a CSV for people: two decimals, names, the currency; alone, or beside what --format names',
+      summary: 'write a CSV for people (two decimals, names, the currency), alone or in addition to --format',
     },
-    { flags: '--totals', summary: 'a last row that adds up the amounts, in the table and with --excel' },
-    { flags: '--by <dimension>', summary: 'of chargeback reports: by which dimension of owners, such as team' },
-    { flags: '--labels <keys>', summary: 'of cost_by_resource: a column for each of these labels, such as team,env' },
-    { flags: '--raw', summary: 'in CSV, leave text that looks like a formula as it is' },
-    { flags: '--parquet-decimals <type>', summary: 'exact, or double for readers that have no decimals' },
+    { flags: '--totals', summary: 'add a row with totals, in the table and with --excel' },
+    { flags: '--by <dimension>', summary: 'for chargeback reports: the dimension of owners, such as team' },
+    { flags: '--labels <keys>', summary: 'for cost_by_resource: a column for each of these labels, such as team,env' },
+    { flags: '--raw', summary: 'in CSV, do not escape text that looks like a formula' },
+    { flags: '--parquet-decimals <type>', summary: 'exact, or double for readers without a decimal type' },
     {
       flags: '--focus-version <version>',
-      summary: 'of the report focus: its version, such as 1.2; the newest by default',
+      summary: 'for the report focus: the FOCUS version, such as 1.2; the newest by default',
     },
-    { flags: '--grain <grain>', summary: 'of the report focus: a row for each hourly or daily charge period' },
+    { flags: '--grain <grain>', summary: 'for the report focus: hourly or daily charge periods' },
     {
       flags: '--with-deprecated-columns',
       summary:
-        'of the report focus: also ProviderName and PublisherName, which 1.4 deprecated; without them two rules of the official 1.4 model fail',
+        'for the report focus: include ProviderName and PublisherName, deprecated in 1.4; without them two rules of the official 1.4 model fail',
     },
     {
       flags: '--allow-empty',
-      summary: 'also answer where the books cannot hold the month, or do not know the workspace or other dimension',
+      summary: 'also succeed if the books have no data for the month, workspace or other dimension',
     },
-    { flags: '--require-complete', summary: 'exit 4, writing nothing, where what the report is about is not complete' },
+    { flags: '--require-complete', summary: 'exit 4 and write nothing if the data of the report is not complete' },
     {
       flags: '--allow-files <dir>',
-      summary: 'files that parameters name may also be below this folder; may be repeated',
+      summary: 'allow parameters to name files below this folder; repeatable',
       isRepeatable: true,
     },
-    { flags: '--timeout <duration>', summary: 'end the report after so long, such as 10m or 2h; 1h by default' },
-    { flags: '--list', summary: 'name the reports with their parameters' },
+    { flags: '--timeout <duration>', summary: 'stop the report after this time, such as 10m or 2h; 1h by default' },
+    { flags: '--list', summary: 'list the reports and their parameters' },
   ],
   needsProject: ({ options }) => options['list'] !== true,
   examples: [

@@ -7,14 +7,14 @@ import type { Command } from './command.ts';
 
 export const restatementsCommand: Command = {
   name: 'restatements',
-  summary: 'Show what changed in the past after it had been loaded, by month and driver.',
-  options: [{ flags: '--since <date>', summary: 'only what was seen at or after this; by default everything' }],
+  summary: 'Show past costs that changed after they were loaded, by month and driver.',
+  options: [{ flags: '--since <date>', summary: 'only changes seen since then; all by default' }],
   examples: ['costbook restatements', 'costbook restatements --since -7d', 'costbook restatements --json'],
   async run(input, context) {
     const since = input.options['since'];
     const seenFrom = typeof since === 'string' ? parseInstant(since, '--since', context.effects.now()) : 0;
     if (seenFrom > context.effects.now()) {
-      throw new UsageError(`--since: ${formatInstant(seenFrom)} is in the future: nothing has changed since then`);
+      throw new UsageError(`--since: ${formatInstant(seenFrom)} is in the future; expected a date before now`);
     }
     const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
     try {
@@ -35,16 +35,16 @@ export const restatementsCommand: Command = {
   },
 };
 
-/** A month of an account that was restated; amounts are decimal text in USD. */
+/** A restated month of an account; amounts are decimal text in USD. */
 interface RestatedMonth {
   readonly account: string;
   readonly month: string;
   readonly difference: string;
-  /** The resources that moved most, largest first. */
+  /** The resources that changed most, largest first. */
   readonly drivers: readonly SqlRow[];
 }
 
-/** How many resources are named as the drivers of a month's change. */
+/** How many drivers of a month's change are shown. */
 const maxDrivers = 5;
 
 async function readMonths(connection: Connection, parameters: { seen_from: string }): Promise<RestatedMonth[]> {
@@ -64,7 +64,7 @@ async function readMonths(connection: Connection, parameters: { seen_from: strin
 }
 
 function describe(months: readonly RestatedMonth[], layout: TableLayout): string {
-  if (months.length === 0) return 'Nothing was restated.\n';
+  if (months.length === 0) return 'No restatements.\n';
   const rows = months.flatMap((month) => [
     [month.account, month.month, month.difference, ''],
     ...month.drivers.map((driver) => [

@@ -41,7 +41,7 @@ import { summarizeCommand } from './summarize.ts';
 import { waitOption } from './wait.ts';
 import { type Outcome, openEnd, openForRun } from './writing-run.ts';
 
-/** The command that each step is. */
+/** The command of each step. */
 const stepCommands: Readonly<Record<Step['name'], Command>> = {
   ingest: ingestCommand,
   check: checkCommand,
@@ -51,20 +51,22 @@ const stepCommands: Readonly<Record<Step['name'], Command>> = {
   alert: alertCommand,
 };
 
-/** Missed slots that get a row each; of more the newest ones do. */
+/** At most this many missed slots get a row, the newest first. */
 const maxMissedRows = 100;
 
 export const runCommand: Command = {
   name: 'run',
-  summary: 'Run a job once: its steps in order, in one process, with a row for each in the books.',
-  arguments: [{ name: '<job>', summary: 'the job: a file of jobs/, or nightly, hourly_watch or month_close' }],
+  summary: 'Run a job once: its steps in order, in one process, each recorded in the books.',
+  arguments: [
+    { name: '<job>', summary: 'the job: the name of a file in jobs/, or nightly, hourly_watch or month_close' },
+  ],
   options: [
-    { flags: '--only <steps>', summary: `only these steps, with commas between: ${stepNames.join(', ')}` },
-    { flags: '--dry-run', summary: 'only show what would be done' },
+    { flags: '--only <steps>', summary: `only these steps, comma-separated: ${stepNames.join(', ')}` },
+    { flags: '--dry-run', summary: 'print the steps; run nothing' },
     {
       flags: '--slot <instant>',
       summary:
-        'the instant of its schedule that the run is for: it is run for that once, and slots before it that nobody ran are noted',
+        'the scheduled time of this run. Costbook runs each slot once, and records earlier slots that were missed',
     },
     waitOption,
   ],
@@ -98,7 +100,7 @@ export const runCommand: Command = {
     }
     for (const mistake of await mistakesOf(reading, context)) options.problem(mistake);
     options.check();
-    if (job === undefined) throw new UsageError(`${reading.file}: no job, and no reason why`);
+    if (job === undefined) throw new UsageError(`${reading.file}: not a valid job, for an unknown reason`);
     const steps = job.steps
       .filter(({ name }) => only === undefined || only.includes(name))
       .map((step) => withMonth(step, now));
@@ -107,7 +109,7 @@ export const runCommand: Command = {
   },
 };
 
-/** The jobs of files without a mistake. Throws UsageError that lists every mistake of every file. */
+/** The jobs of all files. Throws UsageError that lists every mistake in every file. */
 export async function expectJobs(readings: readonly JobReading[], context: CommandContext): Promise<readonly Job[]> {
   const problems: string[] = [];
   for (const reading of readings) problems.push(...(await mistakesOf(reading, context)));
@@ -116,8 +118,8 @@ export async function expectJobs(readings: readonly JobReading[], context: Comma
 }
 
 /**
- * What is wrong with a job's file, a line each, by its lines: also what the commands of its steps would refuse. The books
- * are not read, so what depends on them is not checked.
+ * The mistakes in a job's file, one per line, in the file's order, including options that the steps' commands reject.
+ * Does not read the books, so anything that depends on them is not checked.
  */
 export async function mistakesOf(
   { file, steps, problem }: Pick<JobReading, 'file' | 'steps' | 'problem'>,
@@ -139,7 +141,7 @@ export async function mistakesOf(
   return mistakes.sort((a, b) => (lineOf(a) === lineOf(b) ? 0 : lineOf(a) - lineOf(b)));
 }
 
-/** Tells who is to hear that a run begins and how it ended; that they could not be told is only a warning. */
+/** Pings the configured addresses when a run starts and ends; a failed ping is only a warning. */
 async function pinged(job: Job, context: CommandContext, run: () => Promise<number>): Promise<number> {
   async function ping(what: 'start' | 'success' | 'fail', exitCode?: number): Promise<void> {
     const url = job.ping?.[what];
@@ -148,7 +150,7 @@ async function pinged(job: Job, context: CommandContext, run: () => Promise<numb
       ...{ url, allowPrivateNetwork: job.ping?.allowPrivateNetwork ?? false },
       body: { job: job.name, event: what, exitCode: exitCode ?? null },
     });
-    if (reason !== undefined) context.tell(`warning: the ping of ${job.name} (${what}) was not taken: ${reason}`);
+    if (reason !== undefined) context.tell(`warning: the ${what} ping of ${job.name} failed: ${reason}`);
   }
   await ping('start');
   try {
@@ -169,10 +171,10 @@ interface JobRun {
   readonly context: CommandContext;
 }
 
-/** Called with what failed, in words, and with errors of the books' files that the alerts could not be stored in. */
+/** Called with the failure, in words, and with errors of the books that prevent storing alerts. */
 type OnFailure = (words: string, ofBooks: unknown) => Promise<void>;
 
-/** Runs a job; where the books cannot store that it failed, and the job alerts, the sinks are notified without them. */
+/** Runs a job. If the books cannot store its failure and the job alerts, notifies the sinks without the books. */
 async function alertingWithoutBooks(asked: JobRun): Promise<number> {
   const { job, context } = asked;
   async function alert(words: string, ofBooks: unknown): Promise<void> {
@@ -196,11 +198,11 @@ function alerts({ steps }: JobRun): boolean {
 async function runJob(asked: JobRun, onFailure: OnFailure): Promise<number> {
   const { job, waitMs, context } = asked;
   const timeout = new AbortController();
-  // What a stage or a copy is doing ends with the time of the run as well.
+  // The run's timeout also stops stages and copies.
   const signal = AbortSignal.any([context.signal, timeout.signal]);
   const what = { command: 'run', job: job.name };
   const warehouse = await openForRun(what, waitMs, { ...context, signal }, { notifies: alerts(asked) });
-  // Waiting for somebody else is no part of it.
+  // Waiting for another process does not count.
   const timer =
     job.timeoutMs === undefined ? undefined : setTimeout(() => timeout.abort(tooLong(job)), job.timeoutMs).unref();
   try {
@@ -213,7 +215,7 @@ async function runJob(asked: JobRun, onFailure: OnFailure): Promise<number> {
 
 function tooLong({ name, timeoutMs = 0, file }: Job): MachineError {
   return new MachineError(
-    `the run of ${name} took longer than its timeout of ${timeoutMs / 1000} s: what was loaded stands, and the next run goes on from there; ${file} says how long it may take`,
+    `the run of ${name} exceeded its timeout of ${timeoutMs / 1000} s. Loaded windows stay, and the next run continues from there. Set timeout in ${file}`,
   );
 }
 
@@ -225,7 +227,7 @@ async function runUnderLock(
 ): Promise<number> {
   const { effects } = context;
   if (slot !== undefined && !(await claimSlot(job, slot, warehouse, context))) {
-    context.tell(`${job.name} was run for ${formatInstant(slot)} already: nothing is left to do`);
+    context.tell(`${job.name} has already run for ${formatInstant(slot)}: nothing to do`);
     if (context.json)
       await context.write(`${JSON.stringify({ run: null, job: job.name, slot: formatInstant(slot), steps: [] })}\n`);
     return exitCodes.done;
@@ -254,7 +256,7 @@ async function runUnderLock(
             },
           },
         }).catch((error: unknown) => {
-          // What failed before the alerts is stored with them.
+          // Failures before the alerts are stored with them.
           if (step.name === 'alert' && isForRepair(error)) ofBooks = error;
           throw error;
         }),
@@ -277,7 +279,7 @@ async function runUnderLock(
   return worstExitCode([outcome.exitCode]);
 }
 
-/** What the platform said stands in errors; it may have said a token. */
+/** Errors quote the platform's answers, which may contain a token. */
 function redactedLedger(warehouse: Warehouse, { redact }: CommandContext): Pick<Warehouse, 'stepBegan' | 'stepEnded'> {
   return {
     stepBegan: (begun) => warehouse.stepBegan(begun),
@@ -285,12 +287,12 @@ function redactedLedger(warehouse: Warehouse, { redact }: CommandContext): Pick<
   };
 }
 
-/** Notes the slots before this one that nobody ran; false where this one was run already. */
+/** Records earlier slots that were missed; returns false if this slot was already run. */
 async function claimSlot(job: Job, slot: Instant, warehouse: Warehouse, { effects }: CommandContext): Promise<boolean> {
   const history = (await warehouse.jobHistories()).get(job.name);
   if (history === undefined) return true;
   const { doneThrough, interrupted } = history;
-  // What a fast clock ran for slots that have not come needs its run when they do.
+  // Slots in the future, run by a fast clock, must run again when they are due.
   if (doneThrough !== undefined && doneThrough > Math.max(slot, effects.now()) + farAheadMs) return true;
   if (doneThrough !== undefined && doneThrough >= slot) return false;
   const after = doneThrough ?? interrupted[0];
@@ -298,7 +300,7 @@ async function claimSlot(job: Job, slot: Instant, warehouse: Warehouse, { effect
   const { slots, isCut } = lastSlots(job.timetable, job.zone, { after, through: slot - 1, limit: maxMissedRows });
   const missed = slots.filter((candidate) => !interrupted.includes(candidate));
   if (missed.length === 0) return true;
-  const more = isCut ? `, and more before ${formatInstant(missed[0] ?? slot)}, which have no row` : '';
+  const more = isCut ? `, nor for more slots before ${formatInstant(missed[0] ?? slot)}, which are not listed` : '';
   effects.log.warn('slots.missed', 'Scheduled runs were missed', {
     job: job.name,
     slots: missed.map(formatInstant),
@@ -307,13 +309,13 @@ async function claimSlot(job: Job, slot: Instant, warehouse: Warehouse, { effect
   await warehouse.missed(
     job.name,
     missed,
-    `no run for this slot came so far as to be written here${more}; the run for ${formatInstant(slot)} makes up for it`,
+    `no run for this slot reached the books${more}; the run for ${formatInstant(slot)} catches up`,
     effects.now(),
   );
   return true;
 }
 
-/** Does a step as its command does it, within the run. */
+/** Runs the command of a step within the run. */
 async function perform(step: Step, context: CommandContext): Promise<number> {
   const input = inputOf(step);
   const line = commandLineOf(step);
@@ -323,7 +325,7 @@ async function perform(step: Step, context: CommandContext): Promise<number> {
     return await stepCommands[step.name].run(input, {
       ...context,
       progress: (words) => context.progress(words === '' ? line : `${line}: ${words}`),
-      // With --json the run's own answer is the only one.
+      // With --json only the run's own answer is printed.
       json: false,
       write: context.json ? async () => undefined : context.write,
     });
@@ -334,7 +336,7 @@ async function perform(step: Step, context: CommandContext): Promise<number> {
   }
 }
 
-/** A step as its command is asked. */
+/** The command input of a step. */
 function inputOf({ name, options }: Step): CommandInput {
   const { argument } = stepRules[name];
   if (argument === undefined) return { arguments: [], options };
@@ -342,7 +344,7 @@ function inputOf({ name, options }: Step): CommandInput {
   return { arguments: [String(value)], options: others };
 }
 
-/** The step with the month that `last` stands for. */
+/** The step with `last` replaced by its month. */
 function withMonth(step: Step, now: Instant): Step {
   if (step.name !== 'close' || step.options['month'] !== 'last') return step;
   return { ...step, options: { ...step.options, month: formatMonth(parseMonth('last', 'month', now).start) } };
@@ -384,18 +386,18 @@ async function answer(
     commandLine,
     outcome.replace('_', ' '),
     outcome === 'left_out' ? '' : seconds.toFixed(1),
-    // Before it is cut: half a secret would not be known for one.
+    // Before it is cut: half a secret would not be recognized.
     (reason && context.redact(reason))?.split('\n')[0] ??
       Object.entries(figures ?? {})
         .map(([name, value]) => `${name} ${value}`)
         .join(', '),
   ]);
   const table = formatTable(columns, cells, context.layout);
-  const words = exitCode === exitCodes.done ? 'went well' : `ended with ${exitCode}`;
+  const words = exitCode === exitCodes.done ? 'succeeded' : `ended with exit code ${exitCode}`;
   await context.write(context.redact(`── run ${runNumber} of ${job.name} ${words}\n${table}\n`));
 }
 
-/** Shows what a run would do; does nothing. */
+/** Prints the steps of a run; does nothing. */
 async function showOnly(job: Job, steps: readonly Step[], context: CommandContext): Promise<number> {
   const next = nextSlot(job.timetable, job.zone, context.effects.now());
   const value = {
@@ -421,7 +423,7 @@ async function showOnly(job: Job, steps: readonly Step[], context: CommandContex
   }
   const lines = value.steps.map(
     ({ commandLine, needs }, index) =>
-      `  ${index + 1}. costbook ${commandLine}${needs.length === 0 ? '' : `   (where ${needs.join(' and ')} went well)`}`,
+      `  ${index + 1}. costbook ${commandLine}${needs.length === 0 ? '' : `   (if ${needs.join(' and ')} succeeded)`}`,
   );
   const when = `${job.schedule} ${value.timeZone}${job.isEnabled ? '' : ', not enabled'}, next ${value.next ?? 'never'}`;
   await context.write(`${job.name} (${job.file}; ${when})\n${lines.join('\n')}\n`);

@@ -22,18 +22,18 @@ import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 import { expectJobs, mistakesOf } from './run.ts';
 
-/** How long a run waits for another process that holds the warehouse: one by hand, or one that an earlier scheduler left. */
+/** How long a run waits for another process that holds the warehouse, such as a manual run. */
 const waitForOthers = '30m';
-/** Ticks come every minute; without any for so long something is wrong. */
+/** Ticks come every minute; after this long without one, /healthz fails. */
 const tickOverdueMs = 3 * 60_000;
 
 export const scheduleCommand: Command = {
   name: 'schedule',
-  summary: 'Run the jobs when they are due, each run in a process of its own, until it is stopped.',
+  summary: 'Run jobs on their schedules, each run in its own process, until stopped.',
   options: [
-    { flags: '--health-port <port>', summary: 'answer /healthz, /readyz and /metrics there; 0 takes a free one' },
-    { flags: '--health-host <address>', summary: 'the address for that; 127.0.0.1 by default' },
-    { flags: '--list', summary: 'name the jobs with their schedules' },
+    { flags: '--health-port <port>', summary: 'serve /healthz, /readyz and /metrics on this port; 0 picks a free one' },
+    { flags: '--health-host <address>', summary: 'address for --health-port; 127.0.0.1 by default' },
+    { flags: '--list', summary: 'list the jobs and their schedules' },
   ],
   examples: ['costbook schedule', 'costbook schedule --health-port 9464', 'costbook schedule --list'],
   staysUp: true,
@@ -44,10 +44,10 @@ export const scheduleCommand: Command = {
     const host = options.text('healthHost') ?? '127.0.0.1';
     const port = portText === undefined ? undefined : Number(portText);
     if (portText !== undefined && !(/^\d{1,5}$/.test(portText) && Number(portText) < 65_536)) {
-      options.problem(`--health-port: "${portText}" is no port, expected a number from 0 to 65535`);
+      options.problem(`--health-port: "${portText}" is not a port; expected a number from 0 to 65535`);
     }
     if (port === undefined && options.text('healthHost') !== undefined) {
-      options.problem('--health-host is given without --health-port: expected both');
+      options.problem('--health-host needs --health-port');
     }
     options.check();
     expectProject(context);
@@ -56,7 +56,7 @@ export const scheduleCommand: Command = {
     const readings = readJobs(place);
     if (isList) return list(readings, context);
     const jobs = (await expectJobs(readings, context)).filter(({ isEnabled }) => isEnabled);
-    if (jobs.length === 0) throw new UsageError('no job is enabled: write enabled: true into one of jobs/');
+    if (jobs.length === 0) throw new UsageError('no job is enabled: set enabled: true in a file in jobs/');
 
     const clock = clockOf(input, context);
     const scheduler = openScheduler({
@@ -100,7 +100,7 @@ export const scheduleCommand: Command = {
     }
     const minutes = everyMinute(tick);
     try {
-      tick(); // what was missed does not wait for the next minute
+      tick(); // missed slots run now, not a minute later
       await aborted(signal);
     } finally {
       isStopping = true;
@@ -112,7 +112,7 @@ export const scheduleCommand: Command = {
   },
 };
 
-/** What the books call now: real time, or, with --now, time that goes on from there. Its runs are told. */
+/** The current time: real time, or, with --now, time that continues from there. Runs receive it as --now. */
 function clockOf(input: CommandInput, { effects, env }: CommandContext): { now(): Instant; isShifted: boolean } {
   const isShifted = typeof input.options['now'] === 'string' || Boolean(env['COSTBOOK_NOW']);
   const [begun, at] = [performance.now(), effects.now()];
@@ -139,7 +139,7 @@ function childEnv(env: CommandContext['env']): Record<string, string | undefined
   return others;
 }
 
-/** What the books know of each job, as they were published. */
+/** The state of each job in the published books. */
 async function historiesOf({ dir, effects, signal }: CommandContext): Promise<ReadonlyMap<string, JobHistory>> {
   if (!existsSync(snapshotFile(dir))) return new Map();
   let books: Books | undefined;
@@ -148,7 +148,7 @@ async function historiesOf({ dir, effects, signal }: CommandContext): Promise<Re
     return await jobHistories(books.connection);
   } catch (error) {
     if (!(error instanceof CostbookError) || signal.aborted) throw error;
-    // Books of another version, or a damaged snapshot: the next run publishes it anew, or notifies of why it cannot.
+    // Books of another version, or a damaged snapshot: the next run publishes it again, or alerts if it cannot.
     effects.log.warn('slots.unknown', 'Cannot tell which scheduled runs were missed', { reason: messageOf(error) });
     return new Map();
   } finally {
@@ -159,7 +159,7 @@ async function historiesOf({ dir, effects, signal }: CommandContext): Promise<Re
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
-    // A timer keeps the process, as an abort handler by itself does not.
+    // A timer keeps the process alive; an abort handler alone does not.
     const stay = setInterval(() => undefined, 60_000);
     signal.addEventListener(
       'abort',
@@ -172,7 +172,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What the last run wrote for machines; nothing where there is nothing yet. */
+/** The metrics of the last run; empty if there are none yet. */
 async function runMetrics(dir: string): Promise<string> {
   try {
     const text = await readFile(join(dir, 'data', 'metrics.prom'), 'utf8');
@@ -188,12 +188,12 @@ function gauges(states: readonly JobState[]): string {
   const metrics: readonly { name: string; help: string; value(state: JobState): number | undefined }[] = [
     {
       name: 'costbook_schedule_next_run_timestamp_seconds',
-      help: 'When the job is due next.',
+      help: 'Next time the job is due, in seconds since 1970.',
       value: ({ next }) => next && next / 1000,
     },
     {
       name: 'costbook_schedule_running',
-      help: 'Whether a run of the job is under way.',
+      help: 'Whether the job is running now (1) or not (0).',
       value: ({ isRunning }) => Number(isRunning),
     },
     {
@@ -203,7 +203,7 @@ function gauges(states: readonly JobState[]): string {
     },
     {
       name: 'costbook_schedule_last_end_timestamp_seconds',
-      help: 'When the last run that this scheduler started ended.',
+      help: 'End of the last run that this scheduler started, in seconds since 1970.',
       value: ({ last }) => last && last.endedAt / 1000,
     },
   ];
@@ -218,7 +218,7 @@ function gauges(states: readonly JobState[]): string {
     .join('');
 }
 
-/** Lists the jobs that can be run, and reports what is wrong with the others. */
+/** Lists the valid jobs, and reports the mistakes in the others. */
 async function list(readings: readonly JobReading[], context: CommandContext): Promise<number> {
   const jobs: Job[] = [];
   const mistakes: string[] = [];
@@ -255,7 +255,7 @@ async function list(readings: readonly JobReading[], context: CommandContext): P
       `${formatTable(columns, cells, { ...context.layout, important: ['job', 'schedule', 'next', 'zone', 'steps'] })}\n`,
     );
   }
-  // What can be run was listed all the same.
+  // The valid jobs have been listed by now.
   if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'));
   return exitCodes.done;
 }

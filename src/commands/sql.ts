@@ -6,9 +6,9 @@ import { type Answered, type AnswerFormat, answerFormats, askToFile, askToStream
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { optionReader, timeoutOf } from './options.ts';
 
-/** Enough for a question, and short enough that one that runs away is noticed. */
+/** Enough for a question, and short enough to notice a runaway query. */
 const usualTimeoutMs = 60_000;
-/** Rows that a terminal table shows; whoever wants more wants a file. */
+/** How many rows a table shows by default; more belong in a file. */
 const usualTableRows = 1000;
 const maxQueryBytes = 1024 * 1024;
 
@@ -16,7 +16,7 @@ const programs = ['duckdb', 'python', 'notebook'] as const;
 
 export const sqlCommand: Command = {
   name: 'sql',
-  summary: 'Answer one SQL query from the published snapshot.',
+  summary: 'Run one SQL query on the published snapshot.',
   arguments: [
     {
       name: '[query]',
@@ -28,17 +28,20 @@ export const sqlCommand: Command = {
     { flags: '-f, --file <file>', summary: 'read the query from this file' },
     {
       flags: '--as-of <instant>',
-      summary: 'what would have been answered then; the present books are in the catalog present',
+      summary: 'query the books as they were at this instant; the current books are in the catalog present',
     },
-    { flags: '--format <format>', summary: `${answerFormats.join(', ')}; a table by default, or as --out ends` },
-    { flags: '--out <file>', summary: 'write the answer as this file, whole or not at all' },
-    { flags: '--max-rows <count>', summary: `at most so many rows; in a table ${usualTableRows} by default` },
+    {
+      flags: '--format <format>',
+      summary: `${answerFormats.join(', ')}; by default a table, or the extension of --out`,
+    },
+    { flags: '--out <file>', summary: 'write the answer to this file, whole or not at all' },
+    { flags: '--max-rows <count>', summary: `return at most this many rows; ${usualTableRows} by default in a table` },
     {
       flags: '--timeout <duration>',
-      summary: `end the query after so long, such as 90s or 10m; ${usualTimeoutMs / 1000}s by default`,
+      summary: `stop the query after this time, such as 90s or 10m; ${usualTimeoutMs / 1000}s by default`,
     },
-    { flags: '--raw', summary: 'in CSV, leave text that looks like a formula as it is' },
-    { flags: '--open-with <program>', summary: `print the line that opens the snapshot in ${programs.join(', ')}` },
+    { flags: '--raw', summary: 'in CSV, do not escape text that looks like a formula' },
+    { flags: '--open-with <program>', summary: `print the command that opens the snapshot in ${programs.join(', ')}` },
   ],
   examples: [
     `costbook sql "select workspace, sum(cost) as cost from costs_monthly group by workspace order by cost desc"`,
@@ -66,13 +69,13 @@ export const sqlCommand: Command = {
     if (sources.length !== 1) {
       options.problem(
         sources.length === 0
-          ? 'no query was given: write it behind "sql", name its file with --file, or give it on stdin and write "-"'
-          : 'a query and --file were both given; expected one of them',
+          ? 'no query given: pass it as an argument, name a file with --file, or pass "-" to read it from stdin'
+          : 'found both a query and --file; expected only one',
       );
     }
     options.check();
 
-    expectProject(context); // the process that answers could not say it as well
+    expectProject(context); // the child process could not report this as well
     const sql = await readQuery(input, options.text('file'), context);
     if (asOf !== null) await (await import('./books-clock.ts')).warnOfFutureDates(context);
     context.progress('waiting for the answer');
@@ -96,11 +99,11 @@ export const sqlCommand: Command = {
 };
 
 function footer({ rows, isTruncated, sentence }: Answered): string {
-  const cut = isTruncated ? `the first ${rows} rows, there are more (--max-rows); ` : '';
+  const cut = isTruncated ? `only the first ${rows} rows are shown (see --max-rows); ` : '';
   return `${cut}${sentence}`;
 }
 
-/** The format that was asked for, by name or by the ending of `--out`. */
+/** The requested format, by name or by the extension of `--out`. */
 function formatOf(
   options: ReturnType<typeof optionReader>,
   out: string | undefined,
@@ -109,17 +112,17 @@ function formatOf(
   const named = options.choice('format', answerFormats);
   if (out === undefined) {
     if (context.json && named !== undefined && named !== 'json') {
-      options.problem('--json and --format contradict each other');
+      options.problem('--json cannot be combined with --format');
     }
     if (context.isTerminal && (named === 'parquet' || named === 'arrow')) {
-      options.problem(`--format ${named}: a terminal cannot show it; name a file with --out`);
+      options.problem(`--format ${named}: a terminal cannot show this; name a file with --out`);
     }
     return named ?? (context.json ? 'json' : 'table');
   }
   const ofEnding = answerFormats.find((format) => out.endsWith(`.${format}`));
   if (named === undefined && ofEnding === undefined && options.text('format') === undefined) {
     const endings = answerFormats.filter((format) => format !== 'table').map((format) => `.${format}`);
-    options.problem(`--out: "${out}" ends in none of ${endings.join(', ')}; name the format with --format`);
+    options.problem(`--out: "${out}" does not end in ${endings.join(', ')}; choose the format with --format`);
   }
   return named ?? ofEnding ?? 'csv';
 }
@@ -134,31 +137,31 @@ async function readQuery(input: CommandInput, file: string | undefined, context:
 
 async function readQueryFile(file: string): Promise<string> {
   const found = await stat(file).catch(() => undefined);
-  if (!found) throw new UsageError(`--file: there is no ${file}; expected a file with one SELECT`);
+  if (!found) throw new UsageError(`--file: ${file} does not exist; expected a file with one SELECT`);
   if (found.isDirectory()) throw new UsageError(`--file: ${file} is a folder; expected a file with one SELECT`);
   return (await readFile(file, 'utf8')).replace(/^\uFEFF/, '');
 }
 
-/** Throws UsageError where the file has no folder, is one, or would lie among the books themselves. */
+/** Throws UsageError if the file has no folder, is a folder, or would be inside the books. */
 async function checkOut(path: string, dir: string): Promise<string> {
   const folder = await realpath(dirname(path)).catch(() => undefined);
   if (folder === undefined) throw new UsageError(`--out: the folder ${dirname(path)} does not exist; make it first`);
   const found = await stat(path).catch(() => undefined);
-  if (found && !found.isFile()) throw new UsageError(`--out: ${path} is no file; expected the name of one`);
+  if (found && !found.isFile()) throw new UsageError(`--out: ${path} is not a file; expected the name of a file`);
   const books = await realpath(dirname(await snapshot(dir))).catch(() => undefined);
   if (books !== undefined && !relative(books, folder).startsWith('..')) {
-    throw new UsageError(`--out: ${path} lies in ${books}, which is for the books alone; name another folder`);
+    throw new UsageError(`--out: ${path} is in ${books}, which is reserved for the books; choose another folder`);
   }
   return join(dirname(path), basename(path));
 }
 
-/** Where the snapshot lies. Loaded only here: to load DuckDB takes longer than all else that this process does. */
+/** The path of the snapshot. Imported here because loading DuckDB takes longer than everything else in this process. */
 async function snapshot(dir: string): Promise<string> {
   const { snapshotFile } = await import('../warehouse/index.ts');
   return snapshotFile(dir);
 }
 
-/** Prints the line that opens the snapshot elsewhere, for reading only. */
+/** Prints the command that opens the snapshot in another program, read-only. */
 async function openWith(program: (typeof programs)[number], context: CommandContext): Promise<number> {
   const { expectBooks } = await import('../warehouse/index.ts');
   await expectBooks(context.dir);
@@ -167,7 +170,7 @@ async function openWith(program: (typeof programs)[number], context: CommandCont
   return 0;
 }
 
-/** A path as the shell and as Python read it, whatever stands in it; JSON's texts are Python's too. */
+/** A path quoted for the shell and for Python; JSON strings are valid Python. */
 const lines: Readonly<Record<(typeof programs)[number], (file: string) => string>> = {
   duckdb: (file) => `duckdb -readonly '${file.replaceAll("'", `'\\''`)}'`,
   python: (file) => `import duckdb; books = duckdb.connect(${JSON.stringify(file)}, read_only=True)`,

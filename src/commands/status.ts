@@ -31,11 +31,10 @@ import { type FileFault, faultsOfFiles } from './files-of-books.ts';
 
 export const statusCommand: Command = {
   name: 'status',
-  summary:
-    'Say whether the numbers can be trusted: how far they are complete and fresh, what did not prove, the last run.',
+  summary: 'Show whether the numbers can be trusted: completeness, freshness, unproven windows, the last run.',
   options: [
-    { flags: '--exit-code', summary: 'exit 4 where anything is unproven, missing or older than freshness' },
-    { flags: '--no-color', summary: 'no colours, also at a terminal (or NO_COLOR)' },
+    { flags: '--exit-code', summary: 'exit 4 if anything is unproven, missing or older than freshness' },
+    { flags: '--no-color', summary: 'print no colors (or set NO_COLOR)' },
   ],
   examples: ['costbook status', 'costbook status --json', 'costbook status --exit-code'],
   async run(input, context) {
@@ -60,7 +59,7 @@ export const statusCommand: Command = {
 interface UnprovenStatus {
   readonly start: string;
   readonly end: string;
-  /** What was compared, and by how much it differs: hours, billing dimensions, dollars. */
+  /** The comparison that failed and its difference: hours, billing dimensions, USD. */
   readonly reason: string;
   /** The largest difference in cost: USD, decimal text without sign; null where no cost differs. */
   readonly costDifference: string | null;
@@ -69,38 +68,38 @@ interface UnprovenStatus {
 interface AccountStatus {
   readonly account: string;
   readonly name: string | null;
-  /** As whom the platform was last asked. */
+  /** The role of the token at the last ingest. */
   readonly role: string | null;
   readonly firstCovered: string | null;
   readonly completeThrough: string | null;
   readonly settledThrough: string | null;
-  /** False for an account in the books that the configuration no longer names: nothing new is expected of it. */
+  /** False for an account that the configuration no longer names: no new data is expected. */
   readonly isConfigured: boolean;
-  /** Whether complete-through lies further back than freshness allows; an account never loaded is too old. */
+  /** Whether complete-through is older than freshness allows; true for an account that was never loaded. */
   readonly isTooOld: boolean;
-  /** Decimals that the platform's own totals were seen to carry; half a unit of the last is part of each tolerance. */
+  /** Decimals of the platform's own totals; half a unit of the last one is part of each tolerance. */
   readonly totalDecimals: { readonly cost: number; readonly usage: number };
-  /** USD, decimal text: cost of rows that carry no uuid in hours read as member, whose workspace is therefore not known. */
+  /** USD, decimal text: rows without uuid that were fetched as member, so that their workspace is unknown. */
   readonly unknownWorkspaceCost: string;
   readonly unproven: readonly UnprovenStatus[];
-  /** Young hours that did not prove yet: the next run asks for them. */
+  /** Recent windows that are not proven yet: the next run fetches them again. */
   readonly postponed: readonly UnprovenStatus[];
-  /** What the last ingest did for this account; null where there was none. */
+  /** The last ingest of this account; null if there was none. */
   readonly lastRun: { readonly runNumber: number; readonly exitCode: number; readonly error: string | null } | null;
 }
 
 interface Status {
-  /** Whether everything is proven and fresh: what `--exit-code` tells. */
+  /** Whether everything is proven and fresh; decides the exit code of `--exit-code`. */
   readonly isTrustworthy: boolean;
-  /** Why not, a sentence each. */
+  /** The reasons why not, one sentence each. */
   readonly reasons: readonly string[];
   readonly freshnessHours: number;
   readonly accounts: readonly AccountStatus[];
-  /** The month that was closed last; null where none is. */
+  /** The last closed month; null if there is none. */
   readonly closed: { readonly month: string; readonly closedAt: string } | null;
-  /** Closed months of which the platform tells otherwise since. */
+  /** Closed months that the platform has changed since. */
   readonly moved: readonly MovedMonth[];
-  /** What was told otherwise in the last seven days than it had been told before. */
+  /** Past costs that changed in the last seven days. */
   readonly restated: { readonly hours: number; readonly cost: string };
   readonly alerts: {
     readonly open: number;
@@ -109,25 +108,25 @@ interface Status {
     /** The most severe first. */
     readonly list: readonly OpenAlert[];
   };
-  /** The last ingest, where it failed: the books may be older than the headline sounds. */
+  /** The last ingest, if it failed: the books may then be older than the headline suggests. */
   readonly failedIngest: {
     readonly exitCode: number | null;
     readonly error: string | null;
     readonly at: string | null;
   } | null;
   readonly lastRun: Readonly<Record<string, unknown>> | null;
-  /** That a fast clock wrote dates that have not come, and what to do; null where the books hold none. */
+  /** Dates in the future that a fast clock wrote, and the remedy; null if there are none. */
   readonly futureDates: ClockFault | null;
 }
 
-/** By how much a closed month moved after its close. */
+/** The change of a closed month since its close. */
 interface MovedMonth {
   readonly month: string;
-  /** USD, decimal text: more than was closed, less where negative. */
+  /** USD, decimal text: positive if the month now costs more than at its close. */
   readonly cost: string;
-  /** Corrections: hours of series, once in each month in which they are delivered. */
+  /** Number of corrections: rows of hourly costs, counted once per month of delivery. */
   readonly corrections: number;
-  /** The months in which they are delivered. */
+  /** The months that deliver them. */
   readonly deliveredIn: readonly string[];
 }
 
@@ -171,11 +170,11 @@ async function readStatus(
   const [lastRun] = await connection.rows(await readSql('status', 'last_run'));
   const reasons =
     accounts.length === 0
-      ? ['the books have no account yet']
+      ? ['the books have no account yet: run "costbook ingest"']
       : accounts.flatMap((each) => reasonsOf(each, now, freshnessHours));
   const open = await openAlerts(connection);
   const [waiting] = await connection.rows(await readSql('status', 'pending_messages'));
-  // By itself or as a step of a job; what a run was missing is no failure of it.
+  // On its own or as a step of a job.
   const [failedIngest] = (await alertRows(connection, 'last_runs')).filter(
     (row) => row['command'] === 'ingest' && row['outcome'] !== 'done',
   );
@@ -210,24 +209,24 @@ async function readStatus(
   };
 }
 
-/** The status with what is wrong with the files of the books as further reasons, first of all. */
+/** The status with faults of the files of the books as the first reasons. */
 function withFaults(status: Status, faults: readonly FileFault[]): Status {
   const reasons = [...faults.map(({ found, remedy }) => `${found}: ${remedy}`), ...status.reasons];
   return { ...status, isTrustworthy: reasons.length === 0, reasons };
 }
 
-/** Days back to which a person is told what was restated. */
+/** How many days of restatements are shown. */
 const restatedDays = 7;
 
-/** Why the numbers of an account are not to be trusted; nothing where they are. */
+/** The reasons not to trust an account's numbers; empty if they can be trusted. */
 function reasonsOf(account: AccountStatus, now: Instant, freshnessHours: number): string[] {
   const { completeThrough, isConfigured, isTooOld, unproven } = account;
   const reasons: string[] = [];
   if (isConfigured && isTooOld) {
     reasons.push(
       completeThrough === null
-        ? `account ${account.account} has nothing complete yet`
-        : `account ${account.account} is complete through ${completeThrough}, ${age(completeThrough, now)} ago: more than ${freshnessHours} h`,
+        ? `account ${account.account} has no complete hour yet: run "costbook ingest"`
+        : `account ${account.account} is complete only through ${completeThrough}, ${age(completeThrough, now)} ago; the limit is ${freshnessHours} h`,
     );
   }
   if (unproven.length > 0) {
@@ -237,7 +236,7 @@ function reasonsOf(account: AccountStatus, now: Instant, freshnessHours: number)
   return reasons;
 }
 
-/** How long ago an instant was, in the words of a person. */
+/** The time since an instant, for people. */
 function age(instant: string, now: Instant): string {
   const hours = Math.max(0, Math.floor((now - Date.parse(instant)) / hourMs));
   return hours < 72 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
@@ -266,10 +265,10 @@ function instantOrNull(value: unknown): string | null {
   return value === null || value === undefined ? null : formatInstant(Number(value));
 }
 
-/** Puts a text into a colour, or leaves it as it is. */
+/** Colors a text, or returns it unchanged. */
 type Paint = (colour: 'green' | 'red' | 'yellow' | 'bold' | 'dim', text: string) => string;
 
-/** Colours at a terminal that has them, unless somebody wants none (no-color.org). */
+/** Colors on a terminal that supports them, unless switched off (no-color.org). */
 function painter(input: CommandInput, { env, isTerminal }: CommandContext): Paint {
   const isForced = !['', '0', undefined].includes(env['FORCE_COLOR']);
   const isRefused = Boolean(env['NO_COLOR']) || (input.options['color'] as unknown) === false;
@@ -277,7 +276,7 @@ function painter(input: CommandInput, { env, isTerminal }: CommandContext): Pain
   return (colour, text) => (hasColours ? styleText(colour, text, { validateStream: false }) : text);
 }
 
-/** That the last ingest failed, and what to do, where no reason above says so. */
+/** The failure of the last ingest and the next step, unless a reason above reports it. */
 function failureLines({ failedIngest }: Status, paint: Paint): string[] {
   if (failedIngest === null) return [];
   const { exitCode, error, at } = failedIngest;
@@ -293,23 +292,24 @@ function failureLines({ failedIngest }: Status, paint: Paint): string[] {
 }
 
 const alertsShown = 5;
-/** The key of the alert that the last ingest failed. */
+/** The alert key of a failed ingest. */
 const ingestKey = 'run/ingest';
 
-/** The error of a run behind a colon; nothing where the failed ingest above has said the same. */
+/** A run's error after a colon; empty if the failed ingest above already shows it. */
 function reasonOnce(error: string | null, { failedIngest }: Status): string {
   const reason = reasonOf(error);
   const said = failedIngest === null ? undefined : reasonOf(failedIngest.error);
   return said !== undefined && (reason.includes(said) || said.includes(reason)) ? '' : `: ${reason}`;
 }
 
-/** What is wrong by the alerts, the most severe first; of a failed ingest the reason stands above. */
+/** The open alerts, most severe first; the reason of a failed ingest is shown above. */
 function alertLines(
   { alerts: { open, critical, messagesWaiting, list }, failedIngest }: Status,
   paint: Paint,
 ): string[] {
-  const waiting = messagesWaiting === 0 ? '' : `; messages that no sink took yet: ${messagesWaiting}`;
-  if (open === 0) return waiting === '' ? [] : ['', paint('yellow', `no open alert${waiting}`)];
+  const waiting =
+    messagesWaiting === 0 ? '' : `; ${messagesWaiting} undelivered message${messagesWaiting === 1 ? '' : 's'}`;
+  if (open === 0) return waiting === '' ? [] : ['', paint('yellow', `no open alerts${waiting}`)];
   const head = `${open} open alert${open === 1 ? '' : 's'}, ${critical} critical${waiting} ("costbook alerts --open"):`;
   return [
     '',
@@ -322,12 +322,12 @@ function alertLines(
   ];
 }
 
-/** The first whole sentence of an error; the run's row has all of it. */
+/** The first sentence of an error; the run's row has all of it. */
 function reasonOf(error: string | null): string {
-  return forTerminal(error === null ? 'no reason was stored' : firstSentence(error), maxSentenceLength);
+  return forTerminal(error === null ? 'no reason is stored' : firstSentence(error), maxSentenceLength);
 }
 
-/** How many of an account's windows are shown; --json has them all. */
+/** How many windows of an account are shown; --json has all. */
 const maxShown = 5;
 
 function describe(status: Status, now: Instant, paint: Paint): string {
@@ -357,14 +357,14 @@ function describe(status: Status, now: Instant, paint: Paint): string {
       paint('bold', forTerminal(`${account.account}${account.name === null ? '' : ` (${account.name})`}`)),
       `  complete through   ${completeThrough ?? 'nothing yet'}` +
         `${completeThrough === null ? '' : paint('dim', `  ${age(completeThrough, now)} ago`)}` +
-        `${tooOld ? paint('red', `  TOO OLD: more than ${freshnessHours} h ago, see the last run`) : ''}` +
-        `${account.isConfigured ? '' : '  (configured no longer)'}`,
+        `${tooOld ? paint('red', `  TOO OLD: the limit is ${freshnessHours} h, see the last run`) : ''}` +
+        `${account.isConfigured ? '' : '  (no longer configured)'}`,
       `  settled through    ${settledThrough ?? 'nothing yet'}`,
       `  first hour         ${account.firstCovered ?? 'nothing yet'}`,
-      `  read as            ${account.role ?? 'not known yet'}`,
+      `  role               ${account.role ?? 'not known yet'}`,
     );
     if (Number(account.unknownWorkspaceCost) !== 0) {
-      lines.push(`  workspace unknown  ${account.unknownWorkspaceCost} USD (rows without uuid, read as member)`);
+      lines.push(`  workspace unknown  ${account.unknownWorkspaceCost} USD (rows without uuid, fetched as member)`);
     }
     if (account.unproven.length === 0) lines.push(`  unproven           ${paint('green', 'nothing')}`);
     lines.push(...windows(account.unproven, 'UNPROVEN', 'red'));
@@ -378,20 +378,20 @@ function describe(status: Status, now: Instant, paint: Paint): string {
   if (accounts.some(({ unproven }) => unproven.length > 0)) {
     lines.push(nextWords(unprovenStep));
   }
-  if (closed !== null) lines.push(`closed through ${closed.month}, the last one at ${closed.closedAt}`);
+  if (closed !== null) lines.push(`closed through ${closed.month}, last close at ${closed.closedAt}`);
   for (const { month, cost, corrections, deliveredIn } of moved) {
     const rows = `${corrections} correction${corrections === 1 ? '' : 's'}`;
-    lines.push(`  ${month} moved since its close by ${cost} USD: ${rows}, delivered in ${deliveredIn.join(', ')}`);
+    lines.push(`  ${month} changed by ${cost} USD since its close: ${rows}, delivered in ${deliveredIn.join(', ')}`);
   }
   if (restated.hours > 0) {
-    const hours = `${restated.hours} hour${restated.hours === 1 ? '' : 's'} of series`;
+    const hours = `${restated.hours} hourly cost${restated.hours === 1 ? '' : 's'}`;
     lines.push(`restated in the last ${restatedDays} days: ${hours}, ${restated.cost} USD ("costbook restatements")`);
   }
   if (lastRun !== null) lines.push(lastRunLine(lastRun, status, paint));
   return `${lines.join('\n')}\n`;
 }
 
-/** How the last run ended; a close that was refused changed nothing and is no failure of the books. */
+/** How the last run ended; a refused close changed nothing and is not shown as a failure. */
 function lastRunLine(run: NonNullable<Status['lastRun']>, status: Status, paint: Paint): string {
   const [command, outcome] = [String(run['command']), String(run['outcome'])];
   const exitCode = run['exitCode'] === null ? null : Number(run['exitCode']);

@@ -27,18 +27,18 @@ const periods = ['weekly', 'monthly'] as const;
 export const summarizeCommand: Command = {
   name: 'summarize',
   summary:
-    'Tell what was spent in the last whole week or month: against the one before, movers, budgets, anomalies, state of the data.',
+    'Send a summary of the last full week or month: cost and change, movers, budgets, anomalies, state of the data.',
   options: [
     { flags: '--period <period>', summary: 'weekly or monthly; weekly by default' },
-    { flags: '--sink <names>', summary: 'who is told, with commas between; by default those of alerts.notify' },
-    { flags: '--dry-run', summary: 'only show it, as one would read it in Slack' },
+    { flags: '--sink <names>', summary: 'sinks that get it, comma-separated; by default the sinks in alerts.notify' },
+    { flags: '--dry-run', summary: 'print it as it looks in Slack; send nothing' },
     waitOption,
   ],
   examples: ['costbook summarize', 'costbook summarize --period monthly --sink finops', 'costbook summarize --dry-run'],
   async check(input, { dir, env, effects }) {
     const options = optionReader(input, effects.now());
     options.choice('period', periods);
-    // A step that only names a sink needs none of the variables that the sink's secrets are in.
+    // A step that only names a sink does not need the variables with the sink's secrets.
     const { sinks } = loadConfig({ dir, env, now: effects.now(), requireAccounts: false });
     options.choices(
       'sink',
@@ -54,7 +54,7 @@ export const summarizeCommand: Command = {
     const config = loadAlertingConfig(context);
     const names = config.sinks.map(({ name }) => name);
     const sinks = options.choices('sink', names) ?? config.alerts.notify;
-    if (!isDry && sinks.length === 0) options.problem('costbook.yaml has no sinks: write one, or use --dry-run');
+    if (!isDry && sinks.length === 0) options.problem('costbook.yaml has no sinks: add one, or use --dry-run');
     options.check();
     const { problem, ...before } = alertFactsOptions(config, context);
     if (problem !== undefined) throw problem;
@@ -107,7 +107,7 @@ export const summarizeCommand: Command = {
         await context.write(`${JSON.stringify({ summary: name, isNew: left.length > 0, messages: outcomes })}\n`);
       else {
         const lines = outcomes.map(({ sink, summary, outcome }) => `${outcome}  ${summary ?? 'alerts'}  → ${sink}`);
-        await context.write(`${[...lines, ...(left.length > 0 ? [] : [`${name} was told before.`])].join('\n')}\n`);
+        await context.write(`${[...lines, ...(left.length > 0 ? [] : [`${name} was already sent.`])].join('\n')}\n`);
       }
       context.count?.({
         messages: outcomes.length,

@@ -7,7 +7,7 @@ import { openScratch } from '../warehouse/index.ts';
 import type { ApartContext } from './apart.ts';
 import type { CommandInput } from './command.ts';
 
-/** Verifies exports, in a process of its own: it asks reports again, and their SQL may be the user's. */
+/** Verifies exports, in a child process: it runs reports again, and their SQL may be the user's. */
 export async function answerVerify(input: CommandInput, context: ApartContext): Promise<number> {
   const root = resolve(input.arguments[0] ?? join(context.dir, 'exports'));
   const isFolder = await stat(root).then(
@@ -21,8 +21,8 @@ export async function answerVerify(input: CommandInput, context: ApartContext): 
   if (folders.length === 0) {
     if (input.arguments[0] === undefined) expectProject(context);
     throw new UsageError(
-      `${root} ${isFolder ? 'holds no export: there is no manifest.json below it' : 'is no folder'}; ` +
-        'expected one into which costbook report wrote',
+      `${root} ${isFolder ? 'contains no export: there is no manifest.json below it' : 'is not a folder'}; ` +
+        'expected a folder that "costbook report" wrote to',
     );
   }
   const reports = await readReports(join(context.dir, 'sql'));
@@ -45,7 +45,7 @@ export async function answerVerify(input: CommandInput, context: ApartContext): 
   const differences = verified.reduce((sum, one) => sum + one.differences.length, 0);
   if (context.json) await context.write(`${JSON.stringify({ folder: root, exports: verified, differences })}\n`);
   else {
-    const found = differences === 0 ? 'no difference' : `${differences} difference${differences === 1 ? '' : 's'}`;
+    const found = differences === 0 ? 'no differences' : `${differences} difference${differences === 1 ? '' : 's'}`;
     await context.write(`${verified.length} export${verified.length === 1 ? '' : 's'}: ${found}\n`);
   }
   return differences === 0 ? exitCodes.done : exitCodes.unproven;

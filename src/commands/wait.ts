@@ -1,29 +1,29 @@
 import { LockedError } from '../errors.ts';
 import type { CommandContext } from './command.ts';
 
-/** Of every command that needs the warehouse while nobody else writes it. */
+/** The option of every command that needs the warehouse to itself. */
 export const waitOption = {
   flags: '--wait <duration>',
-  summary: 'wait so long for another process that holds the warehouse, such as 90s, 10m or 2h (default: not at all)',
+  summary: 'wait this long if another process holds the warehouse, such as 90s, 10m or 2h; by default do not wait',
 } as const;
 
-/** A command that only looks (doctor) holds the warehouse for a moment; every writer waits so long for it. */
+/** Every writer waits this long for commands that only look (doctor) and hold the warehouse for a moment. */
 const momentMs = 400;
 const lookAgainSoonMs = 100;
 
-/** How often it is looked whether the warehouse is free. */
+/** How often the warehouse is tried. */
 const lookAgainMs = 500;
 
 /**
- * Opens what another process may hold; where it does, again and again for as long as may be waited, and says once for
- * whom. Throws the last LockedError when the time is over, and the signal's reason where it is aborted.
+ * Opens a file that another process may hold, retrying until the time limit; logs the holder once. Throws the last
+ * LockedError when the time is over, and the signal's reason if aborted.
  */
 export async function openWhenFree<T>(
   open: () => Promise<T>,
   waitMs: number,
   { effects, signal, progress }: CommandContext,
 ): Promise<T> {
-  // Real time: `--now` stops no waiting.
+  // Real time, also with `--now`.
   const waitUntil = performance.now() + waitMs;
   const momentUntil = performance.now() + momentMs;
   let isNotified = false;

@@ -10,19 +10,19 @@ import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';
 import { openWhenFree } from './wait.ts';
 
-/** What a command that writes says of its end. */
+/** The outcome of a command that writes. */
 export interface Outcome {
   readonly exitCode: number;
-  /** What failed, for the run's row; undefined where nothing did. */
+  /** The failure, for the run's row; undefined on success. */
   readonly error?: string | undefined;
-  /** What is spent on every budget, where that was just found out. */
+  /** The spend of every budget, if it was just computed. */
   readonly spends?: readonly SpendNow[] | undefined;
 }
 
 /**
- * Runs a command that writes: holds the warehouse (waiting for it as long as told), keeps a row in `runs`, and publishes
- * the snapshot at the end, also when the work failed: only proven loads are in it, and the failure's own row. As a step
- * of a job it works in the job's run.
+ * Runs a command that writes: holds the warehouse (waiting up to `waitMs`), adds a row to `runs`, and publishes the
+ * snapshot at the end, also after a failure: it contains only proven loads, and the failed run's row. As a step of a job
+ * it uses the job's run.
  */
 export async function writingRun(
   command: string,
@@ -41,7 +41,7 @@ export async function writingRun(
       await finish(outcome);
       return outcome.exitCode;
     } catch (error) {
-      // This is what the person must hear, and the exit code; what fails after it follows from it.
+      // This error is reported and sets the exit code; later failures follow from it.
       await finish({ exitCode: exitCodeOf(error), error: messageOf(error) }).catch((further: unknown) =>
         effects.log.warn('snapshot.failed', 'Could not publish the failed run', { reason: messageOf(further) }),
       );
@@ -53,8 +53,8 @@ export async function writingRun(
 }
 
 /**
- * Opens the project's warehouse for a run. Where that fails the run has no row in the books: its failure is in the
- * metrics, and the sinks are notified where the run alerts. What another run holds is that run's. Throws as `openWarehouse`.
+ * Opens the project's warehouse for a run. If that fails, the run has no row in the books: its failure is in the metrics,
+ * and the sinks are notified if the run alerts, unless another run holds the books. Throws as `openWarehouse`.
  */
 export async function openForRun(
   what: Pick<EndedRun, 'command' | 'job'>,
@@ -85,8 +85,8 @@ function unpublished(
 }
 
 /**
- * Opens the project's warehouse when nobody else holds it. A run that was killed may have found a fast clock and not
- * published it, so the clock is corrected once more. Throws what `openWarehouse` throws, and UsageError where there is no project.
+ * Opens the project's warehouse when no other process holds it. Corrects the clock once more, because a killed run may
+ * have found a fast clock without publishing it. Throws what `openWarehouse` throws, and UsageError if there is no project.
  */
 export async function openProjectWarehouse(waitMs: number, context: CommandContext): Promise<Warehouse> {
   expectProject(context);
@@ -94,7 +94,7 @@ export async function openProjectWarehouse(waitMs: number, context: CommandConte
   const landing = openLandingWriter(join(dir, 'data', 'landing'));
   async function newestStored(): Promise<number> {
     return landing.newestLoad().catch((error: NodeJS.ErrnoException) => {
-      // What is wrong with the folder is said where pages are written.
+      // A fault of the folder is reported when pages are written.
       if (error.code === 'EACCES' || error.code === 'ENOTDIR') return 0;
       throw error;
     });
@@ -109,12 +109,12 @@ export async function openProjectWarehouse(waitMs: number, context: CommandConte
   }
 }
 
-/** Codes with which a run may have ended for the books or the disk. */
+/** Exit codes that may have been caused by the books or the disk. */
 const mayBeOfBooks: readonly number[] = [exitCodes.bug, exitCodes.unproven, exitCodes.machine];
 
 /**
- * From here on every line of the log names the run. Returns what ends it: with its row, the snapshot, and what machines
- * are told.
+ * From here on every log line names the run. Returns the function that ends the run: it writes its row, the snapshot
+ * and the metrics.
  */
 export function openEnd(
   run: Run,
@@ -122,7 +122,7 @@ export function openEnd(
   warehouse: Warehouse,
   context: CommandContext,
 ): (outcome: Outcome) => Promise<void> {
-  const begun = performance.now(); // real time: the books' own may be fixed
+  const begun = performance.now(); // real time, also with --now
   context.nameRun(run.number);
   return async ({ exitCode, error, spends }) => {
     try {

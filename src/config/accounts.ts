@@ -33,44 +33,44 @@ import {
   readValue,
 } from './yaml.ts';
 
-/** Who pays, as far as commands need to know that never talk to the platform. */
+/** An account, for commands that never contact the platform. */
 export interface LocalAccount {
-  /** Undefined where nobody wrote it, which only the one account of a configuration may do: the platform is asked. */
+  /** Undefined if it is not configured; a single account is then looked up on the platform. */
   readonly id: string | undefined;
   readonly name: string | undefined;
   /** http or https, without credentials, query, fragment or trailing slash. */
   readonly url: string | undefined;
   readonly token: TokenSource | undefined;
-  /** Where the token's source was written: `COSTBOOK_TOKEN`, or `tokenFile (costbook.yaml:2:12)`. */
+  /** The setting of the token: `COSTBOOK_TOKEN`, or `tokenFile (costbook.yaml:2:12)`. */
   readonly tokenSetting: string | undefined;
   /** A whole hour, not in the future. */
   readonly since: Instant | undefined;
-  /** Whether and how its resources are listed; undefined where nobody said: with its own token. */
+  /** Whether and how its resources are listed; undefined if not configured: with its own token. */
   readonly inventory: InventoryConfig | undefined;
 }
 
 /** How the resources of an account are listed. */
 export interface InventoryConfig {
   readonly isRead: boolean;
-  /** Workspaces with a token of their own; all others are read with the account's. */
+  /** Workspaces with tokens of their own; the account's token lists all others. */
   readonly tokens: readonly WorkspaceToken[];
 }
 
-/** The token with which the resources of one workspace are listed. */
+/** The token that lists the resources of one workspace. */
 export interface WorkspaceToken {
   readonly workspace: string;
   readonly token: TokenSource;
-  /** Where its source was written: `inventory.tokens.north (costbook.yaml:2:12)`. */
+  /** Its setting: `inventory.tokens.north (costbook.yaml:2:12)`. */
   readonly tokenSetting: string;
 }
 
-/** Who pays, and how the platform is asked about it. */
+/** An account, with everything needed to query the platform. */
 export interface AccountConfig extends LocalAccount {
   readonly url: string;
   readonly token: TokenSource;
 }
 
-/** An account whose id is read already: the other entries are told apart by it. */
+/** An entry with its ID already parsed, which identifies it in messages. */
 interface Entry extends EntrySpec {
   readonly id: string | undefined;
 }
@@ -85,8 +85,8 @@ export function resolveAccounts(spec: ConfigSpec, env: Layer, reading: Reading):
   reportRepeatedIds(entries, reading.problems);
   const target = isOneOfSeveral ? environmentTarget(entries, env, reading) : entries[0];
 
-  // What is written is read even where nobody needs it, so that a mistake does not wait for the day somebody does;
-  // only what the environment overrides is left alone.
+  // Shared keys are checked even if no account uses them, so that mistakes show at once; keys that the environment
+  // overrides are not checked.
   readShared(overlay(spec.top, env), reading);
 
   const accounts = entries.map((entry) => {
@@ -100,13 +100,13 @@ export function resolveAccounts(spec: ConfigSpec, env: Layer, reading: Reading):
     };
   });
   if (isOneOfSeveral && !reading.strict) return accounts.filter(({ id }) => id !== undefined);
-  // Without a list, and with nothing known, there is none.
+  // Without a list and without any setting, there is no account.
   return accounts.filter(
     ({ inventory: _, ...account }) => spec.entries || Object.values(account).some((value) => value !== undefined),
   );
 }
 
-/** Without a list there is one account, and the top level speaks about it. */
+/** Without a list, the top level describes the only account. */
 function shortEntry(top: Layer, file: string): EntrySpec {
   const id = top.get('account');
   return { place: endOf(file), keys: id ? new Map([['id', id]]) : noLayer };
@@ -123,7 +123,7 @@ function reportRepeatedIds(entries: readonly Entry[], problems: Problems): void 
   }
 }
 
-/** The one of several entries about which the account variables of the environment speak, if they do. */
+/** The entry that the environment's account variables are for, if any are set. */
 function environmentTarget(entries: readonly Entry[], env: Layer, { file, problems }: Reading): Entry | undefined {
   const ids = entries.flatMap(({ id }) => (id === undefined ? [] : [quoted(id)]));
   const expected = oneOf(ids) || 'one with an id';
@@ -139,8 +139,8 @@ function environmentTarget(entries: readonly Entry[], env: Layer, { file, proble
     if (!given) continue;
     problems.report(
       given,
-      `found it set while ${file} lists ${entries.length} accounts, expected COSTBOOK_ACCOUNT to say which one it is ` +
-        `for; set that to ${expected}, or unset this`,
+      `found it set, but ${file} lists ${entries.length} accounts; set COSTBOOK_ACCOUNT to the account that it is ` +
+        `for (${expected}), or unset it`,
     );
   }
   return undefined;
@@ -161,7 +161,7 @@ function reportMissing(entry: Entry, layer: Layer, isOneOfSeveral: boolean, read
     problems.report(
       { ...entry.place, where: dirname(file) },
       `found no ${basename(file)} in this folder and no COSTBOOK_URL, expected one of the two; ` +
-        'begin with "costbook init", name the folder that has the file with --dir (COSTBOOK_DIR), ' +
+        'start with "costbook init", name the folder of the file with --dir (COSTBOOK_DIR), ' +
         'or set COSTBOOK_URL, COSTBOOK_TOKEN, COSTBOOK_ACCOUNT and COSTBOOK_SINCE',
     );
     return;
@@ -169,7 +169,7 @@ function reportMissing(entry: Entry, layer: Layer, isOneOfSeveral: boolean, read
   if (!layer.has('url')) report("url, expected the platform's address", ['url']);
   if (!hasToken(layer)) report('token, expected one source of it', tokenKeys);
   if (isOneOfSeveral && !entry.keys.has('id')) {
-    problems.report(entry.place, 'found no id, expected one in each of several accounts; write id in this entry');
+    problems.report(entry.place, 'found no id, expected one in every entry of accounts; add id to this entry');
   }
 }
 
@@ -185,8 +185,8 @@ function readShared(layer: Layer, reading: Reading): Pick<LocalAccount, 'url' | 
 }
 
 /**
- * Whether and with whose tokens an account's resources are listed. The environment only says whether: what it says goes
- * for all accounts. Tokens of several accounts stand in their entries, as workspaces are an account's own.
+ * Whether and with which tokens an account's resources are listed. The environment can only switch listings on or off,
+ * for all accounts. With several accounts, tokens belong in their entries, because workspaces belong to an account.
  */
 function readInventory(entry: EntrySpec, spec: ConfigSpec, env: Layer, reading: Reading): InventoryConfig | undefined {
   const asked = read(env.get('inventory'), parseBoolean, reading);
@@ -198,7 +198,7 @@ function readInventory(entry: EntrySpec, spec: ConfigSpec, env: Layer, reading: 
   }
   const tokens = keysOf(given, inventoryRule, reading.problems)?.get('tokens');
   if (tokens !== undefined && given === spec.top.get('inventory') && (spec.entries?.length ?? 1) > 1) {
-    const text = `found tokens for ${spec.entries?.length} accounts, expected them in the entry of the account whose workspaces they are for; move them there`;
+    const text = `found tokens at the top level, but there are ${spec.entries?.length} accounts; move them into the entries of the accounts whose workspaces they are for`;
     reading.problems.report(tokens, text);
   }
   return { isRead: asked ?? true, tokens: tokens === undefined ? [] : readWorkspaceTokens(tokens, reading) };

@@ -18,39 +18,39 @@ import { type AlertSeverities, readSeverities, readSinkNames, readSinks, type Si
 import { parseApiVersion, parseHeaderName, parseHours, parseName, parseTolerance } from './values.ts';
 import { choiceParser, gatherProblems, integerParser, type Parse, readYamlFile } from './yaml.ts';
 
-/** The configuration of a command that never talks to the platform: what that takes may be missing. */
+/** The configuration of a command that never contacts the platform: url and token may be missing. */
 export interface LocalConfig {
   readonly accounts: readonly LocalAccount[];
   readonly concurrency: number; // 4
   readonly maxRequestsPerMinute: number | undefined; // no limit
   readonly settleDays: number; // 3
-  /** Days after its end before which a month is not closed. */
+  /** Days after its end from which a month may be closed. */
   readonly closeAfterDays: number; // 3
   readonly lagHours: number; // 2
   readonly freshnessHours: number; // 26
   readonly verifyDays: number; // 400
   readonly deepVerifyPages: number; // 2
-  /** USD by which rows and control may differ, as plain decimal text; undefined where it is computed. */
+  /** USD by which rows and control may differ, as plain decimal text; undefined if computed. */
   readonly proofTolerance: string | undefined;
-  /** Which answers stay in the landing folder, and for how long; undefined days are for ever. */
+  /** Which answers stay in the landing folder, and for how many days; undefined means for ever. */
   readonly landing: { readonly keep: 'changed' | 'all'; readonly keepDays: number | undefined }; // changed
-  /** Who is named in a FOCUS export: the provider, and the account where its own name is not meant. */
+  /** Names in a FOCUS export: the provider, and an account name that overrides the account's own. */
   readonly focus: { readonly provider: string; readonly accountName: string | undefined }; // Cloud Workload Platform
-  /** Where alerts are told, by name. */
+  /** Where alerts are sent. */
   readonly sinks: readonly Sink[];
-  /** Who is told where nobody else is named, and after how many days a message that no sink takes is given up. */
+  /** The default sinks, and the days after which an undelivered message is given up. */
   readonly alerts: {
     readonly notify: readonly string[];
     readonly giveUpDays: number;
-    /** How severe alerts about the data are, by kind, where it is not as usual. */
+    /** Severities of alerts about the data that differ from the defaults, by kind. */
     readonly severity: AlertSeverities;
-    /** What the project is called in messages; undefined where nobody said: as its folder. */
+    /** The project's name in messages; undefined for the folder's name. */
     readonly project: string | undefined;
-  }; // all sinks; 7; as usual
-  readonly apiVersion: string; // the earliest version, as the platform itself has it
+  }; // all sinks; 7; defaults
+  readonly apiVersion: string; // the earliest version, the platform's own default
   readonly authorizationHeader: string; // Authorization
   readonly versionHeader: string; // Service-Version
-  /** The mode of new files; folders also have x wherever it has r. */
+  /** The mode of new files; folders also get x for each r. */
   readonly fileMode: number; // 0600
 }
 
@@ -64,8 +64,8 @@ export interface Config extends LocalConfig {
 type ConfigPlace = Omit<ConfigInput, 'text' | 'file'> & { readonly dir: string };
 
 /**
- * Reads `costbook.yaml` in the project folder, where there is one, and the environment.
- * Throws one UsageError whose message lists every problem, one a line, and never holds a token.
+ * Reads `costbook.yaml` in the project folder, if it exists, and the environment.
+ * Throws one UsageError whose message lists every mistake, one per line, and never contains a token.
  */
 export function loadConfig(place: ConfigPlace & { readonly requireAccounts: false }): LocalConfig;
 export function loadConfig(place: ConfigPlace & { readonly requireAccounts?: true }): Config;
@@ -75,9 +75,9 @@ export function loadConfig(place: ConfigPlace): LocalConfig {
 }
 
 /**
- * Resolves a configuration: environment before file before default, key by key. Pure.
- * Throws one UsageError whose message lists every problem, one a line: those of the file by position
- * (`file:line:column: …`), then what is missing, then those of the environment (`COSTBOOK_…: …`). Never holds a token.
+ * Resolves a configuration: for each key, the environment overrides the file, which overrides the default. Pure.
+ * Throws one UsageError whose message lists every mistake, one per line: those in the file by position
+ * (`file:line:column: …`), then missing keys, then those in the environment (`COSTBOOK_…: …`). Never contains a token.
  */
 export function parseConfig(input: ConfigInput & { readonly requireAccounts: false }): LocalConfig;
 export function parseConfig(input: ConfigInput & { readonly requireAccounts?: true }): Config;
@@ -86,7 +86,7 @@ export function parseConfig(input: ConfigInput): LocalConfig {
   const reading = { ...input, strict: input.requireAccounts ?? true, problems: gatherProblems() };
   const env = environmentLayer(reading);
   const spec = fileSpec(reading);
-  // What follows from a file that cannot be read is no news.
+  // Mistakes that follow from an unreadable file are not reported.
   const config = spec
     ? resolveConfig(spec, env, reading)
     : resolveConfig({ top: noLayer, entries: undefined }, env, { ...reading, strict: false });
@@ -94,7 +94,7 @@ export function parseConfig(input: ConfigInput): LocalConfig {
   return config;
 }
 
-/** A hundred years: what is longer is a mistake, and would leave the calendar. */
+/** A hundred years: anything longer is a mistake, and would exceed the calendar. */
 const maxDays = 36_500;
 
 function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading): LocalConfig {

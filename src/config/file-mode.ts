@@ -13,14 +13,14 @@ export const parseFileMode: Parse<number> = (value) => {
   throw new UsageError(`found ${quoted(text)}, expected a file mode such as 0600, 0640 or 0644`);
 };
 
-/** The umask under which new files have this mode, and new folders as well, with x wherever there is r. */
+/** The umask that gives new files this mode, and new folders this mode plus x for each r. */
 export function umaskOf(mode: number): number {
   return 0o777 & ~(mode | ((mode & 0o444) >> 2));
 }
 
 /**
- * The mode of new files by COSTBOOK_FILE_MODE, or fileMode in costbook.yaml. What cannot be read gives the strictest
- * mode; the command that reads the configuration says what is wrong with it.
+ * The mode of new files from COSTBOOK_FILE_MODE, or fileMode in costbook.yaml. An unreadable configuration gives the
+ * strictest mode; the command that reads the configuration reports the mistake.
  */
 export function readFileMode(dir: string, env: Readonly<Record<string, string | undefined>>): number {
   try {

@@ -1,7 +1,7 @@
 import type { MappingRule } from './yaml.ts';
 
 export const tokenKeys = ['token', 'tokenFile', 'tokenCommand'] as const;
-/** Keys of one account that can also stand at the top level, for all of them. */
+/** Keys of an account that may also be at the top level, for all accounts. */
 export const sharedKeys = ['url', ...tokenKeys, 'since'] as const;
 const plainSettings = [
   'concurrency',
@@ -18,7 +18,7 @@ const plainSettings = [
   'versionHeader',
   'fileMode',
 ] as const;
-/** Settings that stand in a mapping of their own at the top level; written `landing.keep` everywhere else. */
+/** Settings in a nested mapping at the top level; elsewhere written as `landing.keep`. */
 export const groups = [
   { name: 'proof', keys: ['tolerance'], expected: 'a key such as tolerance: 0.01; write one or remove it' },
   { name: 'landing', keys: ['keep', 'keepDays'], expected: 'a key such as keep: all; write one or remove it' },
@@ -44,7 +44,7 @@ export const settingKeys = [...plainSettings, ...groupedSettings];
 const topKeys = ['accounts', 'account', ...sharedKeys, ...plainSettings, ...groups.map(({ name }) => name), 'sinks'];
 const entryKeys = ['id', 'name', 'inventory', ...sharedKeys];
 
-/** The keys of costbook.yaml, by where they stand: what its schema is made of. */
+/** The keys of costbook.yaml by place; the schema is generated from them. */
 export const configKeys = {
   top: topKeys,
   account: entryKeys,
@@ -73,7 +73,7 @@ export const entryRule: MappingRule = {
 export const configVariables: ReadonlyMap<string, string> = new Map(
   ['account', ...sharedKeys, ...settingKeys].map((key) => [variableOf(key), key]),
 );
-/** What variables are named after: keys, and options of the command line. */
+/** Everything that has an environment variable: keys, and options of the command line. */
 export const variableKeys = [...configVariables.values(), 'dir', 'now', 'json', 'logFormat'];
 
 export function variableOf(key: string): string {

@@ -28,44 +28,44 @@ import {
 } from './yaml.ts';
 
 export interface ConfigInput {
-  /** What the file says; undefined where there is none. */
+  /** The text of the file; undefined if there is none. */
   readonly text: string | undefined;
-  /** The file's path: problems are named by it, and `tokenFile` is relative to its folder. */
+  /** The file's path, used in messages; `tokenFile` is relative to its folder. */
   readonly file: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: Instant;
-  /** False for commands that never talk to the platform: then a missing url, token or account is no problem. */
+  /** False for commands that never contact the platform: url, token and account may then be missing. */
   readonly requireAccounts?: boolean;
-  /** True for commands that tell sinks: then a variable that one refers to and that is not set is a problem. */
+  /** True for commands that notify sinks: the variables that sinks use must then be set. */
   readonly requireSinks?: boolean;
 }
 
-/** What all the steps of one parse share. */
+/** The state shared by all steps of a parse. */
 export interface Reading extends ConfigInput {
-  /** False where a missing url, token or account is no problem. */
+  /** False if url, token and account may be missing. */
   readonly strict: boolean;
   readonly problems: Problems;
 }
 
-/** What is given, by key. */
+/** Given values by key. */
 export type Layer = ReadonlyMap<string, Given>;
 export const noLayer: Layer = new Map();
 
 /** One account, untrusted. */
 export interface EntrySpec {
-  /** Where something missing in it is told. */
+  /** The position for messages about missing keys. */
   readonly place: Place;
   readonly keys: Layer;
 }
 
-/** What the file says, untrusted. */
+/** The contents of the file, untrusted. */
 export interface ConfigSpec {
   readonly top: Layer;
-  /** Undefined where there is no list of accounts. */
+  /** Undefined if there is no list of accounts. */
   readonly entries: readonly EntrySpec[] | undefined;
 }
 
-/** What the environment says, by key; variables that are none of ours are reported. Empty ones count as unset. */
+/** The environment's values by key; unknown COSTBOOK_ variables are reported. Empty ones count as unset. */
 export function environmentLayer({ env, text = '', problems }: Reading): Layer {
   const layer = new Map<string, Given>();
   for (const [variable, key] of configVariables) {
@@ -75,20 +75,20 @@ export function environmentLayer({ env, text = '', problems }: Reading): Layer {
     if (key === 'token') problems.keepSecret(value);
   }
   const known = variableKeys.map(variableOf);
-  // A variable that the file itself refers to is not one of ours, misspelt.
+  // A variable that the file uses is not a misspelt setting.
   const referenced = new Set([...text.matchAll(/\$\{(\w+)\}/g)].map((match) => match[1]));
   for (const variable of Object.keys(env)) {
     if (!variable.startsWith('COSTBOOK_') || known.includes(variable) || referenced.has(variable)) continue;
     if (variableValue(env, variable) === undefined) continue;
     const where = /^\w+$/.test(variable) ? variable : quoted(variable);
     const guess = nearest(variable.slice('COSTBOOK_'.length), variableKeys);
-    const hint = guess ? `did you mean ${variableOf(guess)}?` : 'costbook reads none of this name;';
+    const hint = guess ? `did you mean ${variableOf(guess)}?` : 'Costbook has no such setting;';
     problems.report({ where, isUntrusted: true }, `unknown variable; ${hint} rename or unset it`);
   }
   return layer;
 }
 
-/** What the file says, or undefined where it cannot be read at all (the reasons are reported). */
+/** The contents of the file; undefined if it cannot be parsed at all (the reasons are reported). */
 export function fileSpec({ text = '', file, env, problems }: Reading): ConfigSpec | undefined {
   const { root, isSound } = parseYaml(text, file, problems);
   const tokens = [...textsUnder('token', root), ...workspaceTokens(root)];
@@ -98,7 +98,7 @@ export function fileSpec({ text = '', file, env, problems }: Reading): ConfigSpe
       : undefined;
   if (sinks !== undefined) for (const key of secretKeys) tokens.push(...textsUnder(key, sinks));
   for (const token of tokens) {
-    // A mere reference is no secret; what it leads to is.
+    // A reference is not a secret; its value is.
     if (!/^\$\{\w+\}$/.test(token)) problems.keepSecret(token);
     problems.keepSecret(expand(token, env).text);
   }
@@ -110,7 +110,10 @@ export function fileSpec({ text = '', file, env, problems }: Reading): ConfigSpe
 
   const short = top.get('account');
   if (short) {
-    problems.report(short, 'found next to accounts, expected only one of the two; move it into the list, as an id');
+    problems.report(
+      short,
+      'found both account and accounts, expected only one of them; move it into the list, as an id',
+    );
   }
   const items = itemsOf(accounts, 'a list with an entry such as - id: …; write one or remove it', problems);
   const entries = items.flatMap((item) => {
@@ -120,7 +123,7 @@ export function fileSpec({ text = '', file, env, problems }: Reading): ConfigSpe
   return { top, entries };
 }
 
-/** What is written in the place of a workspace's token, as it is written and as it is read. */
+/** Every text in the place of a workspace's token, as written and as parsed. */
 function* workspaceTokens({ value }: Given, isUnderTokens = false): Generator<string> {
   if (typeof value !== 'object' || value === null) return;
   if (value.kind === 'list') {
@@ -134,7 +137,7 @@ function* workspaceTokens({ value }: Given, isUnderTokens = false): Generator<st
   }
 }
 
-/** The keys of the top level, with those of its groups under their long names in the groups' place. */
+/** The keys of the top level, with nested groups flattened to their long names. */
 function withGroups(top: Layer, problems: Problems): Layer {
   const layer = new Map(top);
   for (const { name, keys, expected } of groups) {
@@ -149,7 +152,7 @@ function withGroups(top: Layer, problems: Problems): Layer {
   return layer;
 }
 
-/** The upper layer over the lower one. A token source replaces the other whole, whatever its kind. */
+/** The upper layer overrides the lower one. A token source of any kind replaces the lower token source. */
 export function overlay(lower: Layer, upper: Layer): Layer {
   const hidden: readonly string[] = hasToken(upper) ? tokenKeys : [];
   return new Map([...[...lower].filter(([key]) => !hidden.includes(key)), ...upper]);
@@ -160,8 +163,8 @@ export function hasToken(layer: Layer): boolean {
 }
 
 /**
- * Reads what was given, if it was: a mistake is reported and gives undefined.
- * `mayLack` is for what commands that never talk to the platform do without, also where a reference leads nowhere.
+ * Parses a value, if it is given; a mistake is reported and gives undefined.
+ * `mayLack` marks values that commands without the platform do not need, even if they use an unset variable.
  */
 export function read<T>(
   given: Given | undefined,
@@ -169,7 +172,7 @@ export function read<T>(
   reading: Reading,
   mayBeMissing = false,
 ): T | undefined {
-  // A value of the environment is taken as it is.
+  // References are expanded only in the file, not in the environment.
   if (typeof given?.value !== 'string' || !given.position) return readValue(given, parse, reading.problems);
   const { text, unset, malformed } = expand(given.value, reading.env);
   const faults = [...malformed, ...unset];

@@ -1,13 +1,13 @@
 /** The variables of a process, by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A variable's value; undefined where it is not set, or empty. */
+/** A variable's value; undefined if it is unset or empty. */
 export function variableValue(env: Environment, name: string): string | undefined {
-  // Own properties only: `${constructor}` must not find what every object has.
+  // Own properties only: `${constructor}` must not find an inherited property.
   return (Object.hasOwn(env, name) && env[name]) || undefined;
 }
 
-/** Puts variables in the place of their `${NAME}`; `$${` stands for `${` itself. Also says which it could not. */
+/** Replaces each `${NAME}` with the variable; `$${` stands for `${` itself. Also returns the ones that failed. */
 export function expand(text: string, env: Environment): { text: string; unset: string[]; malformed: string[] } {
   const unset: string[] = [];
   const malformed: string[] = [];
@@ -21,7 +21,7 @@ export function expand(text: string, env: Environment): { text: string; unset: s
     const value = variableValue(env, name);
     if (value !== undefined) return value;
     const state = Object.hasOwn(env, name) ? 'empty' : 'not set';
-    unset.push(`found ${whole}, which is ${state}, expected a variable of the environment; set ${name}`);
+    unset.push(`found ${whole}, which is ${state}, expected an environment variable; set ${name}`);
     return '';
   });
   return { text: expanded, unset, malformed };

@@ -3,21 +3,21 @@ import { readFile, stat } from 'node:fs/promises';
 import { kill } from 'node:process';
 import { MachineError, UsageError } from '../errors.ts';
 
-/** Where a token comes from; only `value` holds the token itself. */
+/** Where a token comes from; only `value` contains the token itself. */
 export type TokenSource =
   | { readonly kind: 'value'; readonly value: string }
   /** `path` is absolute. */
   | { readonly kind: 'file'; readonly path: string }
-  /** `command` is a line for the shell; its standard output is the token. */
+  /** `command` is a shell command; its standard output is the token. */
   | { readonly kind: 'command'; readonly command: string };
 
-/** A token is some hundred characters, a JWT some thousand: what is longer is not one. */
+/** A token has some hundred characters, a JWT some thousand; anything longer is not a token. */
 const maxTokenBytes = 64 * 1024;
-/** Longer than any password manager takes that waits for nobody. */
+/** Longer than any password manager needs without waiting for a person. */
 const commandTimeoutMs = 30_000;
 const headerText = /^[\x21-\x7e]+$/;
 
-/** What is wrong with a text that should be a token, without the text; undefined where nothing is. */
+/** The fault of a text that should be a token, without quoting it; undefined if it is valid. */
 export function tokenFault(text: string): string | undefined {
   if (text === '') return 'found nothing, expected a token';
   if (/^bearer\s/i.test(text)) return 'found the word Bearer before the token, expected the token alone';
@@ -28,19 +28,19 @@ export function tokenFault(text: string): string | undefined {
 }
 
 export interface TokenReading {
-  /** Called with the token before anything else is done with it. */
+  /** Called with the token before it is used. */
   keepSecret(secret: string): void;
-  /** The folder in which a command runs: the project folder. */
+  /** The working directory of a command: the project folder. */
   readonly dir: string;
   readonly signal: AbortSignal;
-  /** How long a command may run; 30 seconds unless told otherwise. */
+  /** The time limit of a command; 30 seconds by default. */
   readonly timeoutMs?: number;
 }
 
 /**
- * Reads a token from its source, anew on every call, so that a rotated token is seen.
- * Throws UsageError where there is none to be had, and the signal's reason where it is aborted. No message holds what
- * the file contains, what the command printed, or the command's own text, into which secrets may have been filled.
+ * Reads a token from its source, again on every call, so that a rotated token is used.
+ * Throws UsageError if there is no valid token, and the signal's reason if aborted. No message contains the file's
+ * contents, the command's output, or the command itself, which may contain secrets.
  */
 export async function readToken(source: TokenSource, reading: TokenReading): Promise<string> {
   reading.signal.throwIfAborted();
@@ -49,11 +49,11 @@ export async function readToken(source: TokenSource, reading: TokenReading): Pro
       return checkToken(source.value, 'token', 'write the token alone', reading);
     case 'file': {
       const text = await readTokenFile(source.path, reading.signal);
-      return checkToken(text, `token file ${source.path}`, 'let the file hold the token and nothing else', reading);
+      return checkToken(text, `token file ${source.path}`, 'the file must contain only the token', reading);
     }
     case 'command': {
       const text = await runTokenCommand(source.command, reading);
-      return checkToken(text, 'tokenCommand', 'let the command print the token and nothing else', reading);
+      return checkToken(text, 'tokenCommand', 'the command must print only the token', reading);
     }
   }
 }
@@ -80,18 +80,18 @@ async function readTokenFile(path: string, signal: AbortSignal): Promise<string>
     const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') {
       throw new UsageError(
-        `token file ${path}: found no such file, expected one with the token; write it or correct tokenFile`,
+        `token file ${path}: found no such file, expected a file with the token; create it or correct tokenFile`,
         { cause: error },
       );
     }
     throw new UsageError(
-      `token file ${path}: cannot be read (${code}); let the user who runs costbook read it, or correct tokenFile`,
+      `token file ${path}: cannot be read (${code}); make it readable for the user who runs Costbook, or correct tokenFile`,
       { cause: error },
     );
   }
 }
 
-/** What the command printed. Its stderr is thrown away: password managers put secrets there too. */
+/** The command's output. Its stderr is discarded, because password managers print secrets there too. */
 function runTokenCommand(
   command: string,
   { dir, signal, timeoutMs = commandTimeoutMs }: TokenReading,
@@ -99,7 +99,7 @@ function runTokenCommand(
   const timeout = AbortSignal.timeout(timeoutMs);
   const either = AbortSignal.any([signal, timeout]);
   return new Promise((resolve, reject) => {
-    // A group of its own, so that ending it also ends what the shell has started.
+    // A process group of its own, so that killing it also kills the shell's children.
     const child = spawn(command, { shell: true, cwd: dir, stdio: ['ignore', 'pipe', 'ignore'], detached: true });
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -115,8 +115,8 @@ function runTokenCommand(
         signal.aborted
           ? signal.reason
           : new UsageError(
-              `tokenCommand: found no end after ${timeoutMs / 1000} s, expected the token on standard output; ` +
-                `run it by hand in ${dir} and see what it waits for`,
+              `tokenCommand: still running after ${timeoutMs / 1000} s, expected the token on standard output; ` +
+                `run it yourself in ${dir} to see what it waits for`,
             ),
       );
     }
@@ -130,9 +130,7 @@ function runTokenCommand(
       }
     });
     child.on('error', (error) => {
-      end(
-        new MachineError(`tokenCommand: no shell could be started in ${dir} (${errorCode(error)})`, { cause: error }),
-      );
+      end(new MachineError(`tokenCommand: could not start a shell in ${dir} (${errorCode(error)})`, { cause: error }));
     });
     child.on('close', (code, endedBy) => {
       either.removeEventListener('abort', abort);
@@ -140,11 +138,11 @@ function runTokenCommand(
         resolve(Buffer.concat(chunks).toString('utf8'));
         return;
       }
-      const ending = code === null ? `an end by ${endedBy}` : `exit code ${code}`;
+      const ending = code === null ? `an end by signal ${endedBy}` : `exit code ${code}`;
       reject(
         new UsageError(
           `tokenCommand: found ${ending}, expected exit code 0 and the token on standard output; ` +
-            `run it by hand in ${dir} and see what it says`,
+            `run it yourself in ${dir} to see its errors`,
         ),
       );
     });
@@ -156,7 +154,7 @@ function killGroup(pid: number | undefined): void {
   try {
     kill(-pid, 'SIGKILL');
   } catch {
-    // The group is gone already, which is what was wanted.
+    // The group has already ended.
   }
 }
 
@@ -164,24 +162,23 @@ function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
 
-/** Makes kept secrets unprintable. */
+/** Hides registered secrets in texts. */
 export interface Redactor {
   keep(secret: string): void;
   redact(text: string): string;
 }
 
-/** Below this a "secret" would be found in every sentence, and hides nothing that could not be guessed. */
+/** A shorter secret would match ordinary words, and could be guessed anyway. */
 const minSecretLength = 4;
 
-/** Of a text that was cut, so much of a token's beginning is enough to be hidden. */
+/** In a cut text, this much of a token's start is hidden. */
 const headLength = 16;
-/** Shorter codes of a secret are found in ordinary words. */
+/** Shorter encodings of a secret match ordinary words. */
 const minCodeLength = 8;
 
 /**
- * A redactor that puts `***` for each kept secret, in whatever case, also where it is escaped for JSON or HTML, encoded for
- * a URL (once or twice), as hex, or as base64 within a longer text, and where a token is cut after its first 16
- * characters.
+ * A redactor that replaces each registered secret with `***`, in any letter case: plain, escaped for JSON or HTML,
+ * URL-encoded (once or twice), as hex, as base64 within a longer text, or cut after its first 16 characters.
  */
 export function redactor(): Redactor {
   const needles = new Set<string>();
@@ -195,14 +192,14 @@ export function redactor(): Redactor {
       longestFirst = undefined;
     },
     redact(text) {
-      // A secret that begins with another one must not leave its ending behind.
+      // Longest first: a secret that starts with another one must not leave its end behind.
       longestFirst ??= [...needles].sort((a, b) => b.length - a.length);
       return longestFirst.reduce((rest, needle) => hide(rest, needle, heads.has(needle)), text);
     },
   };
 }
 
-/** Puts `***` for a needle in lower case wherever it stands, or, where it may be cut, for as much of it as stands there. */
+/** Replaces each occurrence of a lower-case needle with `***`; if it may be cut, also its start. */
 function hide(text: string, needle: string, mayBeCut: boolean): string {
   const haystack = lowerCase(text);
   const head = mayBeCut && needle.length > headLength ? needle.slice(0, headLength) : needle;
@@ -217,18 +214,18 @@ function hide(text: string, needle: string, mayBeCut: boolean): string {
   return from === 0 ? text : [...pieces, text.slice(from)].join('***');
 }
 
-/** ASCII alone, so that every character keeps its place. */
+/** Lower-cases ASCII only, so that every character keeps its position. */
 function lowerCase(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** Whether a secret opens the door by itself, and has no beginning that others share, as an address has. */
+/** Whether the start of a secret is itself secret, unlike the start of an address. */
 function isToken(secret: string): boolean {
   return secret.length > headLength && !secret.startsWith('/') && !secret.includes('://');
 }
 
 function printedForms(secret: string): string[] {
-  // encodeURIComponent throws on half a surrogate pair; what holds one cannot stand in a URL as it is anyway.
+  // encodeURIComponent throws on half a surrogate pair, which cannot be in a URL anyway.
   const url = encodeURIComponent(secret.replace(/\p{Cs}/gu, '\ufffd'));
   const bytes = Buffer.from(secret);
   const hex = bytes.toString('hex');
@@ -236,7 +233,7 @@ function printedForms(secret: string): string[] {
   const plain = [
     secret,
     secret.toUpperCase(),
-    secret.toLowerCase(), // of letters beyond ASCII, which are not compared in small letters
+    secret.toLowerCase(), // for letters beyond ASCII, which are compared case-sensitively
     json,
     json.replace(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`),
     json.replaceAll('/', '\\/'),
@@ -264,8 +261,8 @@ const htmlEntities: Readonly<Record<string, string>> = {
 };
 
 /**
- * The letters that bytes give in base64 behind `offset` other bytes (times three), whatever those are and whatever follows.
- * The first and the last letter may be shared with a neighbour and are left out.
+ * The base64 letters of bytes that follow `offset` other bytes (modulo three), independent of what is around them.
+ * The first and last letters may be shared with a neighbour and are left out.
  */
 function base64Within(bytes: Buffer, offset: number, code: 'base64' | 'base64url'): string {
   const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString(code);

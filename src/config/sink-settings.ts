@@ -16,25 +16,25 @@ import {
   readValue,
 } from './yaml.ts';
 
-/** Where alerts are told, as costbook.yaml says it. */
+/** The settings of a sink in costbook.yaml. */
 export type SinkSettings = SlackSettings | WebhookSettings | EmailSettings | LogSettings;
 
 interface Target {
-  /** Whether it may lie in a private network, or on this machine, and be reached without TLS there. */
+  /** Whether the address may be in a private network or on this machine, also without TLS. */
   readonly allowPrivateNetwork: boolean;
 }
 
 export interface SlackSettings extends Target {
   readonly type: 'slack';
-  /** Of an incoming webhook; it is a secret. */
+  /** The address of an incoming webhook, which is a secret. */
   readonly url: string;
 }
 
 export interface WebhookSettings extends Target {
   readonly type: 'webhook';
-  /** May hold a secret. */
+  /** May contain a secret. */
   readonly url: string;
-  /** Of the signature: `whsec_` and the base64 of its key, or the key itself. */
+  /** The signing key: `whsec_` and the base64 of the key, or the key itself. */
   readonly secret: string;
 }
 
@@ -42,7 +42,7 @@ export interface EmailSettings extends Target {
   readonly type: 'email';
   readonly host: string;
   readonly port: number;
-  /** starttls: after a greeting in the clear. implicit: from the first byte. none: never. */
+  /** starttls: after a plain greeting. implicit: from the first byte. none: never. */
   readonly tls: 'starttls' | 'implicit' | 'none';
   readonly user: string | undefined;
   readonly password: string | undefined;
@@ -57,11 +57,11 @@ export interface LogSettings {
 /** A sink by its name. */
 export interface Sink {
   readonly name: string;
-  /** Undefined where a variable that it refers to is not set, which only commands that tell nothing do without. */
+  /** Undefined if one of its variables is not set; only commands that notify nobody accept that. */
   readonly settings: SinkSettings | undefined;
 }
 
-/** What a sink holds that no word may show. */
+/** The secrets of a sink, which no output may show. */
 export function secretsOf(settings: SinkSettings): readonly string[] {
   if (settings.type === 'slack') return urlSecrets(settings.url);
   if (settings.type === 'webhook') return [settings.secret, ...urlSecrets(settings.url)];
@@ -70,29 +70,29 @@ export function secretsOf(settings: SinkSettings): readonly string[] {
 
 const secretPrefix = 'whsec_';
 
-/** Whether libraries for Standard Webhooks verify signatures by this secret as it is written: they decode base64. */
+/** Whether Standard Webhooks libraries can verify signatures with this secret: they decode base64. */
 export function isStandardSecret(secret: string): boolean {
   return secret.startsWith(secretPrefix);
 }
 
-/** The bytes that sign: after `whsec_` they are base64, otherwise they are the text itself. */
+/** The bytes of the signing key: base64 after `whsec_`, otherwise the text itself. */
 export function signatureKey(secret: string): Buffer {
   return isStandardSecret(secret) ? Buffer.from(secret.slice(secretPrefix.length), 'base64') : Buffer.from(secret);
 }
 
-/** An address, and what of it comes after the host: either opens the door. */
+/** An address, and its part after the host: each alone gives access. */
 export function urlSecrets(url: string): string[] {
   const { pathname, search } = new URL(url);
   return [url, ...[`${pathname}${search}`, pathname].filter((path) => path.length > 8)];
 }
 
-/** Keys under which secrets stand. */
+/** Keys whose values are secrets. */
 export const secretKeys = ['url', 'secret', 'password'] as const;
 
-/** Reads a value in which `${NAME}` may stand, if it is there. */
+/** Parses a value that may contain `${NAME}`, if it is given. */
 export type ReadText = <T>(given: Given | undefined, parse: Parse<T>) => T | undefined;
 
-/** Gives a sink's settings; undefined where one that it needs is missing or wrong, which is reported. */
+/** A sink's settings; undefined if a required one is missing or wrong, which is reported. */
 type Reader = (keys: ReadonlyMap<string, Given>, read: ReadText) => Omit<SinkSettings, 'type'> | undefined;
 
 interface SinkType {
@@ -101,7 +101,7 @@ interface SinkType {
   readonly read: Reader;
 }
 
-/** Every type of sink, its keys, and how they are read: a new one has a line here. */
+/** Every type of sink, its keys, and how to parse them. */
 const types: Readonly<Record<SinkSettings['type'], SinkType>> = {
   slack: {
     keys: ['url', 'allowPrivateNetwork'],
@@ -133,7 +133,7 @@ const types: Readonly<Record<SinkSettings['type'], SinkType>> = {
       const port = read(keys.get('port'), integerParser(1, 65_535)) ?? (tls === 'implicit' ? 465 : 587);
       const allowPrivateNetwork = read(keys.get('allowPrivateNetwork'), parseBoolean) ?? false;
       if (host === undefined || from === undefined || to === undefined) return undefined;
-      // Where one of the two is given and cannot be read yet, nothing is told without it.
+      // If user or password is given but its variable is not set, do not fall back to no login.
       if (keys.has('user') !== (user !== undefined) || keys.has('password') !== (password !== undefined))
         return undefined;
       return { host, port, tls, user, password, from, to, allowPrivateNetwork };
@@ -142,15 +142,15 @@ const types: Readonly<Record<SinkSettings['type'], SinkType>> = {
   log: { keys: [], required: [], read: () => ({}) },
 };
 
-/** The keys of each type of sink, and those that it needs: what the schema of costbook.yaml is made of. */
+/** The keys and required keys of each type of sink; the schema of costbook.yaml is generated from them. */
 export const sinkKeys: Readonly<Record<SinkSettings['type'], Pick<SinkType, 'keys' | 'required'>>> = types;
 
 const typeNames = Object.keys(types) as SinkSettings['type'][];
 const expected = 'sinks by name, such as finops: { type: slack, url: "$' + '{SLACK_WEBHOOK_URL}" }';
 
 /**
- * Reads the sinks of a configuration; every mistake is reported. A sink whose variables are not set is there without
- * settings where `read` reports none of that.
+ * Parses the sinks of a configuration and reports every mistake. If `read` does not report unset variables, a sink with
+ * such a variable has no settings.
  */
 export function readSinks(given: Given, read: ReadText, problems: Problems): readonly Sink[] {
   const sinks: Sink[] = [];
@@ -165,7 +165,7 @@ export function readSinks(given: Given, read: ReadText, problems: Problems): rea
 
 function readSink(entry: Given, read: ReadText, problems: Problems): SinkSettings | undefined {
   const everyKey = [...new Set(Object.values(types).flatMap(({ keys }) => keys))];
-  // A first look for the type alone: which keys are right follows from it.
+  // Finds the type first, because the valid keys depend on it.
   const { value } = entry;
   const typeGiven =
     typeof value === 'object' && value?.kind === 'mapping'
@@ -193,7 +193,7 @@ function readSink(entry: Given, read: ReadText, problems: Problems): SinkSetting
     if (isPlain && settings.allowPrivateNetwork !== true) {
       problems.report(
         target,
-        'found http, over which everybody on the way reads it, expected https; allowPrivateNetwork: true permits http to private addresses',
+        'found http, which is not encrypted, expected https; allowPrivateNetwork: true permits http to private addresses',
       );
     }
   }
@@ -206,7 +206,7 @@ function readTarget(keys: ReadonlyMap<string, Given>, read: ReadText): Partial<P
   return { ...(url === undefined ? {} : { url }), allowPrivateNetwork };
 }
 
-/** Never shown: what is wrong with it may be the secret in it. */
+/** The value is never quoted: it may contain a secret. */
 export const parseTargetUrl: Parse<string> = (value) => {
   const text = parseText(value, 4096);
   const url = /^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
@@ -220,17 +220,18 @@ export const parseTargetUrl: Parse<string> = (value) => {
 
 const parseSecret: Parse<string> = (value) => {
   const text = parseText(value, 1024);
-  if (text.length < 16) throw new UsageError('found fewer than 16 characters, expected a secret that nobody can guess');
+  if (text.length < 16)
+    throw new UsageError('found fewer than 16 characters, expected a longer secret that cannot be guessed');
   const isBase64 = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text);
   if (isStandardSecret(text) && (!isBase64 || signatureKey(text).length < 24)) {
     throw new UsageError(
-      `found whsec_ without the base64 of at least 24 bytes after it, expected what "openssl rand -base64 32" prints after whsec_`,
+      `found whsec_ without at least 24 bytes of base64, expected whsec_ followed by the output of "openssl rand -base64 32"`,
     );
   }
   return text;
 };
 
-/** A text that stays on its line wherever it is put. */
+/** A text without line breaks or other control characters. */
 const parseLine: Parse<string> = (value) => {
   const text = parseText(value, 1024);
   if (/[\p{Cc}]/u.test(text)) throw new UsageError('found a control character, expected none; remove it');
@@ -240,12 +241,10 @@ const parseLine: Parse<string> = (value) => {
 const parseHost: Parse<string> = (value) => {
   const text = parseText(value, 253);
   if (/^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(text) || isIP(text) !== 0) return text;
-  throw new UsageError(
-    `found ${quoted(text)}, expected the name of a host such as smtp.example.com, without scheme and port`,
-  );
+  throw new UsageError(`found ${quoted(text)}, expected a host name such as smtp.example.com, without scheme and port`);
 };
 
-/** Without display name, quotes or spaces: what SMTP takes as it is. */
+/** A plain address for SMTP: no display name, quotes or spaces. */
 const parseAddress: Parse<string> = (value) => {
   const text = parseText(value, 254);
   if (/^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(text)) return text;
@@ -267,7 +266,7 @@ function refuseEmpty(): never {
   throw new UsageError('found an empty list, expected addresses such as [finops@example.com]');
 }
 
-/** Names of sinks: a list, or one text with commas between them as it comes from the environment. */
+/** Names of sinks: a list, or comma-separated text, as in an environment variable. */
 export function readSinkNames(
   given: Given | undefined,
   sinks: readonly Sink[],
@@ -283,13 +282,13 @@ export function readSinkNames(
     const name = readValue(item, (value) => parseText(value, 100), problems);
     if (name === undefined) return [];
     if (known.includes(name)) return [name];
-    const which = known.length === 0 ? 'there is none: write it below sinks' : `expected ${oneOf(known)}`;
-    problems.report(item, `found ${quoted(name)}, which is no sink; ${which}`);
+    const which = known.length === 0 ? 'there are none: add it under sinks' : `expected ${oneOf(known)}`;
+    problems.report(item, `found ${quoted(name)}, which is not a sink; ${which}`);
     return [];
   });
 }
 
-/** Kinds of alerts about the data; a budget's threshold has a severity of its own, and an anomaly one by its size. */
+/** Kinds of alerts about the data. Budget thresholds set their own severity; that of an anomaly depends on its size. */
 export const severityKinds = [
   'stale',
   'clock',
@@ -305,7 +304,7 @@ export type AlertSeverities = Readonly<
   Partial<Record<(typeof severityKinds)[number], (typeof alertSeverities)[number]>>
 >;
 
-/** How severe alerts are by kind: a mapping, or `unproven=warning,run=info` as it comes from the environment. */
+/** Severities by kind: a mapping, or `unproven=warning,run=info`, as in an environment variable. */
 export function readSeverities(given: Given | undefined, problems: Problems): AlertSeverities {
   if (given === undefined) return {};
   const pairs: readonly (readonly [string, Given])[] =

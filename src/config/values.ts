@@ -5,13 +5,13 @@ import { floorHour, formatInstant, hourMs, type Instant, parseDuration, parseIns
 import { type TokenSource, tokenFault } from './secrets.ts';
 import { type Parse, parseText, quoted } from './yaml.ts';
 
-/** USD as plain decimal text. A YAML number is read by its shortest form: 1e-6 is 0.000001. */
+/** USD as plain decimal text. A YAML number becomes its shortest decimal: 1e-6 is 0.000001. */
 export const parseTolerance: Parse<string> = (value) => {
-  // The books keep twelve decimals; toFixed writes no exponent below 1e21.
+  // The books store twelve decimals; toFixed writes no exponent below 1e21.
   const text = typeof value === 'number' ? trimmedDecimal(value.toFixed(12)) : value;
   const isExact = typeof value !== 'number' || Number(text) === value;
   if (typeof text === 'string' && isExact && /^(0|[1-9]\d{0,5})(\.\d{1,12})?$/.test(text)) return text;
-  const found = typeof value === 'string' ? quoted(value) : typeof value === 'number' ? value : 'no amount';
+  const found = typeof value === 'string' ? quoted(value) : typeof value === 'number' ? value : 'no number';
   throw new UsageError(`found ${found}, expected USD such as 0.01: from 0 to 999999, with at most 12 decimals`);
 };
 
@@ -28,7 +28,7 @@ export function parseHours(value: unknown): number {
   );
 }
 
-/** Refuses a value, saying what was found and what was expected, unless the condition holds. */
+/** Throws UsageError with the given text unless the condition holds. */
 function demand(condition: boolean, message: string): asserts condition {
   if (!condition) throw new UsageError(message);
 }
@@ -50,7 +50,7 @@ export const parseName = textParser(
 export const parseAccountId: Parse<string> = (value) => {
   const id = parseName(value);
   const fault = accountIdFault(id);
-  demand(fault === undefined, `found ${quoted(id)}, which is ${fault}, expected the id of an account; correct it`);
+  demand(fault === undefined, `found ${quoted(id)}, which is ${fault}, expected an account ID; correct it`);
   return id;
 };
 
@@ -66,7 +66,7 @@ export const parseApiVersion = textParser(
 
 export const parseUrl: Parse<string> = (value) => {
   const text = parseText(value);
-  // Never shown: what is wrong with it may be that it holds a password.
+  // The value is never quoted: it may contain a password.
   const url = /^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
   demand(url !== undefined, 'found no http or https address, expected one such as https://api.example.com');
   demand(
@@ -82,15 +82,15 @@ export const parseUrl: Parse<string> = (value) => {
 export const parseToken: Parse<TokenSource> = (value) => {
   const text = parseText(value);
   const fault = tokenFault(text);
-  demand(fault === undefined, `${fault}; write the token alone`);
+  demand(fault === undefined, `${fault}; write only the token`);
   return { kind: 'value', value: text };
 };
 
-/** A path relative to the file in which it stands. */
+/** A path, relative to the file that contains it. */
 export function tokenFileParser(file: string): Parse<TokenSource> {
   return (value) => {
     const path = parseSystemText(value);
-    demand(!path.startsWith('~/'), 'found ~, which only a shell understands, expected a path; write an absolute one');
+    demand(!path.startsWith('~/'), 'found ~, which only a shell expands, expected a path; write an absolute one');
     return { kind: 'file', path: resolve(dirname(file), path) };
   };
 }
@@ -101,7 +101,7 @@ export const parseTokenCommand: Parse<TokenSource> = (value) => {
   return { kind: 'command', command };
 };
 
-/** A text that the system can take as a path or a command line. */
+/** A text that the system accepts as a path or a command line. */
 const parseSystemText: Parse<string> = (value) => {
   const text = parseText(value, 8192);
   demand(!text.includes('\0'), 'found a NUL character, expected none; remove it');
@@ -116,7 +116,7 @@ export function sinceParser(now: Instant): Parse<Instant> {
     try {
       instant = parseInstant(text, 'since', now);
     } catch (error) {
-      // Its own message shows the text as it is, which may be anything.
+      // Its own message quotes the text, which may be anything.
       if (!(error instanceof UsageError)) throw error;
       throw new UsageError(`${found} a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)`);
     }

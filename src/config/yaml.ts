@@ -17,39 +17,39 @@ import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
 import { redactor } from './secrets.ts';
 
-// How a file of ours is read: `readYamlFile` and `parseYaml` give data that knows where each piece of it stands;
-// `keysOf`, `itemsOf` and `readValue` say what may stand there, and report what else they find; `throwIfAny` tells all.
+// How to read a YAML file: `readYamlFile` and `parseYaml` return data with the position of every value;
+// `keysOf`, `itemsOf` and `readValue` parse it and report mistakes; `throwIfAny` throws all of them.
 
 const maxFileBytes = 1024 * 1024;
-/** Our files are lists of flat entries; deeper nesting is a mistake, and at some hundred levels the parser's stack ends. */
+/** Our files are lists of flat entries; deeper nesting is a mistake, and some hundred levels overflow the parser's stack. */
 const maxNesting = 32;
 const maxAliasCount = 100;
-/** What a person still scrolls through; the rest is counted. */
+/** How many mistakes are listed; the others are counted. */
 const maxProblems = 500;
 const maxLineLength = 1000;
 
-/** Where something stands, as a problem with it is told. */
+/** A position, for messages about it. */
 export interface Place {
   /** `file:line:column`, a file, or an environment variable. */
   readonly where: string;
   /** True where `where` is text from outside that may hold a secret; otherwise it is shown as it is. */
   readonly isUntrusted?: true;
-  /** The key whose value it is, if it is one's. */
+  /** The key of the value, if it has one. */
   readonly key?: string | undefined;
-  /** Undefined outside the file, which is told after everything in it. */
+  /** Undefined outside the file; such mistakes are listed last. */
   readonly position?: { readonly line: number; readonly col: number } | undefined;
 }
 
-/** A value as it was written: untrusted until it has been read. */
+/** A value as written, untrusted until it is parsed. */
 export interface Given extends Place {
   readonly value: YamlValue;
-  /** A single value's own letters, without quotes: 0x1F, not 31. */
+  /** The source text of a single value, without quotes: 0x1F, not 31. */
   readonly source?: string | undefined;
   /** Why an alias could not be followed; `keysOf` and `itemsOf` report it. */
   readonly fault?: string | undefined;
 }
 
-/** Undefined stands for an alias that could not be followed; all others are followed already. */
+/** Undefined for an alias that could not be followed; all others are resolved. */
 export type YamlValue = string | number | boolean | null | undefined | YamlList | YamlMapping;
 
 interface YamlList {
@@ -59,16 +59,16 @@ interface YamlList {
 
 interface YamlMapping {
   readonly kind: 'mapping';
-  /** As written: with unknown, repeated and nameless keys. */
+  /** As written, including unknown, repeated and nameless keys. */
   readonly entries: readonly { readonly key: Given; readonly value: Given }[];
 }
 
-/** Gathers what is wrong, so that all of it is told at once. */
+/** Collects mistakes, so that all are reported at once. */
 export interface Problems {
   report(place: Place, text: string): void;
-  /** From now on no problem shows this text, also none reported before. */
+  /** Hides this text in all messages, also in those reported before. */
   keepSecret(secret: string): void;
-  /** Throws one UsageError that lists every problem, one a line, by position; does nothing where there is none. */
+  /** Throws one UsageError that lists every mistake, one per line, by position; does nothing if there is none. */
   throwIfAny(): void;
 }
 
@@ -83,7 +83,7 @@ export function gatherProblems(): Problems {
     throwIfAny() {
       if (found.length === 0) return;
       const sorted = found.toSorted((a, b) => comparePlaces(a.place, b.place));
-      // A value that serves several entries is read, and refused, several times.
+      // A value used by several entries is parsed, and refused, several times.
       const lines = new Map(
         sorted.map(({ place, text }) => {
           const rest = [...(place.key ? [place.key] : []), text].join(': ');
@@ -106,14 +106,14 @@ function comparePlaces({ position: a }: Place, { position: b }: Place): number {
   return a.line - b.line || a.col - b.col;
 }
 
-/** The place of what is missing in a file: told after everything that stands there. */
+/** The position for missing keys of a file: listed after all mistakes in it. */
 export function endOf(file: string): Place {
   return { where: file, position: { line: Number.POSITIVE_INFINITY, col: 0 } };
 }
 
 /**
- * The text of a file `*.yaml`, or undefined where there is none. Throws UsageError where it cannot be read, is no UTF-8
- * or over 1 MiB, and where there is one with the ending `.yml` or in another case, which nothing would read.
+ * The text of a file `*.yaml`, or undefined if it does not exist. Throws UsageError if it cannot be read, is not UTF-8 or
+ * exceeds 1 MiB, or if there is such a file with the ending `.yml` or in another case, which would be ignored.
  */
 export function readYamlFile(file: string): string | undefined {
   try {
@@ -125,21 +125,22 @@ export function readYamlFile(file: string): string | undefined {
     }
     const [second] = namedAlike(file);
     if (second !== undefined)
-      throw new UsageError(`${second}: found this file beside ${basename(file)}, expected one; remove one`);
-    if (!found.isFile()) throw new UsageError(`${file}: found no file of text, expected YAML; move it away`);
+      throw new UsageError(`${second}: found this file next to ${basename(file)}, expected only one; remove one`);
+    if (!found.isFile())
+      throw new UsageError(`${file}: found something other than a text file, expected YAML; move it away`);
     if (found.size > maxFileBytes) throw new UsageError(`${file}: ${tooLarge(found.size)}`);
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     const fault = code.startsWith('ERR_ENCODING')
-      ? 'found bytes that are no UTF-8, expected UTF-8; save it in that encoding'
+      ? 'found bytes that are not UTF-8; save the file as UTF-8'
       : `cannot be read (${code}); let the user who runs costbook read it`;
     throw new UsageError(`${file}: ${fault}`, { cause: error });
   }
 }
 
-/** Files that somebody may mean for this one: with the ending `.yml`, or with letters of another case. */
+/** Files with a similar name: with the ending `.yml`, or in another case. */
 function namedAlike(file: string): string[] {
   const folder = dirname(file);
   const own = basename(file);
@@ -147,20 +148,20 @@ function namedAlike(file: string): string[] {
   try {
     names = readdirSync(folder);
   } catch {
-    // A folder that cannot be listed may have a file that can be read.
+    // The file may be readable even if the folder cannot be listed.
   }
   const isAlike = (name: string) => name !== own && name.toLowerCase().replace(/\.yml$/, '.yaml') === own.toLowerCase();
   return names.filter(isAlike).map((name) => join(folder, name));
 }
 
 function tooLarge(bytes: number): string {
-  return `found ${bytes} bytes, expected at most 1 MiB; keep only the configuration in it`;
+  return `found ${bytes} bytes, expected at most 1 MiB; remove everything but the configuration`;
 }
 
 /**
- * What a text says. Pure; whatever the text is, it costs time and memory in proportion to its length.
- * Where `isSound` is false the reasons are reported, and `root` is what could be made out of the text all the same:
- * good for finding the secrets in it, not for use.
+ * Parses a text. Pure; time and memory are proportional to its length.
+ * If `isSound` is false, the reasons are reported, and `root` holds what could be parsed: only for finding secrets in
+ * it.
  */
 export function parseYaml(text: string, file: string, problems: Problems): { root: Given; isSound: boolean } {
   const at = placeFinder(text, file);
@@ -175,7 +176,7 @@ export function parseYaml(text: string, file: string, problems: Problems): { roo
     problems.report(at(tooDeep), `found more than ${maxNesting} levels of nesting, expected fewer; flatten it`);
     return unread;
   }
-  // keysOf finds duplicate keys: the parser's own check compares every key with every other one.
+  // keysOf finds duplicate keys, because the parser's own check takes quadratic time.
   const document = parseDocument(text, { uniqueKeys: false, prettyErrors: false, logLevel: 'error' });
   const { root, aliases } = toData(document, at);
   const faults = [...document.errors, ...document.warnings];
@@ -200,8 +201,8 @@ function placeFinder(text: string, file: string): PlaceFinder {
 }
 
 /**
- * Where the text nests too deep, or undefined. Measured on the parser's own stack, because what comes after it
- * recurses, and V8 ends the process when a pattern is compiled at the very end of its stack.
+ * The offset at which the text nests too deeply, or undefined. Measured on the parser's own stack, because later steps
+ * recurse, and V8 ends the process if it compiles a regular expression at the end of its stack.
  */
 function tooDeepAt(text: string): number | undefined {
   const parser = new Parser();
@@ -212,30 +213,30 @@ function tooDeepAt(text: string): number | undefined {
   return undefined;
 }
 
-/** What is wrong, by the parser's code: its own messages hold pieces of the file, which may be pieces of a token. */
+/** Messages by the parser's codes: its own messages quote the file, which may contain a token. */
 const yamlFaults: Readonly<Record<ErrorCode, string>> = {
   ALIAS_PROPS: 'found an alias with an anchor or a tag, expected it alone',
-  BAD_ALIAS: 'found an anchor or alias that is no name, expected letters and digits',
+  BAD_ALIAS: 'found an invalid anchor or alias, expected letters and digits',
   BAD_COLLECTION_TYPE: 'found a tag that does not fit what follows it; remove the tag',
-  BAD_DIRECTIVE: 'found a line with % that is no YAML directive; remove it',
+  BAD_DIRECTIVE: 'found a line with % that is not a YAML directive; remove it',
   BAD_DQ_ESCAPE: 'found an escape that YAML does not know between double quotes; use single quotes',
   BAD_INDENT: 'found an indentation that does not fit the lines above; align it with its siblings',
   BAD_PROP_ORDER: 'found an anchor or tag in the wrong place; put it before the value',
-  BAD_SCALAR_START: 'found a character with which an unquoted value cannot begin; put the value in quotes',
+  BAD_SCALAR_START: 'found a character that cannot start an unquoted value; put the value in quotes',
   BLOCK_AS_IMPLICIT_KEY: 'found a second colon in one line, expected one key and its value; put the value in quotes',
   BLOCK_IN_FLOW: 'found a block inside [ ] or { }, expected values separated by commas',
   DUPLICATE_KEY: 'found a key twice; keep one',
-  IMPOSSIBLE: 'found something that is no YAML; rewrite the line',
+  IMPOSSIBLE: 'found something that is not YAML; rewrite the line',
   KEY_OVER_1024_CHARS: 'found a key of more than 1024 characters; shorten it',
   MISSING_CHAR: 'found no closing quote, bracket, comma or colon, expected one here or in a line above; add it',
   MULTILINE_IMPLICIT_KEY: 'found a line without a colon, expected key: value',
   MULTIPLE_ANCHORS: 'found two anchors on one value; keep one',
   MULTIPLE_DOCS: 'found a second document (---), expected one; remove it',
   MULTIPLE_TAGS: 'found two tags on one value; keep one',
-  NON_STRING_KEY: 'found a key that is no text; put it in quotes',
+  NON_STRING_KEY: 'found a key that is not text; put it in quotes',
   RESOURCE_EXHAUSTION: 'found too many levels of nesting; flatten it',
   TAB_AS_INDENT: 'found a tab as indentation, expected spaces; replace it',
-  TAG_RESOLVE_FAILED: 'found a tag (!) that costbook does not know; remove it, or put the value in quotes',
+  TAG_RESOLVE_FAILED: 'found an unknown tag (!); remove it, or put the value in quotes',
   UNEXPECTED_TOKEN: 'found something that YAML does not allow here; put the value in quotes or correct the line',
 };
 
@@ -244,16 +245,16 @@ function reportFaults(faults: Document['warnings'], text: string, at: PlaceFinde
   for (const { code, pos } of faults) {
     const place = at(pos[0]);
     const { line, col } = place.position;
-    if (seen.has(line)) continue; // what follows in the same line follows from the first
+    if (seen.has(line)) continue; // later faults in a line follow from the first
     seen.add(line);
-    // Not the whole line, which may be the whole file.
+    // Only a part: a line may be as long as the file.
     const [around = ''] = text.slice(pos[0] - Math.min(col - 1, 200), pos[0] + 200).split('\n', 1);
     const hint = around.includes('${') ? ` (a reference \${NAME} inside [ ] or { } needs quotes)` : '';
     problems.report(place, `YAML: ${yamlFaults[code]}${hint}`);
   }
 }
 
-/** The document as data, and where its aliases stand. Only aliases of single values are followed: others can unfold. */
+/** The document as data, and the positions of its aliases. Only aliases of single values are followed: others can explode. */
 function toData(document: Document, at: PlaceFinder): { root: Given; aliases: readonly Place[] } {
   const anchors = new Map<string, Given>();
   const aliases: Place[] = [];
@@ -271,7 +272,7 @@ function toData(document: Document, at: PlaceFinder): { root: Given; aliases: re
     if (isSeq(node)) given = { ...place, value: { kind: 'list', items } };
     if (isMap(node)) given = { ...place, value: { kind: 'mapping', entries } };
     if (isScalar(node)) given = { ...place, value: toSingle(node.value), source: node.source };
-    // Before what is in it, which may hold an alias of the whole.
+    // Before its contents, which may contain an alias of it.
     if (isNode(node) && node.anchor) anchors.set(node.anchor, given);
     if (isSeq(node)) for (const item of node.items) items.push(toGiven(item, place));
     if (isMap(node)) for (const pair of node.items) entries.push(toEntry(pair, { ...place, key: undefined }));
@@ -296,20 +297,20 @@ function follow(target: Given | undefined): Pick<Given, 'value' | 'source' | 'fa
   if (target && (target.value === null || typeof target.value !== 'object')) {
     return { value: target.value, source: target.source };
   }
-  const found = target ? kindOf(target.value) : 'an anchor that does not stand above it';
-  const fault = `found an alias of ${found}, expected a value or an alias of a single one; write it out`;
+  const found = target ? kindOf(target.value) : 'an anchor that is not defined above';
+  const fault = `found an alias of ${found}, expected a value, or an alias of a single value; write it out`;
   return { value: undefined, fault };
 }
 
-/** What a mapping may hold, and what is said where something else stands: `an entry such as - id: …`. */
+/** The keys of a mapping, and the text for messages if something else is found: `an entry such as - id: …`. */
 export interface MappingRule {
   readonly keys: readonly string[];
   readonly expected: string;
-  /** Keys that are known, but in other places. */
+  /** Keys that belong in other places. */
   readonly elsewhere?: readonly { readonly keys: readonly string[]; readonly place: string }[];
 }
 
-/** The known keys of a mapping; unknown, repeated and nameless ones are reported. Undefined where it is no mapping. */
+/** The known keys of a mapping; unknown, repeated and nameless ones are reported. Undefined if it is not a mapping. */
 export function keysOf(given: Given, rule: MappingRule, problems: Problems): ReadonlyMap<string, Given> | undefined {
   const { value: mapping } = given;
   if (typeof mapping !== 'object' || mapping?.kind !== 'mapping') {
@@ -336,8 +337,8 @@ export function keysOf(given: Given, rule: MappingRule, problems: Problems): Rea
 }
 
 /**
- * The entries of a mapping whose keys are names of the user's own, such as periods or labels. A number as a key is the
- * text that was written. Keys that are no text or there twice are reported. Undefined where it is no mapping.
+ * The entries of a mapping whose keys are chosen by the user, such as periods or labels. A number as a key is its source
+ * text. Other keys that are not text, and repeated keys, are reported. Undefined if it is not a mapping.
  */
 export function entriesOf(given: Given, expected: string, problems: Problems): ReadonlyMap<string, Given> | undefined {
   const { value: mapping } = given;
@@ -367,7 +368,7 @@ function unknownKeyHint(name: string, { keys, elsewhere }: MappingRule): string 
   return guess ? `did you mean ${guess}? rename or remove it` : `expected one of ${oneOf(keys)}`;
 }
 
-/** The items of a list, none where it is none. That is reported, as is an empty one and what cannot be followed. */
+/** The items of a list; empty for anything else. Other values, empty lists and unresolved aliases are reported. */
 export function itemsOf(given: Given, expected: string, problems: Problems): readonly Given[] {
   const { value: list } = given;
   if (typeof list !== 'object' || list?.kind !== 'list') {
@@ -383,7 +384,7 @@ function reportKind(given: Given, expected: string, problems: Problems): void {
   if (given.value !== undefined) problems.report(given, `found ${kindOf(given.value)}, expected ${expected}`);
 }
 
-/** Every text and number under a key of this name, however deep, as it is written and as it is read. */
+/** Every text and number under a key of this name, at any depth, as written and as parsed. */
 export function* textsUnder(name: string, { value, source }: Given, isUnder = false): Generator<string> {
   if (value === null || typeof value !== 'object') {
     if (isUnder && (typeof value === 'string' || typeof value === 'number')) yield* [source ?? '', String(value)];
@@ -397,10 +398,10 @@ export function* textsUnder(name: string, { value, source }: Given, isUnder = fa
   }
 }
 
-/** Reads an untrusted value; throws UsageError saying what was found and what was expected. */
+/** Parses an untrusted value; throws UsageError with what was found and what was expected. */
 export type Parse<T> = (value: YamlValue) => T;
 
-/** Reads what was given, if it was; a mistake is reported and gives undefined. */
+/** Parses a value, if it is given; a mistake is reported and gives undefined. */
 export function readValue<T>(given: Given | undefined, parse: Parse<T>, problems: Problems): T | undefined {
   if (given?.value === undefined) return undefined;
   try {
@@ -412,7 +413,7 @@ export function readValue<T>(given: Given | undefined, parse: Parse<T>, problems
   }
 }
 
-/** A text that is not empty. */
+/** A non-empty text. */
 export function parseText(value: YamlValue, maxLength = Number.POSITIVE_INFINITY): string {
   if (typeof value !== 'string') {
     const whatToDo = typeof value === 'number' || typeof value === 'boolean' ? 'put it in quotes' : 'write one';
@@ -425,7 +426,7 @@ export function parseText(value: YamlValue, maxLength = Number.POSITIVE_INFINITY
   return value;
 }
 
-/** One of `choices`; a mistake that is near one of them is guessed. */
+/** One of `choices`; the message for a mistake suggests a similar one. */
 export function choiceParser<T extends string>(choices: readonly T[]): Parse<T> {
   return (value) => {
     const text = parseText(value, 100);
@@ -437,14 +438,14 @@ export function choiceParser<T extends string>(choices: readonly T[]): Parse<T> 
   };
 }
 
-/** True or false; from the environment or a reference it comes as text. */
+/** True or false; as text if it comes from the environment or a reference. */
 export const parseBoolean: Parse<boolean> = (value) => {
   if (typeof value === 'boolean') return value;
   if (value === 'true' || value === 'false') return value === 'true';
   throw new UsageError(`found ${typeof value === 'string' ? quoted(value) : kindOf(value)}, expected true or false`);
 };
 
-/** A whole number within bounds, both inclusive; from the environment or a reference it comes as text. */
+/** A whole number within inclusive bounds; as text if it comes from the environment or a reference. */
 export function integerParser(min: number, max = Number.MAX_SAFE_INTEGER): Parse<number> {
   const range = max === Number.MAX_SAFE_INTEGER ? `a whole number from ${min}` : `a whole number from ${min} to ${max}`;
   return (value) => {
@@ -455,7 +456,7 @@ export function integerParser(min: number, max = Number.MAX_SAFE_INTEGER): Parse
   };
 }
 
-/** What something is, without saying what it holds. */
+/** The kind of a value, without its content. */
 function kindOf(value: YamlValue): string {
   if (value === undefined) return 'an alias';
   if (value === null) return 'nothing';
@@ -464,7 +465,7 @@ function kindOf(value: YamlValue): string {
   return typeof value === 'string' ? 'a text' : 'a number';
 }
 
-/** A text as it may stand in one line of a message. */
+/** A text quoted for one line of a message. */
 export function quoted(text: string): string {
   return JSON.stringify(text).replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
@@ -472,7 +473,7 @@ export function quoted(text: string): string {
   );
 }
 
-/** `a, b or c`, cut where it is long. */
+/** `a, b or c`; a long list is cut. */
 export function oneOf(names: readonly string[]): string {
   const shown = names.length > 20 ? [...names.slice(0, 20), `${names.length - 20} more`] : names;
   return shown.length > 1 ? `${shown.slice(0, -1).join(', ')} or ${shown.at(-1)}` : (shown[0] ?? '');

@@ -3,24 +3,24 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { MachineError } from '../errors.ts';
 
-/** Far longer than a busy machine takes to start a process. */
+/** Far longer than a busy machine needs to start a process. */
 const startLimitMs = 30_000;
-/** How long a process may take to end when it is asked to, before it is ended. */
+/** How long a process may take to exit after SIGTERM before it is killed. */
 const stopLimitMs = 5000;
 
-/** An invented platform in a process of its own. */
+/** An invented platform in a child process. */
 export interface InventedPlatform {
   readonly url: string;
   readonly account: string;
   readonly tokens: { readonly admin: string; readonly member: string };
-  /** Ends the process, in order if it can. */
+  /** Ends the process, gracefully if possible. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts `node` with these arguments and waits for the line of JSON on which the platform says where it is. What it
- * says on stderr passes through. Throws MachineError where it ends, says something else, or says nothing in time, and
- * the signal's reason where it is aborted; the process is gone then.
+ * Starts `node` with these arguments and waits for the JSON line with the platform's address. Its stderr passes through.
+ * Throws MachineError if it exits, prints something else, or prints nothing in time, and the signal's reason if aborted;
+ * the process has ended then.
  */
 export async function startInventedPlatform(
   args: readonly string[],
@@ -36,14 +36,14 @@ export async function startInventedPlatform(
       once(createInterface({ input: child.stdout }), 'line', either).then(([text]) => String(text)),
       once(child, 'exit', either).then(() => undefined),
     ]);
-    if (line === undefined) throw new MachineError('the emulator ended before it answered; what it said stands above');
+    if (line === undefined) throw new MachineError('the emulator exited before it was ready; its output is above');
     return { ...readLine(line), stop: () => stop(child) };
   } catch (error) {
     child.kill('SIGKILL');
     if (signal.aborted) throw signal.reason;
     if (!limit.aborted) throw error;
     throw new MachineError(
-      `the emulator did not say within ${limitMs / 1000} s where it listens; see whether costbook emulator starts on this machine`,
+      `the emulator did not start within ${limitMs / 1000} s; check that "costbook emulator" works on this machine`,
     );
   }
 }
@@ -53,7 +53,7 @@ function readLine(line: string): Omit<InventedPlatform, 'stop'> {
     return JSON.parse(line) as Omit<InventedPlatform, 'stop'>;
   } catch (cause) {
     const begin = JSON.stringify(line.slice(0, 60));
-    throw new MachineError(`the emulator said ${begin}, expected a line of JSON`, { cause });
+    throw new MachineError(`the emulator printed ${begin}, expected a line of JSON`, { cause });
   }
 }
 

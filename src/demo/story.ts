@@ -13,7 +13,7 @@ export const demoReports = [
   'chargeback',
 ] as const;
 
-/** What a person wants to see of the demo's books. */
+/** What the demo shows of its books. */
 export interface Story {
   readonly folder: string;
   readonly seconds: number;
@@ -22,14 +22,14 @@ export interface Story {
   readonly months: readonly SqlRow[];
   /** The report chargeback_summary of the last whole month. */
   readonly owners: readonly SqlRow[];
-  /** Of the report summary, the month that is not over. */
+  /** The current month of the report summary. */
   readonly open: SqlRow | undefined;
   readonly proven: SqlRow;
   readonly biggestMover: SqlRow | undefined;
   readonly files: readonly string[];
-  /** What its budgets are expected to come to. */
+  /** The forecasts of its budgets. */
   readonly forecasts: readonly ForecastRow[];
-  /** What would be told now, as one would read it in Slack. */
+  /** The alerts that would be sent now, as they look in Slack. */
   readonly alerts: string;
 }
 
@@ -52,11 +52,11 @@ export async function readStory(
   return { folder, seconds, state: await completenessOf(connection), proven, biggestMover, files };
 }
 
-/** What finance accrues for the month that is not over. */
+/** The accrual of the current month. */
 function accrual(open: SqlRow | undefined): string {
   if (open === undefined || open['accrual'] === null) return '';
   return `
-Accrue for ${String(open['month']).slice(0, 7)}: ${usd(open['accrual'])} USD, ${usd(open['cost'])} so far and ${usd(open['forecast_of_rest'])} to come (${open['forecast_basis']}).${
+Accrue ${usd(open['accrual'])} USD for ${String(open['month']).slice(0, 7)}: ${usd(open['cost'])} spent so far, ${usd(open['forecast_of_rest'])} expected in the rest of the month (${open['forecast_basis']}).${
     String(open['forecast_basis']).startsWith('mean')
       ? '\nA model forecasts the budgets below. "costbook alert" stores that forecast, and the accrual then uses it.'
       : ''
@@ -64,7 +64,7 @@ Accrue for ${String(open['month']).slice(0, 7)}: ${usd(open['accrual'])} USD, ${
 `;
 }
 
-/** An amount as a person reads it; undefined where there is none. */
+/** An amount for people; undefined if there is none. */
 function usd(amount: unknown): string | undefined {
   return amount === null || amount === undefined ? undefined : Number(amount).toFixed(2);
 }
@@ -105,20 +105,20 @@ export function describeStory(story: Story, cli: string): string {
 ${table}
 ${describeCompleteness(story.state)}
 ${accrual(story.open)}
-Proven: ${proven['windows']} windows, ${proven['pages']} pages, ${proven['rows']} rows in ${Math.round(story.seconds)} s.
-  ${proven['comparisons']} comparisons with the platform's own totals, ${proven['all_proven'] ? 'all of them met' : 'NOT ALL MET'}.
-  Ours ${proven['cost']} USD, the platform's ${proven['platform_cost']} USD, difference ${proven['difference']}.
+Reconciled: ${proven['windows']} windows, ${proven['pages']} pages, ${proven['rows']} rows in ${Math.round(story.seconds)} s.
+  ${proven['comparisons']} comparisons with the platform's own totals: ${proven['all_proven'] ? 'all match' : 'NOT ALL MATCH'}.
+  Costbook ${proven['cost']} USD, platform ${proven['platform_cost']} USD, difference ${proven['difference']}.
 ${
   mover === undefined
     ? ''
     : `
-Biggest mover of the last seven days: ${mover['resource_type']} ${mover['resource_name']} in ${mover['workspace'] ?? 'no workspace'},
-  ${mover['week_before']} USD in the week before, ${mover['this_week']} USD now.
+Biggest change in the last seven days: ${mover['resource_type']} ${mover['resource_name']} in ${mover['workspace'] ?? 'no workspace'},
+  ${mover['week_before']} USD in the week before, ${mover['this_week']} USD this week.
 `
 }
 Charged back, the last whole month in USD, by the rules of jobs/allocation.yaml:
 ${chargeback}
-The teams' labels are written in many ways (paymnets, PAYMENTS); the aliases in that file make one team of each.
+Team labels have several spellings (paymnets, PAYMENTS); the aliases in that file merge them.
 
 What its budgets will come to: what complete hours cost, and a forecast of those that are left; 80 of 100 should end between low and high:
 ${forecasts}
@@ -129,7 +129,7 @@ ${story.files.map((file) => `  ${relative('.', file)}`).join('\n')}
 Ask the books anything:
   ${program} sql --dir ${relative('.', story.folder) || '.'} "select resource_type, sum(cost) as cost from costs group by all order by cost desc"
 
-Its budgets stand in ${join(relative('.', story.folder), 'jobs', 'budgets.yaml')}:
+The budgets are in ${join(relative('.', story.folder), 'jobs', 'budgets.yaml')}:
   ${program} budgets --dir ${relative('.', story.folder) || '.'}
   ${program} budgets backtest everything --dir ${relative('.', story.folder) || '.'}
   ${program} forecast --dir ${relative('.', story.folder) || '.'}
@@ -139,6 +139,6 @@ Point it at a real account:
   export COSTBOOK_TOKEN=your-api-key
   ${program} ingest
 
-Were it asked to tell somebody now ("costbook alert", with a sink in costbook.yaml), this is what Slack would show:
+With a Slack sink in costbook.yaml, "costbook alert" would now send:
 ${story.alerts.replace(/^to .*:\n/gm, '')}`;
 }

@@ -3,12 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MachineError, messageOf } from '../errors.ts';
 
-/** What can be asked, by path; undefined where there is nothing of the kind. */
+/** The answers by path. */
 export type HealthAnswers = Readonly<
   Record<string, () => Promise<{ readonly status: number; readonly type?: string; readonly body: string }>>
 >;
 
-/** Answers GET and HEAD of a few paths over plain HTTP. Throws MachineError where the port cannot be had. */
+/** Serves GET and HEAD for a few paths over plain HTTP. Throws MachineError if the port is not available. */
 export async function serveHealth(
   { host, port }: { readonly host: string; readonly port: number },
   answers: HealthAnswers,
@@ -28,7 +28,7 @@ export async function serveHealth(
       (error: unknown) => send(500, plain, `${messageOf(error)}\n`),
     );
   });
-  // Whoever asks asks something short, and has no reason to stay.
+  // Requests are short, and clients have no reason to stay connected.
   server.headersTimeout = 5000;
   server.requestTimeout = 5000;
   server.keepAliveTimeout = 1000;
@@ -37,7 +37,7 @@ export async function serveHealth(
     server.listen(port, host);
     await once(server, 'listening');
   } catch (error) {
-    throw new MachineError(`--health-port: nothing can be served at ${host}:${port}: ${messageOf(error)}`, {
+    throw new MachineError(`--health-port: cannot listen on ${host}:${port}: ${messageOf(error)}`, {
       cause: error,
     });
   }

@@ -7,28 +7,28 @@ import { UsageError } from '../errors.ts';
 import type { Job } from './definition.ts';
 import { type JobInput, type JobReading, readJob } from './parse.ts';
 
-/** Files of jobs/ that are no jobs: whom costs are for, and what may be spent. */
+/** Files in jobs/ that are not jobs. */
 export const reservedNames = ['allocation', 'budgets'] as const;
 
-/** Where the built-in jobs lie: beside `src` in a checkout, beside `dist` in a package. */
+/** The built-in jobs: next to `src` in a checkout, next to `dist` in a package. */
 const builtIn = fileURLToPath(new URL('../../jobs', import.meta.url));
 
-/** What reading a project's jobs takes. */
+/** The inputs for reading a project's jobs. */
 export type JobsPlace = Omit<JobInput, 'text' | 'file' | 'isBuiltIn'> & {
-  /** The project folder: jobs lie in its jobs/. */
+  /** The project folder; its jobs are in jobs/. */
   readonly dir: string;
 };
 
 /**
- * Every job's file by name: a project's own, and the built-in ones where it has none of that name. What is wrong with
- * one is in its `problem`.
+ * Reads every job file: the project's own, and built-in ones whose name the project does not use. Mistakes are in
+ * `problem`.
  */
 export function readJobs(place: JobsPlace): readonly JobReading[] {
   const { names, strays } = filesOf(place.dir);
   return [...names.map((name) => readFile(name, place)), ...strays];
 }
 
-/** Every job. Throws one UsageError that lists what is wrong with any of them. */
+/** Every job. Throws one UsageError that lists the mistakes in all of them. */
 export function loadJobs(place: JobsPlace): readonly Job[] {
   const readings = readJobs(place);
   const problems = readings.flatMap(({ problem }) => problem ?? []);
@@ -36,49 +36,49 @@ export function loadJobs(place: JobsPlace): readonly Job[] {
   return readings.flatMap(({ job }) => job ?? []);
 }
 
-/** One job's file. Throws UsageError where there is none of the name. */
+/** Reads one job file. Throws UsageError if there is no job of that name. */
 export function readNamedJob(name: string, place: JobsPlace): JobReading {
   const { names, strays } = filesOf(place.dir);
   if (names.includes(name)) return withStrays(readFile(name, place), strays);
   if (strays.length > 0) throw new UsageError(strays.map(({ problem }) => problem).join('\n'));
   if (reservedNames.some((reserved) => reserved === name)) {
-    throw new UsageError(`jobs/${name}.yaml is no job: expected one of ${oneOf(names)}`);
+    throw new UsageError(`jobs/${name}.yaml is not a job: expected one of ${oneOf(names)}`);
   }
   const guess = nearest(name, names);
   const hint = guess === undefined ? '' : ` (did you mean ${guess}?)`;
   throw new UsageError(
-    `there is no job ${quoted(name)}${hint}: expected one of ${oneOf(names)}; a file jobs/<name>.yaml in the project folder is one more`,
+    `there is no job ${quoted(name)}${hint}: expected one of ${oneOf(names)}; to add a job, create jobs/<name>.yaml in the project folder`,
   );
 }
 
-/** One job. Throws UsageError where there is none of the name, or where it has a mistake. */
+/** One job. Throws UsageError if there is no job of that name, or if it has mistakes. */
 export function loadJob(name: string, place: JobsPlace): Job {
   const { job, problem } = readNamedJob(name, place);
   if (job === undefined) throw new UsageError(problem ?? `there is no job ${quoted(name)}`);
   return job;
 }
 
-/** The names of all jobs, sorted. Throws UsageError for files that have no name of a job. */
+/** The names of all jobs, sorted. Throws UsageError for files with an invalid name. */
 export function jobNames(dir: string): readonly string[] {
   const { names, strays } = filesOf(dir);
   if (strays.length > 0) throw new UsageError(strays.map(({ problem }) => problem).join('\n'));
   return names;
 }
 
-/** The names of all jobs, sorted, and the files of a project that are none as they are named. */
+/** The names of all jobs, sorted, and the project's files with invalid names. */
 function filesOf(dir: string): { names: readonly string[]; strays: readonly JobReading[] } {
   const own = filesIn(join(dir, 'jobs'));
   return { names: [...new Set([...filesIn(builtIn).names, ...own.names])].sort(), strays: own.strays };
 }
 
-/** A job's reading with what is wrong in the folder: one mistake does not hide another. */
+/** A job's reading together with mistakes in the folder, so that one does not hide another. */
 function withStrays(reading: JobReading, strays: readonly JobReading[]): JobReading {
   if (strays.length === 0) return reading;
   const problems = [...strays, reading].flatMap(({ problem }) => problem ?? []);
   return { ...reading, job: undefined, problem: problems.join('\n') };
 }
 
-/** The names of a folder's jobs, and the files that are none as they are named. */
+/** The names of a folder's jobs, and its files with invalid names. */
 function filesIn(folder: string): { names: readonly string[]; strays: readonly JobReading[] } {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return { names: [], strays: [] };
   const files = readdirSync(folder).filter((name) => !name.startsWith('.'));

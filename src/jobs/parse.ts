@@ -28,14 +28,14 @@ import { parseTimetable } from './timetable.ts';
 
 export interface JobInput {
   readonly text: string;
-  /** The file's path: problems are named by it, and the job by its last part. */
+  /** The file's path, used in messages; its base name is the name of the job. */
   readonly file: string;
   readonly isBuiltIn: boolean;
   readonly env: Environment;
   readonly now: Instant;
-  /** Called with each address that is a secret before anything else is done with it. */
+  /** Called with each secret address before it is used. */
   keepSecret(secret: string): void;
-  /** Whether a variable that an address refers to must be set: where nobody is told anything it need not. */
+  /** Whether variables in addresses must be set; only commands that call them need that. */
   readonly requirePing: boolean;
 }
 
@@ -57,26 +57,26 @@ const pingRule: MappingRule = {
 
 const stepExpected = `one of ${oneOf(stepNames)}, or one with its options such as report: { name: focus }`;
 
-/** What a job's file says, with and without mistakes. */
+/** A job file as far as it could be read. */
 export interface JobReading {
   readonly name: string;
   readonly file: string;
-  /** Undefined where the file has a mistake. */
+  /** Undefined if the file has a mistake. */
   readonly job: Job | undefined;
-  /** The steps without a mistake: what their commands refuse is found although the file has other mistakes. */
+  /** The steps without a mistake, so that options rejected by their commands are reported too. */
   readonly steps: readonly Step[];
-  /** Every mistake, one a line, by position; undefined where there is none. */
+  /** Every mistake, one per line, by position; undefined if there is none. */
   readonly problem: string | undefined;
 }
 
-/** Reads a job. Pure but for `keepSecret`. Throws one UsageError that lists every problem, one a line, by position. */
+/** Parses a job. Pure except for `keepSecret`. Throws one UsageError that lists every mistake, one per line, by position. */
 export function parseJob(input: JobInput): Job {
   const { job, problem } = readJob(input);
-  if (job === undefined) throw new UsageError(problem ?? `${input.file}: no job, and no reason why`);
+  if (job === undefined) throw new UsageError(problem ?? `${input.file}: not a valid job, for an unknown reason`);
   return job;
 }
 
-/** Reads a job as far as it can be read. Pure but for `keepSecret`. */
+/** Parses a job as far as possible. Pure except for `keepSecret`. */
 export function readJob(input: JobInput): JobReading {
   const { file } = input;
   const steps: Step[] = [];
@@ -89,7 +89,7 @@ export function readJob(input: JobInput): JobReading {
   }
 }
 
-/** Reads a job, and gathers its sound steps also where it throws UsageError. */
+/** Parses a job, and collects its valid steps even if it throws UsageError. */
 function readWhole(input: JobInput, steps: Step[]): Job {
   const { text, file, isBuiltIn } = input;
   const problems = gatherProblems();
@@ -98,7 +98,7 @@ function readWhole(input: JobInput, steps: Step[]): Job {
   const keys = isSound ? keysOf(root.value === null ? { ...root, value: empty } : root, topRule, problems) : undefined;
   if (keys === undefined) {
     problems.throwIfAny();
-    throw new Error(`${file}: no job, and no reason why`);
+    throw new Error(`${file}: not a valid job, for an unknown reason`);
   }
   for (const key of ['schedule', 'steps'] as const) {
     if (!keys.has(key)) {
@@ -123,7 +123,7 @@ function readWhole(input: JobInput, steps: Step[]): Job {
   const pingGiven = keys.get('ping');
   const ping = pingGiven === undefined ? undefined : readPing(pingGiven, input, problems);
   problems.throwIfAny();
-  if (due === undefined) throw new Error(`${file}: no schedule, and no reason why`);
+  if (due === undefined) throw new Error(`${file}: no valid schedule, for an unknown reason`);
   return {
     name: basename(file, '.yaml'),
     file,
@@ -140,7 +140,7 @@ function readWhole(input: JobInput, steps: Step[]): Job {
 
 const empty = { kind: 'mapping', entries: [] } as const;
 
-/** Every text in the place of an address, also where it stands wrong. */
+/** Every text in the place of an address, also in wrong places. */
 function* addressesIn({ value }: Given, isUnderPing = false): Generator<string> {
   if (value === null || typeof value !== 'object') {
     if (isUnderPing && typeof value === 'string') yield value;
@@ -149,12 +149,12 @@ function* addressesIn({ value }: Given, isUnderPing = false): Generator<string> 
     for (const { key, value: given } of value.entries) yield* addressesIn(given, isUnderPing || key.value === 'ping');
 }
 
-/** Shorter texts are no addresses, and words of other problems. */
+/** Shorter texts are not addresses, and would hide words of other messages. */
 const minSecretLength = 8;
 
 function keepAddress(address: string, { env, keepSecret }: JobInput, problems: Problems): void {
   for (const text of [address, expand(address, env).text]) {
-    // A mere reference is no secret; what it leads to is.
+    // A reference is not a secret; its value is.
     if (/^\$\{\w+\}$/.test(text) || text.length < minSecretLength) continue;
     const parts = URL.canParse(text) ? urlSecrets(text) : [text];
     for (const part of parts) {
@@ -192,7 +192,10 @@ function readStep(item: Given, input: JobInput, problems: Problems): Step | unde
   const keys = keysOf(item, { keys: stepNames, expected: stepExpected }, problems);
   const [entry, ...others] = keys ?? [];
   for (const [name, other] of others)
-    problems.report(other, `found ${name} in one step with ${entry?.[0]}, expected a step each; begin it with -`);
+    problems.report(
+      other,
+      `found ${name} in the same step as ${entry?.[0]}, expected separate steps; start each with -`,
+    );
   if (entry === undefined) {
     if (keys !== undefined && item.value.kind === 'mapping' && item.value.entries.length === 0) {
       problems.report(item, `found nothing, expected ${stepExpected}`);
@@ -269,7 +272,7 @@ function readOption(
   }
 }
 
-/** One text, or a list of them, as a flag takes it: with commas between them. */
+/** One text, or a list joined with commas, as the flag expects. */
 function readNames(given: Given, parse: Parse<string>, expected: string, problems: Problems): string | undefined {
   const isList = typeof given.value === 'object' && given.value?.kind === 'list';
   const names = (isList ? itemsOf(given, expected, problems) : [given]).flatMap((item) => {
@@ -280,7 +283,7 @@ function readNames(given: Given, parse: Parse<string>, expected: string, problem
   return names.length === 0 ? undefined : names.join(',');
 }
 
-/** One text, or a list of them, as a flag takes it that may be repeated. */
+/** One text, or a list of them, for a repeatable flag. */
 function readTexts(given: Given, problems: Problems): readonly string[] {
   const isList = typeof given.value === 'object' && given.value?.kind === 'list';
   const items = isList ? itemsOf(given, 'a list of texts', problems) : [given];
@@ -304,7 +307,7 @@ const parseTimeout: Parse<number> = (value) => {
   return ms;
 };
 
-/** A duration as it was written. */
+/** A duration as written. */
 const parseTimeText: Parse<string> = (value) => {
   parseTimeout(value);
   return parseText(value, 100);
@@ -313,7 +316,7 @@ const parseTimeText: Parse<string> = (value) => {
 const parseClosedMonth: Parse<string> = (value) => {
   const text = parseText(value, 100);
   try {
-    parseMonth(text, 'month', 0); // which month "last" is, the run decides
+    parseMonth(text, 'month', 0); // the run resolves "last"
   } catch {
     throw new UsageError(`found ${quoted(text)}, expected last, or a month such as 2026-09`);
   }
@@ -334,7 +337,7 @@ function dateParser(key: string, now: Instant): Parse<string> {
   };
 }
 
-/** A text, number or truth value as it is written. */
+/** A text, number or boolean as written. */
 function singleParser({ source }: Given): Parse<string> {
   return (value) =>
     typeof value === 'number' || typeof value === 'boolean' ? (source ?? String(value)) : parseText(value, 1000);
@@ -358,7 +361,7 @@ function readPing(given: Given, input: JobInput, problems: Problems): Ping | und
     if (url?.startsWith('http:') && !allowPrivateNetwork) {
       problems.report(
         at,
-        'found http, over which everybody on the way reads it, expected https; allowPrivateNetwork: true permits http to private addresses',
+        'found http, which is not encrypted, expected https; allowPrivateNetwork: true permits http to private addresses',
       );
     }
     return url;

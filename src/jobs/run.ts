@@ -4,20 +4,20 @@ import type { Instant } from '../time.ts';
 import type { StepEnd, Warehouse } from '../warehouse/index.ts';
 import { commandLineOf, type Step, type StepName, stepRules } from './definition.ts';
 
-/** What came of a step. */
+/** The result of a step. */
 export interface StepResult {
   readonly step: StepName;
   readonly commandLine: string;
   readonly outcome: StepEnd['outcome'];
   readonly seconds: number;
-  /** Undefined where it was left out. */
+  /** Undefined if the step was left out. */
   readonly exitCode: number | undefined;
-  /** What failed, or why it was left out. */
+  /** Why it failed or was left out. */
   readonly error: string | undefined;
   readonly figures: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A step that is being done; what it says of itself is kept also where it fails afterwards. */
+/** A running step; the counts and reasons that it reports stay, even if it fails later. */
 export interface StepUnderWay {
   readonly signal: AbortSignal;
   count(figures: Readonly<Record<string, unknown>>): void;
@@ -28,24 +28,24 @@ export interface StepsAsked {
   readonly steps: readonly Step[];
   readonly runNumber: number;
   readonly ledger: Pick<Warehouse, 'stepBegan' | 'stepEnded'>;
-  /** Does a step; returns the exit code of its command, or throws what that throws. */
+  /** Runs a step; returns the exit code of its command, or throws its error. */
   perform(step: Step, underWay: StepUnderWay): Promise<number>;
-  /** Aborted when the run is to end: nothing is begun any more. */
+  /** Aborted when the run must end: no step starts after that. */
   readonly signal: AbortSignal;
-  /** Aborted when the run has taken too long: what is under way ends, and only alerts are begun. */
+  /** Aborted when the run exceeds its timeout: the running step ends, and only alert steps start. */
   readonly timeout: AbortSignal;
   now(): Instant;
-  /** Real time in milliseconds, which goes on where `now` is fixed. */
+  /** Real time in milliseconds, also with `--now`. */
   elapsed(): number;
   readonly log: Log;
 }
 
-/** Alerts go out also when the time of a run is over; then they have this long for it. */
+/** Alerts are sent even after a run's timeout; this is their time limit then. */
 const lastWordsMs = 5 * 60_000;
 
 /**
- * Does the steps of a run in their order. A step is left out where one before it failed that it needs; alerts need none.
- * Each is in the ledger from its beginning. Throws only a bug of ours, after all steps, and what the ledger throws.
+ * Runs the steps in order. A step is left out if a step that it needs failed; alerts need none. Each step is in the
+ * ledger from its start. Throws only bugs, after all steps, and errors of the ledger.
  */
 export async function runSteps(asked: StepsAsked): Promise<readonly StepResult[]> {
   const { steps, runNumber, ledger, signal, timeout, now, elapsed, log } = asked;
@@ -74,7 +74,7 @@ export async function runSteps(asked: StepsAsked): Promise<readonly StepResult[]
             error = words;
           },
         });
-        if (exitCode !== exitCodes.done) error ??= `${step.name} ended with ${exitCode}`;
+        if (exitCode !== exitCodes.done) error ??= `${step.name} ended with exit code ${exitCode}`;
       } catch (thrown) {
         exitCode = exitCodeOf(thrown);
         error = messageOf(thrown);
@@ -98,7 +98,7 @@ export async function runSteps(asked: StepsAsked): Promise<readonly StepResult[]
   return results;
 }
 
-/** Why a step is not begun; undefined where it is. */
+/** Why a step is left out; undefined if it runs. */
 function leftOutReason(
   step: Step,
   results: readonly StepResult[],
@@ -108,22 +108,22 @@ function leftOutReason(
   if (step.name === 'alert') return undefined;
   if (timeout.aborted) return messageOf(timeout.reason);
   const { needs } = stepRules[step.name];
-  // What was left out for a failure is in the way as the failure itself.
+  // A step that was left out blocks later steps just like a failed one.
   const missing = results.find((result) => needs.includes(result.step) && result.outcome !== 'done');
   return missing === undefined
     ? undefined
     : `${missing.step} ${missing.outcome === 'failed' ? 'failed' : 'was left out'}`;
 }
 
-/** Aborted some minutes after the time of the run is over. */
+/** A signal that aborts some minutes after the run's timeout. */
 function lastWordsAfter(timeout: AbortSignal): AbortSignal {
   const late = new AbortController();
-  const reason = new MachineError('alerts took longer than 5 minutes after the time of the run was over');
+  const reason = new MachineError('alerts took longer than 5 minutes after the timeout of the run');
   timeout.addEventListener('abort', () => setTimeout(() => late.abort(reason), lastWordsMs).unref(), { once: true });
   return late.signal;
 }
 
-/** The one exit code of a run, and what failed in the words of its steps; undefined where nothing did. */
+/** The exit code of a run, and the errors of its failed steps; undefined if none failed. */
 export function outcomeOf(
   results: readonly StepResult[],
   ended: AbortSignal,

@@ -10,56 +10,56 @@ import type { JobHistory } from '../warehouse/index.ts';
 import type { Job } from './definition.ts';
 import { farAheadMs, lastSlots, nextSlot } from './slots.ts';
 
-/** A run in a process of its own. */
+/** A run in a child process. */
 export interface StartedRun {
-  /** Undefined where it could not be started. */
+  /** Undefined if it could not be started. */
   readonly pid: number | undefined;
-  /** Resolves with the exit code, 128 + n where signal n ended it; never rejects. */
+  /** Resolves with the exit code, 128 + n after signal n; never rejects. */
   readonly ended: Promise<number>;
   kill(signal: 'SIGTERM' | 'SIGKILL'): void;
 }
 
-/** What is known of a job between its runs. */
+/** The state of a job between its runs. */
 export interface JobState {
   readonly job: string;
-  /** The slot that comes next; undefined where none does. */
+  /** The next slot; undefined if there is none. */
   readonly next: Instant | undefined;
   readonly isRunning: boolean;
-  /** How the last run that this scheduler started ended; undefined before there was one. */
+  /** The exit code of the last run that this scheduler started; undefined before the first. */
   readonly last: { readonly slot: Instant; readonly endedAt: Instant; readonly exitCode: number } | undefined;
 }
 
 export interface Scheduler {
-  /** Looks what is due and sees to it that it runs. To be called every minute, and whenever one likes. */
+  /** Starts runs that are due. Call it every minute; extra calls do no harm. */
   tick(): void;
-  /** By name, in the order of the jobs. */
+  /** The states by name, in the order of the jobs. */
   states(): readonly JobState[];
-  /** Resolves when nothing runs and nothing waits to be run. */
+  /** Resolves when no run is active or waiting. */
   idle(): Promise<void>;
-  /** Starts nothing more, tells the run under way to end, and resolves when it has. */
+  /** Starts no more runs, ends the active one, and resolves when it has ended. */
   stop(): Promise<void>;
 }
 
 export interface SchedulerAsked {
   /** At least one. */
   readonly jobs: readonly Job[];
-  /** Through when each job needs no run any more, by the books; a job that is not there begins now. */
+  /** By the books: the instant through which each job has run; a job without one starts now. */
   readonly doneThrough: ReadonlyMap<string, Instant>;
   now(): Instant;
   start(job: Job, slot: Instant): StartedRun;
   readonly log: Log;
-  /** How long a run that is told to end may take for it. */
+  /** How long a run may take to end after SIGTERM. */
   readonly stopLimitMs?: number;
 }
 
-/** A run ends itself after 25 seconds; whoever waits for it somewhat longer is a service manager's kill away. */
+/** A run ends itself after 25 seconds; waiting much longer risks a kill by the service manager. */
 const defaultStopLimitMs = 24_000;
-/** What is noticed later than this was missed: this machine slept, or nothing ran here. */
+/** A slot noticed later than this counts as missed: the machine slept, or no scheduler ran. */
 const lateMs = 10 * 60_000;
 
 /**
- * Starts runs when they are due, never two at once: they write the same books. Of a job that waits only the newest slot
- * is run, as every run makes up for those before it; it notes them itself.
+ * Starts runs when they are due, never two at once, because they write the same books. A waiting job runs only for its
+ * newest slot: every run catches up on earlier ones, and records them.
  */
 export function openScheduler(asked: SchedulerAsked): Scheduler {
   const { jobs, now, start, log, stopLimitMs = defaultStopLimitMs } = asked;
@@ -73,7 +73,7 @@ export function openScheduler(asked: SchedulerAsked): Scheduler {
   function notice(job: Job): void {
     const { name, timetable, zone, catchUp } = job;
     const through = now();
-    // A clock that was fast has run that slot: the job goes on from now.
+    // A fast clock has already run that slot: continue from now.
     if ((doneThrough.get(name) ?? 0) > through + farAheadMs) doneThrough.set(name, through);
     const { slots, isCut } = lastSlots(timetable, zone, { after: doneThrough.get(name) ?? through, through, limit: 1 });
     const [slot] = slots;
@@ -147,11 +147,11 @@ export function openScheduler(asked: SchedulerAsked): Scheduler {
   };
 }
 
-/** Through when jobs need no run any more. A job of which the books know nothing is not there: it begins now. */
+/** The instant through which each job has run. A job unknown to the books is missing here and starts now. */
 export function doneThroughOf(histories: ReadonlyMap<string, JobHistory>): ReadonlyMap<string, Instant> {
   return new Map(
     [...histories].flatMap(([job, { doneThrough, interrupted }]): [string, Instant][] => {
-      // Where all that is known of a job was killed, that is made up for.
+      // If every known run of a job was killed, its slots are caught up.
       const through = doneThrough ?? (interrupted[0] === undefined ? undefined : interrupted[0] - 1);
       return through === undefined ? [] : [[job, through]];
     }),
@@ -159,23 +159,23 @@ export function doneThroughOf(histories: ReadonlyMap<string, JobHistory>): Reado
 }
 
 function hintOf(exitCode: number): { hint: string } | undefined {
-  if (exitCode === exitCodes.locked) return { hint: 'another process held the warehouse all the time' };
-  return exitCode > 128 ? { hint: 'it was ended by a signal; the next run makes up for it' } : undefined;
+  if (exitCode === exitCodes.locked) return { hint: 'another process held the warehouse the whole time' };
+  return exitCode > 128 ? { hint: 'a signal ended it; the next run catches up' } : undefined;
 }
 
-/** Calls `tick` at every full minute of real time until it is told to stop. */
+/** Calls `tick` at every full minute of real time until stopped. */
 export function everyMinute(tick: () => void): { stop(): void } {
-  // It would speak of itself on stdout; what matters is told by whoever ticks.
+  // The library would log to stdout; the caller logs what matters.
   const silent = () => undefined;
   setLogger({ info: silent, warn: silent, error: silent, debug: silent });
-  // Slots are not its business: by the clocks of a zone with summer time it leaves some out.
+  // It does not compute slots: in a zone with summer time it would leave some out.
   const task = scheduleCron('* * * * *', tick, { timezone: 'UTC', noOverlap: true });
   return { stop: () => void task.destroy() };
 }
 
 const cliFile = fileURLToPath(new URL('../cli.js', import.meta.url));
 
-/** Starts `costbook run` in a process of its own. What it says is said here, but for stdout where that is not wanted. */
+/** Starts `costbook run` in a child process that shares our output, except stdout if `isQuiet`. */
 export function startRun(
   args: readonly string[],
   { env, isQuiet }: { readonly env: Readonly<Record<string, string | undefined>>; readonly isQuiet: boolean },

@@ -3,18 +3,17 @@ import type { Timetable } from './timetable.ts';
 
 const minuteMs = 60_000;
 
-/** A slot that lies further ahead was run by a fast clock. A clock that goes back by less runs nothing twice. */
+/** A run for a slot further ahead came from a fast clock. A clock that is set back by less runs nothing twice. */
 export const farAheadMs = 2 * dayMs;
 
-/** A timetable names some day in any stretch as long: 29 February is left out once in a century. */
+/** Every timetable has a slot in a period of this length: at the turn of most centuries there is no 29 February. */
 const farthestMs = 9 * 366 * dayMs;
 
 /**
- * The instants at which a timetable is due after one instant (exclusive) and up to another (inclusive), growing.
+ * The instants at which a timetable is due, after one instant (exclusive) and up to another (inclusive), ascending.
  *
- * The timetable is read off the clocks of the zone. A time that they pass over is due once, when they go on; one that
- * they show twice is due the first time. A timetable of every hour goes by the hours that there are: it is due each
- * time that the clocks show its minutes, and never else.
+ * The timetable uses local time. A local time that is skipped is due once, right after the gap; one that occurs twice is
+ * due the first time. A timetable of every hour follows real hours: it is due whenever the clock shows its minutes.
  */
 export function* slotsBetween(timetable: Timetable, zone: Zone, after: Instant, through: Instant): Generator<Instant> {
   let last = after;
@@ -34,13 +33,13 @@ export function nextSlot(timetable: Timetable, zone: Zone, after: Instant): Inst
   return slotsBetween(timetable, zone, after, after + farthestMs).next().value ?? undefined;
 }
 
-/** The last slots after one instant and up to another, at most `limit`, growing, and whether there are more before them. */
+/** The last slots after one instant and up to another: at most `limit`, ascending, and whether there are earlier ones. */
 export function lastSlots(
   timetable: Timetable,
   zone: Zone,
   { after, through, limit }: { readonly after: Instant; readonly through: Instant; readonly limit: number },
 ): { readonly slots: readonly Instant[]; readonly isCut: boolean } {
-  // From the end, in growing steps: what was missed may be years of minutes.
+  // From the end, in growing steps: years of minutes may have been missed.
   for (let days = 2; ; days *= 4) {
     const from = Math.max(after, through - days * dayMs);
     const slots = [...slotsBetween(timetable, zone, from, through)];
@@ -49,7 +48,7 @@ export function lastSlots(
   }
 }
 
-/** The slots of a local day (its midnight, as if the zone were UTC), growing. */
+/** The slots of a local day (its midnight, as if the zone were UTC), ascending. */
 function slotsOfDay(timetable: Timetable, zone: Zone, day: number): readonly Instant[] {
   const date = new Date(day);
   if (
@@ -74,7 +73,7 @@ function slotsOfDay(timetable: Timetable, zone: Zone, day: number): readonly Ins
   return [...new Set(slots)].sort((a, b) => a - b);
 }
 
-/** The instant between two at which the clocks go on after what they pass over. */
+/** The instant between two at which the clocks jump forward. */
 function goOnAt(zone: Zone, from: Instant, to: Instant): Instant {
   const before = zone.offsetAt(from);
   let [low, high] = [from, to];

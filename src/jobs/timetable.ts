@@ -1,7 +1,7 @@
 import { nearest } from '../did-you-mean.ts';
 import { UsageError } from '../errors.ts';
 
-/** When a job is due, by the clocks of some zone: each field's values, growing. */
+/** When a job is due, in local time: the values of each field, ascending. */
 export interface Timetable {
   readonly minutes: readonly number[];
   readonly hours: readonly number[];
@@ -17,7 +17,7 @@ interface Field {
   readonly name: string;
   readonly min: number;
   readonly max: number;
-  /** In the place of numbers, the first one for `min`. */
+  /** Names instead of numbers, starting at `min`. */
   readonly names?: readonly string[];
 }
 
@@ -33,13 +33,13 @@ const fields = [
 ] as const satisfies readonly Field[];
 
 const anyDay = 31;
-/** No month is longer; a day that none of the months has never comes. */
+/** The longest each month can be; a later day never comes. */
 const longestDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
- * Reads `minute hour day month weekday` as crontab writes it: numbers, names such as MON, lists, ranges and steps.
- * Throws UsageError saying what was found and expected. Day of the month and weekday cannot both be restricted: cron
- * takes either of them, others take both together, and nobody reads it the same way.
+ * Parses `minute hour day month weekday` as in a crontab: numbers, names such as MON, lists, ranges and steps. Throws
+ * UsageError for mistakes. Day of the month and weekday cannot both be restricted: cron requires either, other programs
+ * require both.
  */
 export function parseTimetable(text: string): Timetable {
   const found = text.trim().split(/\s+/);
@@ -47,7 +47,7 @@ export function parseTimetable(text: string): Timetable {
     throw new UsageError(`found ${JSON.stringify(text)}, expected five fields such as "15 2 * * *"; write them out`);
   }
   if (found.length !== fields.length) {
-    const what = found.length === 6 ? '6 fields (seconds are not counted)' : `${found.length} fields`;
+    const what = found.length === 6 ? '6 fields (seconds are not supported)' : `${found.length} fields`;
     throw new UsageError(
       `found ${what}, expected five: minute, hour, day of the month, month, weekday, such as "15 2 * * *"`,
     );
@@ -58,13 +58,13 @@ export function parseTimetable(text: string): Timetable {
   const weekdays = sorted(given.map((day) => day % 7)); // Sunday is 0 and 7
   if (days.length < anyDay && weekdays.length < 7) {
     throw new UsageError(
-      `found both a day of the month ("${found[2]}") and a weekday ("${found[4]}"), which cron and other programs read ` +
-        'differently; expected * for one of them: write two jobs where both are meant',
+      `found both a day of the month ("${found[2]}") and a weekday ("${found[4]}"), which programs interpret ` +
+        'differently; expected * for one of them: for either of the two, write two jobs',
     );
   }
   if (!months.some((month) => days.some((day) => day <= (longestDays[month - 1] ?? 0)))) {
     throw new UsageError(
-      `found a day ("${found[2]}") that none of its months ("${found[3]}") has; correct one of them`,
+      `found a day ("${found[2]}") that does not exist in its months ("${found[3]}"); correct one of them`,
     );
   }
   return { minutes, hours, days, months, weekdays };
@@ -79,7 +79,7 @@ function valuesOfPart(part: string, text: string, field: Field): readonly number
   const [first = '', last, ...more] = range.split('-');
   const isAny = range === '*';
   const from = isAny ? field.min : numberOf(first, text, field);
-  // `5/10` is 5, 15, … to the end, as cron has it.
+  // `5/10` is 5, 15, … to the end, as in cron.
   const open = step === undefined ? from : field.max;
   const to = isAny ? field.max : last === undefined ? open : numberOf(last, text, field);
   if (more.length > 0 || from > to || step === '0' || Number(step ?? 1) > field.max) throw refusal(text, field);

@@ -1,11 +1,11 @@
-/** One value of a metric, told apart from the others by its labels. */
+/** One value of a metric, identified by its labels. */
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
-  /** Decimal text where it is money. */
+  /** Decimal text for money. */
   readonly value: number | string;
 }
 
-/** A metric as Prometheus has them; without samples it is not told at all. */
+/** A Prometheus metric; without samples it is left out. */
 export interface Metric {
   readonly name: string;
   readonly type: 'gauge' | 'counter';
@@ -13,20 +13,20 @@ export interface Metric {
   readonly samples: readonly Sample[];
 }
 
-/** Of one metric no more samples are told: every one is a time series for whoever keeps them. */
+/** The most samples of one metric: each is a time series for the collector. */
 const maxSamples = 500;
 
 const leftOut = 'costbook_metrics_samples_left_out';
 
 /**
- * Metrics in the text exposition format of Prometheus, version 0.0.4, in the order in which they are given. Of one with
- * more samples than whoever keeps them would like the first are told, and how many are not.
+ * Metrics in the text exposition format of Prometheus, version 0.0.4, in the given order. A metric with too many samples
+ * is cut, and another metric counts those left out.
  */
 export function expositionText(metrics: readonly Metric[]): string {
   const cut = metrics
     .filter(({ samples }) => samples.length > maxSamples)
     .map(({ name, samples }) => ({ labels: { metric: name }, value: samples.length - maxSamples }));
-  const help = `Samples of a metric that are not told because there are more than ${maxSamples} of them.`;
+  const help = `Samples of a metric that were left out because it has more than ${maxSamples}.`;
   return [...metrics, { name: leftOut, type: 'gauge' as const, help, samples: cut }]
     .filter(({ samples }) => samples.length > 0)
     .map(textOf)
@@ -34,14 +34,13 @@ export function expositionText(metrics: readonly Metric[]): string {
 }
 
 /**
- * Metrics in their text with these samples in the place of those with the same labels; what is not in the text yet is
- * added behind it. Pure.
+ * The text of metrics with these samples replacing those with the same labels; new ones are appended. Pure.
  */
 export function withSamples(text: string, metrics: readonly Metric[]): string {
   return metrics.reduce(withMetric, text);
 }
 
-/** A count in a text of metrics; 0 where it is not there. */
+/** A count in a text of metrics; 0 if it is missing. */
 export function sampleIn(text: string, name: string, labels: Sample['labels']): number {
   const head = `${nameOf(name, { labels, value: 0 })} `;
   const line = text.split('\n').find((one) => one.startsWith(head));

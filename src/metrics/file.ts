@@ -25,22 +25,21 @@ export interface MetricsContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The text with every secret replaced. */
   redact(text: string): string;
-  /** How often the process was answered over HTTP with each status; `none` where no whole answer came. */
+  /** Number of HTTP answers of this process by status; `none` counts requests without a complete answer. */
   httpAnswers(): ReadonlyMap<string, number>;
 }
 
-/** What is watched must not hold up what it watches. */
+/** Writing metrics must not delay the run that they are about. */
 const limitMs = 10_000;
 
-/** Where a run leaves its metrics, below the project folder. */
+/** The file with a run's metrics, below the project folder. */
 export function metricsFile(dir: string): string {
   return join(dir, 'data', 'metrics.prom');
 }
 
 /**
- * Writes what machines are told of the books after a run, from the published snapshot: whole or not at all, readable for
- * everybody. Called while the warehouse is held, so that two runs cannot write at once. That it could not be written is
- * only a warning.
+ * Writes the metrics file after a run, from the published snapshot: whole or not at all, readable by everybody. Called
+ * while the warehouse is held, so that two runs cannot write at once. A failed write is only a warning.
  */
 export async function writeMetrics(
   run: EndedRun,
@@ -54,7 +53,7 @@ export async function writeMetrics(
     const before = await readFile(file, 'utf8').catch(emptyWhereMissing);
     const answers = answersSoFar(before);
     for (const [status, count] of context.httpAnswers()) answers.set(status, (answers.get(status) ?? 0) + count);
-    const signal = AbortSignal.timeout(limitMs); // a run that was told to end has the time for this
+    const signal = AbortSignal.timeout(limitMs); // an interrupted run has time for this
     const books = await openBooks(dir, { lockedDown: true, signal });
     try {
       const snapshotBytes = (await stat(snapshotFile(dir))).size;
@@ -79,8 +78,8 @@ export async function writeMetrics(
 }
 
 /**
- * Writes into the metrics of the runs before how a run ended that the published books do not know of: all else in them
- * is as old as the books. That it could not be written is only a warning.
+ * Adds the outcome of a run that the published books do not know to the metrics file; all other metrics stay as they
+ * are. A failed write is only a warning.
  */
 export async function writeUnpublished(run: UnpublishedRun, { dir, effects }: MetricsContext): Promise<void> {
   try {
@@ -92,7 +91,7 @@ export async function writeUnpublished(run: UnpublishedRun, { dir, effects }: Me
   }
 }
 
-/** What of the configuration is told; nothing of what cannot be read: whoever needs it says so. */
+/** The metrics of the configuration; none if it cannot be read, which other commands report. */
 function configured({ dir, env, effects }: MetricsContext): {
   readonly freshnessHours: number | undefined;
   readonly configured: readonly string[];
@@ -121,7 +120,7 @@ function configured({ dir, env, effects }: MetricsContext): {
   }
 }
 
-/** The names of the jobs; none where a file of jobs/ has a name that no job can have: whoever runs one says so. */
+/** The names of the jobs; none if a file in jobs/ has an invalid name, which other commands report. */
 function jobsOf({ dir }: MetricsContext): readonly string[] {
   try {
     return jobNames(dir);
@@ -131,10 +130,10 @@ function jobsOf({ dir }: MetricsContext): readonly string[] {
   }
 }
 
-/** Answers that a platform may give, and that are counted from 0: the first of a kind then shows as an increase. */
+/** Statuses that are counted from 0, so that the first answer of a kind shows as an increase. */
 const knownAnswers = ['200', '400', '401', '403', '404', '408', '429', '500', '502', '503', '504', 'none'];
 
-/** How the platform answered in the runs before, by the text that the last one wrote. */
+/** The platform's answers in earlier runs, from the text of the metrics file. */
 function answersSoFar(text: string): Map<string, number> {
   const samples = text.matchAll(new RegExp(`^${answersMetric}\\{status="(\\d{3}|none)"\\} (\\d{1,15})$`, 'gm'));
   return new Map([
@@ -149,10 +148,10 @@ function emptyWhereMissing(error: NodeJS.ErrnoException): string {
 }
 
 async function replace(file: string, text: string): Promise<void> {
-  const part = `${file}.part`; // whoever holds the warehouse is alone; what a kill left is written over
+  const part = `${file}.part`; // only one process holds the warehouse; a killed run's part is overwritten
   try {
     await writeFile(part, text);
-    await chmod(part, 0o644); // whoever collects them is another user
+    await chmod(part, 0o644); // the collector is another user
     await rename(part, file);
   } catch (error) {
     await rm(part, { force: true });

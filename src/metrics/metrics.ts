@@ -5,68 +5,66 @@ import { addCalendarMonths, dayMs, floorMonth, formatInstant, type Instant } fro
 import { type Connection, readSqlFolder, type SqlParameters, type SqlRow } from '../warehouse/index.ts';
 import { type Metric, type Sample, sampleIn } from './exposition.ts';
 
-/** What metrics tell besides the books. */
+/** Inputs of the metrics besides the books. */
 export interface MetricsAsked {
   readonly now: Instant;
   readonly version: string;
-  /** The run that has ended: what the books cannot know of it. */
+  /** The run that just ended, which the books do not have yet. */
   readonly run: EndedRun;
-  /** How often the platform answered with each status, added up over the runs; `none` where no whole answer came. */
+  /** The platform's answers by status, over all runs; `none` counts requests without a complete answer. */
   readonly answers: ReadonlyMap<string, number>;
-  /** The runs that could not open the books, by the file of metrics: the books have no row of them. */
+  /** The runs that could not open the books, from the metrics file: the books have no row for them. */
   readonly unrecorded: UnrecordedRuns;
-  /** Undefined where the configuration cannot be read. */
+  /** Undefined if the configuration cannot be read. */
   readonly freshnessHours: number | undefined;
   readonly configured: readonly string[];
-  /** Every job of the project and every sink of the configuration, whether or not anything of it is in the books. */
+  /** Every job of the project and every configured sink, even if the books do not mention it. */
   readonly jobs: readonly string[];
   readonly sinks: readonly string[];
-  /** None where they are wrong, or where there are none. */
+  /** Empty if there are none, or if their file has mistakes. */
   readonly budgets: readonly Budget[];
-  /** What is spent on them, where that was just found out: otherwise the books are asked. */
+  /** Their spend, if it was just computed; otherwise it is read from the books. */
   readonly spends: readonly SpendNow[] | undefined;
-  /** Undefined where it cannot be told. */
+  /** Undefined if unknown. */
   readonly snapshotBytes: number | undefined;
 }
 
 export interface EndedRun {
-  /** Of a job the job's name. */
+  /** The job's name, if the run was a job. */
   readonly job?: string | undefined;
   readonly command: string;
-  /** In real time, which goes on where the books' own now is fixed. */
+  /** Real time, also with `--now`. */
   readonly seconds: number;
 }
 
-/** Restatements are told for so long: two runs a night apart, and an outage, see the same one. */
+/** How long restatements are reported, so that a collector sees them in spite of an outage. */
 const restatedDays = 30;
 
-/** Workspaces, and resource types, with samples of their own, over all accounts: each is a series for who stores them. */
+/** How many workspaces, and resource types, get samples of their own: each is a series for the collector. */
 const largest = 50;
 
 type Definition = Omit<Metric, 'samples' | 'name'>;
 const gauge = (help: string): Definition => ({ type: 'gauge', help });
 const counter = (help: string): Definition => ({ type: 'counter', help });
 
-/** Every metric there is, in the order in which they are told. */
+/** Every metric, in the order of the file. */
 const definitions = {
   costbook_build_info: gauge('The version of Costbook that wrote these metrics; always 1.'),
   costbook_last_success_timestamp_seconds: gauge(
-    'When a command last ended well, by itself or as a step of a job, in seconds since 1970.',
+    'When a command last succeeded, on its own or as a step of a job, in seconds since 1970.',
   ),
-  costbook_last_run_timestamp_seconds: gauge('When a command last ended, well or not, in seconds since 1970.'),
-  costbook_last_run_exit_code: gauge(
-    'Exit code of the last run of a command; as a step of a job the one it would have had.',
-  ),
-  costbook_last_run_duration_seconds: gauge('How long the last run of a command took.'),
+  costbook_last_run_timestamp_seconds: gauge('When a command last ended, successfully or not, in seconds since 1970.'),
+  costbook_last_run_exit_code: gauge('Exit code of the last run of a command, also as a step of a job.'),
+  costbook_last_run_duration_seconds: gauge('Duration of the last run of a command, in seconds.'),
   costbook_runs_total: counter(
-    'Runs of a command by outcome: done, failed, interrupted where it was killed; left_out of steps whose job did not come to them.',
+    'Runs of a command by outcome: done, failed, interrupted (killed), left_out (a step that its job did not start).',
   ),
-  costbook_job_last_success_timestamp_seconds: gauge('When a job last ended well, in seconds since 1970.'),
-  costbook_job_last_run_timestamp_seconds: gauge('When a job last ended, well or not, in seconds since 1970.'),
+  costbook_job_last_success_timestamp_seconds: gauge('When a job last succeeded, in seconds since 1970.'),
+  costbook_job_last_run_timestamp_seconds: gauge('When a job last ended, successfully or not, in seconds since 1970.'),
   costbook_job_last_run_exit_code: gauge('Exit code of the last run of a job.'),
-  costbook_job_last_run_duration_seconds: gauge('How long the last run of a job took.'),
+  costbook_job_last_run_duration_seconds: gauge('Duration of the last run of a job, in seconds.'),
   costbook_job_runs_total: counter(
-    'Runs of a job by outcome: done, failed, interrupted where it was killed, missed where nobody ran a slot of its schedule.',
+    'Runs of a job by outcome: done, failed, interrupted (killed), missed (a scheduled run that did not happen).',
   ),
   costbook_unrecorded_runs_total: counter(
     'Runs of a command that failed because they could not open the books; costbook_runs_total counts them too.',
@@ -80,73 +78,65 @@ const definitions = {
   costbook_settled_through_timestamp_seconds: gauge(
     'Hours of the account before this instant are no longer expected to change, in seconds since 1970.',
   ),
-  costbook_freshness_limit_seconds: gauge('How long complete-through may lie back: the setting freshness.'),
-  costbook_unproven_windows: gauge('Windows of the account that did not prove, or that the platform contradicts.'),
+  costbook_freshness_limit_seconds: gauge(
+    'Largest allowed age of complete-through (the setting freshness), in seconds.',
+  ),
+  costbook_unproven_windows: gauge("Windows of the account that do not match the platform's totals."),
   costbook_postponed_windows: gauge(
-    'Windows of hours too young to be called unproven that did not prove yet: the next run asks again.',
+    'Recent windows of the account that are not proven yet; the next run fetches them again.',
   ),
   costbook_restated_usd: gauge(
-    `USD by which hours of the account changed after they had been loaded, of changes seen in the ${restatedDays} days before the run: increases and decreases apart.`,
+    `USD by which hours of the account changed after they were loaded, seen in the ${restatedDays} days before the run, by direction.`,
   ),
-  costbook_account_requests_total: counter(
-    'Requests that ingests made for the account; every page asked for counts once.',
-  ),
-  costbook_account_retries_total: counter('How often a request of an ingest for the account was sent again.'),
-  costbook_account_loaded_rows_total: counter('Rows of cost that ingests read and loaded for the account.'),
+  costbook_account_requests_total: counter('Requests that ingests made for the account; each page counts once.'),
+  costbook_account_retries_total: counter('Requests of ingests for the account that were retried.'),
+  costbook_account_loaded_rows_total: counter('Cost rows that ingests loaded for the account.'),
   costbook_last_ingest_requests: gauge('Requests that the last ingest made for the account.'),
-  costbook_last_ingest_retries: gauge('How often the last ingest sent a request for the account again.'),
-  costbook_last_ingest_rows: gauge('Rows of cost that the last ingest read and loaded for the account.'),
+  costbook_last_ingest_retries: gauge('Retries of the last ingest for the account.'),
+  costbook_last_ingest_rows: gauge('Cost rows that the last ingest loaded for the account.'),
   costbook_http_answers_total: counter(
-    'Answers of the platform by HTTP status, retries included; none where no whole answer came. Begins anew with this file.',
+    'Answers of the platform by HTTP status, including retries; none counts requests without a complete answer. Restarts if this file is deleted.',
   ),
   costbook_month_to_date_usd: gauge(
-    'USD of the account in the present month (UTC), as far as it is in the books; none before the first hour of the month could be complete.',
+    'USD of the account in the current month (UTC), as far as loaded; missing until the first hour of the month can be complete.',
   ),
-  costbook_latest_day_usd: gauge(
-    'USD of the account on the last whole day (UTC) that is complete: yesterday, after a nightly run.',
-  ),
-  costbook_latest_day_start_timestamp_seconds: gauge(
-    'When the last whole day that is complete began, in seconds since 1970.',
-  ),
+  costbook_latest_day_usd: gauge('USD of the account on the last complete day (UTC): yesterday, after a nightly run.'),
+  costbook_latest_day_start_timestamp_seconds: gauge('Start of the last complete day, in seconds since 1970.'),
   costbook_workspace_month_to_date_usd: gauge(
-    `The same by workspace: the ${largest} that cost most, and all others of the account together.`,
+    `USD in the current month by workspace: the ${largest} most expensive, and all others of the account together.`,
   ),
-  costbook_workspace_latest_day_usd: gauge('USD of the last whole day that is complete, by the same workspaces.'),
+  costbook_workspace_latest_day_usd: gauge('USD on the last complete day, for the same workspaces.'),
   costbook_resource_type_month_to_date_usd: gauge(
-    `USD in the present month by resource type: the ${largest} that cost most, and all others of the account together.`,
+    `USD in the current month by resource type: the ${largest} most expensive, and all others of the account together.`,
   ),
-  costbook_resource_type_latest_day_usd: gauge(
-    'USD of the last whole day that is complete, by the same resource types.',
-  ),
-  costbook_rows: gauge('Rows of cost in the books: hours of series.'),
-  costbook_budget_spent_usd: gauge('USD spent on the budget in its present period, as far as it is in the books.'),
-  costbook_budget_amount_usd: gauge('USD that may be spent on the budget in its present period.'),
-  costbook_budget_spent_ratio: gauge('What of the budget is spent in its present period: 1 is all of it.'),
-  costbook_budget_forecast_usd: gauge(
-    "USD that the budget's present period is expected to come to, as it was last forecast.",
-  ),
-  costbook_budget_forecast_ratio: gauge('What of the budget its present period is expected to take: 1 is all of it.'),
-  costbook_budget_period_end_timestamp_seconds: gauge("When the budget's present period ends, in seconds since 1970."),
-  costbook_open_alerts: gauge('Alerts that hold, by severity.'),
-  costbook_outbox_pending_messages: gauge('Messages that the sink did not take yet.'),
+  costbook_resource_type_latest_day_usd: gauge('USD on the last complete day, for the same resource types.'),
+  costbook_rows: gauge('Rows of hourly costs in the books.'),
+  costbook_budget_spent_usd: gauge('USD spent of the budget in its current period, as far as loaded.'),
+  costbook_budget_amount_usd: gauge('Amount of the budget in its current period, in USD.'),
+  costbook_budget_spent_ratio: gauge('Share of the budget that is spent in its current period: 1 is all of it.'),
+  costbook_budget_forecast_usd: gauge("Expected USD of the budget's current period, by the last stored forecast."),
+  costbook_budget_forecast_ratio: gauge('Forecast as a share of the budget: 1 is all of it.'),
+  costbook_budget_period_end_timestamp_seconds: gauge("End of the budget's current period, in seconds since 1970."),
+  costbook_open_alerts: gauge('Open alerts by severity.'),
+  costbook_outbox_pending_messages: gauge('Messages waiting for delivery to the sink.'),
   costbook_outbox_oldest_pending_timestamp_seconds: gauge(
-    'When the oldest message was written that the sink did not take yet, in seconds since 1970.',
+    'Time of the oldest message waiting for delivery to the sink, in seconds since 1970.',
   ),
-  costbook_outbox_dead_messages_total: counter('Messages to the sink that were given up.'),
-  costbook_snapshot_bytes: gauge('Size of the published snapshot.'),
+  costbook_outbox_dead_messages_total: counter('Messages to the sink that Costbook gave up.'),
+  costbook_snapshot_bytes: gauge('Size of the published snapshot, in bytes.'),
 } as const satisfies Readonly<Record<string, Definition>>;
 
 export type MetricName = keyof typeof definitions;
 
-/** The names of every metric that a run can write. */
+/** The names of all metrics. */
 export const metricNames = Object.keys(definitions) as readonly MetricName[];
 
-/** The metric in which answers are counted over the runs: it is read back from the file. */
+/** The metric that counts answers over all runs; it is read back from the file. */
 export const answersMetric = 'costbook_http_answers_total' satisfies MetricName;
 
 /**
- * What the books, the budgets and the run that has ended say to a machine that watches them. What is not known is not
- * among it, and never 0. Instants are seconds since 1970.
+ * The metrics of the books, the budgets and the run that just ended. Unknown values are left out, never 0. Instants are
+ * seconds since 1970.
  */
 export async function readMetrics(connection: Connection, asked: MetricsAsked): Promise<readonly Metric[]> {
   const samples = new Map<MetricName, Sample[]>();
@@ -196,13 +186,13 @@ export async function readMetrics(connection: Connection, asked: MetricsAsked): 
   return metricNames.map((name) => ({ name, ...definitions[name], samples: samples.get(name) ?? [] }));
 }
 
-/** How many runs of each command, and of each job, could not open the books. */
+/** Runs of each command and each job that could not open the books. */
 export interface UnrecordedRuns {
   readonly commands: ReadonlyMap<string, number>;
   readonly jobs: ReadonlyMap<string, number>;
 }
 
-/** Reads back from a file of metrics how many runs could not open the books. */
+/** Reads the runs that could not open the books from a text of metrics. */
 export function unrecordedRuns(text: string): UnrecordedRuns {
   const counted = (label: string, name: MetricName) =>
     new Map(
@@ -216,17 +206,17 @@ export function unrecordedRuns(text: string): UnrecordedRuns {
   };
 }
 
-/** A run that ended without a row in the books, or whose row could not be published. */
+/** A run without a row in the published books. */
 export interface UnpublishedRun extends EndedRun {
   readonly exitCode: number;
   readonly endedAt: Instant;
-  /** Whether the run could not open the books, so that they never get a row of it. */
+  /** Whether the run could not open the books, so that they never get its row. */
   readonly isUnrecorded: boolean;
 }
 
 /**
- * How a run ended that the published books do not know of. `text` is the file of metrics so far. A run that the books
- * never get a row of is counted on from there; every other one is counted when its row is published.
+ * The metrics of a run that the published books do not have. `text` is the metrics file so far. A run that never gets a
+ * row is added to its counts; any other run is counted when its row is published.
  */
 export function unpublishedRunMetrics(
   { job, command, seconds, exitCode, endedAt, isUnrecorded }: UnpublishedRun,
@@ -258,7 +248,7 @@ export function unpublishedRunMetrics(
 type Rows = (name: string, parameters?: SqlParameters) => Promise<SqlRow[]>;
 type Add = (name: MetricName, labels: Sample['labels'], value: unknown) => void;
 
-/** The rows of files of `sql/metrics`, by name. */
+/** Queries in `sql/metrics`, by file name. */
 async function sqlOf(connection: Connection): Promise<Rows> {
   const files = await readSqlFolder('metrics');
   return async (name, parameters) => {
@@ -268,14 +258,14 @@ async function sqlOf(connection: Connection): Promise<Rows> {
   };
 }
 
-/** How a run, and a run of a job, may end. */
+/** Outcomes of commands and of jobs. */
 const runOutcomes = ['done', 'failed', 'interrupted', 'left_out'] as const;
 const jobOutcomes = ['done', 'failed', 'interrupted', 'missed'] as const;
 
 /**
- * How often each command and each job ended in which way, and how it did last. Every job of the project has its counters
- * from the first file on, at 0: what is counted from 0 to 1 is an increase, what begins with 1 is none. The label is not
- * called job: that one is the collector's own.
+ * Counts each command's and each job's runs by outcome, and describes the last one. Every job has counters from the first
+ * file on, starting at 0, so that the first run shows as an increase. The label is not called job, because that is the
+ * collector's own.
  */
 function addRuns(rows: readonly SqlRow[], { run, jobs, unrecorded }: MetricsAsked, add: Add): void {
   const named = (column: 'command' | 'job') => rows.flatMap((row) => (row[column] == null ? [] : String(row[column])));
@@ -297,9 +287,9 @@ interface Endings {
   /** A row for each outcome. */
   readonly rows: readonly SqlRow[];
   readonly outcomes: readonly string[];
-  /** Set where it is what just ended. */
+  /** Set if this run just ended. */
   readonly seconds: number | undefined;
-  /** How many runs could not open the books. */
+  /** Runs that could not open the books. */
   readonly unopened: number | undefined;
 }
 
@@ -317,7 +307,7 @@ function addEndings(
   }
   if (unopened > 0) add(`${prefix}unrecorded_runs_total`, labels, unopened);
   add(`${prefix}last_success_timestamp_seconds`, labels, toSeconds(of('done')?.['ended_at']));
-  // What was killed, missed or left out has no exit code: it is counted, and is not how anything ended.
+  // Killed, missed and left-out runs have no exit code: they are counted, but are not the last run.
   const [last] = rows
     .filter((row) => row['exit_code'] !== null)
     .sort((a, b) => Number(b['place']) - Number(a['place']));
@@ -327,14 +317,14 @@ function addEndings(
   add(`${prefix}last_run_duration_seconds`, labels, seconds?.toFixed(3) ?? last['seconds']);
 }
 
-/** Who has spend metrics, and by which label. */
+/** Subjects of spend metrics, and their labels. */
 const spenders = {
   account: { prefix: 'costbook_', label: undefined },
   workspace: { prefix: 'costbook_workspace_', label: 'workspace' },
   resource_type: { prefix: 'costbook_resource_type_', label: 'resource_type' },
 } as const;
 
-/** What each account spent in the present month and on its last complete day, in all and by its largest parts. */
+/** Each account's spend in the current month and on its last complete day, in total and by its largest parts. */
 async function addSpend(rows: Rows, now: Instant, add: Add): Promise<void> {
   const month = floorMonth(now);
   const parameters = {

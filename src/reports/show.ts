@@ -29,7 +29,7 @@ export interface Answer {
 /** What shows an answer: stdout, and how it is laid out there. */
 interface Output {
   readonly layout: TableLayout;
-  /** Whether it is a step of a job: then it prints the files that it wrote, not their rows. */
+  /** Whether the command is a step of a job: it then prints the names of its files, not their rows. */
   readonly isStep: boolean;
   write(data: string): Promise<void>;
 }

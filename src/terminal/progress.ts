@@ -1,35 +1,35 @@
 import type { Log } from '../effects.ts';
 
-/** A command that ends sooner shows nothing: nobody has begun to wonder. */
+/** A command that ends sooner shows no progress. */
 const quietMs = 2000;
-/** How often the live line is drawn, where it says something new. */
+/** How often the live line is redrawn if it changed. */
 const drawMs = 200;
-/** How often a log says so where nothing else was said. */
+/** How often a log line reports progress if nothing else was written. */
 const lineEveryMs = 10_000;
 
-/** Where a command shows that it is at work. */
+/** Where a command shows its progress. */
 export interface ProgressPlace {
   readonly command: string;
-  /** Draws one live line in the place of the last one; undefined where stderr is no terminal, and the log says it. */
+  /** Replaces the live line; undefined if stderr is not a terminal, and the log reports progress. */
   readonly draw: ((line: string) => void) | undefined;
   readonly log: Log;
-  /** The request that is waited for, where it has taken a while. */
+  /** The pending request, if it has taken a while. */
   waitingFor(): string | undefined;
-  /** When anything was last said, by the same clock as `elapsed`. */
+  /** When anything was last written, by the same clock as `elapsed`. */
   lastWroteAt(): number;
-  /** Milliseconds of real time; it goes on where the books' own now is fixed. */
+  /** Real time in milliseconds, also with `--now`. */
   elapsed(): number;
 }
 
 export interface Progress {
-  /** What is being done, and how far it is; the next words take the place of these. '' says only for how long. */
+  /** Sets the progress text; '' shows only the elapsed time. */
   show(words: string): void;
-  /** Shows nothing until what is awaited is there: a person is asked for something. */
+  /** Hides progress while a person is prompted. */
   quiet<T>(awaited: () => Promise<T>): Promise<T>;
   end(): void;
 }
 
-/** Shows from two seconds on that a command is at work: with a live line, or with a line of the log every ten seconds. */
+/** After two seconds, shows that a command is running: with a live line, or with a log line every ten seconds. */
 export function openProgress({ command, draw, log, waitingFor, lastWroteAt, elapsed }: ProgressPlace): Progress {
   const begun = elapsed();
   let words = '';
@@ -50,7 +50,7 @@ export function openProgress({ command, draw, log, waitingFor, lastWroteAt, elap
     } else if (at - Math.max(begun + quietMs, drawnAt + drawMs) >= 0) {
       drawnAt = at;
       const waiting = waitingFor();
-      // Somebody who waits wants to know for whom; the words last: a narrow terminal cuts the end off.
+      // The pending request comes before the text, because a narrow terminal cuts off the end.
       const parts = [...(waiting === undefined ? [] : [`waiting for ${waiting}`]), ...(words === '' ? [] : [words])];
       draw([command, duration(at - begun), ...parts].join(' · '));
     }
@@ -60,7 +60,7 @@ export function openProgress({ command, draw, log, waitingFor, lastWroteAt, elap
   return {
     show(now) {
       words = now;
-      tick(); // who computes without a pause lets no timer through
+      tick(); // timers do not fire during long computations
     },
     async quiet(awaited) {
       draw?.('');

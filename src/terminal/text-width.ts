@@ -2,19 +2,19 @@ import stringWidth from 'string-width';
 
 const graphemes = new Intl.Segmenter();
 
-/** How many cells of a terminal a text takes: a wide character takes two, a combining one none. */
+/** The width of a text in terminal cells: a wide character takes two, a combining one none. */
 export function textWidth(text: string): number {
   return isPlain(text) ? text.length : stringWidth(text);
 }
 
-/** The beginning of a text that fits into so many cells, with … where it was cut; no character is cut in two. */
+/** The start of a text that fits into this many cells, with … if it was cut; no character is cut in two. */
 export function cutToWidth(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   const [head = ''] = linesOfWidth(text, Math.max(0, width - 1));
   return `${head}…`;
 }
 
-/** A text in pieces of at most so many cells each; a single character that is wider is a piece all the same. */
+/** A text in lines of at most this many cells; a single character that is wider gets its own line. */
 export function linesOfWidth(text: string, width: number): string[] {
   const pieces: string[] = [];
   let piece = '';
@@ -31,7 +31,7 @@ export function linesOfWidth(text: string, width: number): string[] {
   return [...pieces, piece];
 }
 
-/** Printable ASCII: most texts, for which there is nothing to look up. */
+/** Printable ASCII, the fast path for most texts. */
 function isPlain(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }

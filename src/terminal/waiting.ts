@@ -1,14 +1,14 @@
-/** A request that was sent and has no whole answer yet. */
+/** A request that was sent and has no complete answer yet. */
 interface Waiting {
   readonly request: string;
   readonly since: number;
 }
 
-/** Which requests are waited for, and since when. */
+/** Pending requests, and since when they wait. */
 export interface WaitingRequests {
-  /** Takes note of a request until its answer is there, or its failure. */
+  /** Tracks a request until it is answered or fails. */
   during<T>(request: { readonly method: string; readonly url: string }, answer: Promise<T>): Promise<T>;
-  /** What is waited for longest: `api.example.com:443 for 42 s: GET /v0/accounts`; undefined where nothing is for so long. */
+  /** The longest-waiting request: `api.example.com:443 for 42 s: GET /v0/accounts`; undefined if none waits that long. */
   longest(leastMs?: number): string | undefined;
 }
 

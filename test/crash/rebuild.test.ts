@@ -26,7 +26,7 @@ async function expectIdentical(dir: string, when: string): Promise<void> {
   ]);
   expect({ exitCode, stdout, stderr }, when).toEqual({
     exitCode: 0,
-    stdout: expect.stringContaining('identical with the present warehouse'),
+    stdout: expect.stringContaining('identical to the current warehouse'),
     stderr: '',
   });
 }

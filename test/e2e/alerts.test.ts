@@ -87,7 +87,7 @@ describe('a sink that refuses a message', () => {
     const failed = await alert(given, later);
     expect(failed.exitCode).toBe(8);
     expect(failed.stderr).toContain(
-      'was not delivered after 4 tries: 127.0.0.1 answered 503; the next run tries again',
+      'could not be delivered in 4 attempts: 127.0.0.1 answered 503; the next run tries again',
     );
     expect(given.sink.told).toHaveLength(4);
     expect(new Set(given.sink.told.map(({ body }) => body.id)).size).toBe(1);
@@ -125,7 +125,7 @@ describe('a sink that refuses a message', () => {
     expect(given.sink.told).toHaveLength(2); // a refusal is no better a moment later
     const { exitCode, stderr } = await alert(given, '2026-09-15T02:15:00Z');
     expect(exitCode).toBe(8);
-    expect(stderr).toContain('is given up, 7 days after it was written: 127.0.0.1 answered 400');
+    expect(stderr).toContain('is given up after 7 days: 127.0.0.1 answered 400');
     expect((await alert(given, '2026-09-16T02:15:00Z')).exitCode).toBe(0);
     expect(given.sink.told).toHaveLength(3);
     expect(await askSnapshot(given.dir, 'select outcome, reason from messages')).toEqual([
@@ -227,7 +227,7 @@ describe('costbook alerts', () => {
     const withoutSink = `url: ${platform.url}\naccounts: [{ id: acc_one, token: abc }]\n`;
     await writeFile(join(given.dir, 'costbook.yaml'), withoutSink);
     const first = await runCli(['alert', '--dir', given.dir, '--now', later]);
-    expect(first.stderr).toContain('1 alert is open and nobody is notified');
+    expect(first.stderr).toContain('1 alert is open but costbook.yaml has no sinks, so nobody is notified');
     expect(first.stdout).toContain('🔴 The books of acc_one are out of date');
 
     const title = 'The books of acc_one are out of date';
@@ -264,7 +264,7 @@ describe('costbook alerts', () => {
     );
     expect(await alerts(given, night, 'test', 'hook')).toMatchObject({
       exitCode: 0,
-      stdout: 'The sink hook took a test message.\n',
+      stdout: 'The sink hook accepted a test message.\n',
     });
     const [told] = given.sink.told;
     expect(told?.body).toMatchObject({
@@ -276,14 +276,14 @@ describe('costbook alerts', () => {
     given.sink.replies = [says(404)];
     expect(await alerts(given, night, 'test', 'hook')).toMatchObject({
       exitCode: 8,
-      stderr: 'costbook: the sink hook did not take the test: 127.0.0.1 answered 404\n',
+      stderr: 'costbook: the sink hook rejected the test message: 127.0.0.1 answered 404\n',
     });
   });
 
   test.each([
-    [['ack', key], 'ack: say --until when, such as 2026-12-01'],
+    [['ack', key], 'ack: expected --until <date>'],
     [['ack', 'stale/acc_on', '--until', '2026-12-01'], `there is no alert stale/acc_on (did you mean ${key}?)`],
-    [['ack', key, '--until', '2026-09-01'], '--until: 2026-09-01T00:00:00Z is over; expected an instant after'],
+    [['ack', key, '--until', '2026-09-01'], '--until: 2026-09-01T00:00:00Z is in the past; expected an instant after'],
     [['resend'], 'resend: name the key of an alert'],
     [['test', 'hok'], 'costbook.yaml has no sink "hok" (did you mean hook?): expected hook'],
     [['tset'], 'there is no "costbook alerts tset" (did you mean test?): expected test, ack, resend'],

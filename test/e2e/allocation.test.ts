@@ -161,8 +161,8 @@ test('wrong arguments of allocation are refused with what is expected', async ()
   for (const [args, words] of [
     [['tset'], 'did you mean test?'],
     [['explain'], 'name a resource'],
-    [['test', '--file', 'none.yaml'], 'found no such file'],
-    [['apply', '--file', 'draft.yaml'], 'move the file there'],
+    [['test', '--file', 'none.yaml'], 'found no allocation rules in'],
+    [['apply', '--file', 'draft.yaml'], 'move your file there'],
   ] as const) {
     const { exitCode, stderr } = await runCli(['allocation', ...args, '--dir', dir]);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(words)]);

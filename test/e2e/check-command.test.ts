@@ -49,7 +49,7 @@ describe.concurrent('costbook check', () => {
     expect(stdout).toContain('FAIL  mine: 3000 offenders\n      As it should be.\n      number\n');
     expect(stdout).toContain('\n           9\n      (the first 10 of 3000)\n');
     expect(stderr).toBe(
-      `check mine: 3000 offenders, expected none; ${join(dir, 'sql', 'checks', 'mine.sql')} says what they are\n`,
+      `check mine: found 3000 rows, expected none; ${join(dir, 'sql', 'checks', 'mine.sql')} explains them\n`,
     );
   });
 
@@ -58,7 +58,7 @@ describe.concurrent('costbook check', () => {
     const { exitCode, stdout, stderr } = await runCli(['check', '--dir', dir]);
     expect(exitCode).toBe(0);
     expect(stdout).toContain('warn  mine: 1 offender\n');
-    expect(stderr).toMatch(/^warning: check mine: 1 offender, expected none; .*mine\.sql says what they are\n$/);
+    expect(stderr).toMatch(/^warning: check mine: found 1 row, expected none; .*mine\.sql explains them\n$/);
   });
 
   test('exits 2 with the place of an SQL error in a check, and runs the other checks', async () => {

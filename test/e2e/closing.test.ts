@@ -149,9 +149,9 @@ test('a closed month stays as it was closed; later changes are delivered in the 
     { billed: '2026-10', charge_class: null, cost: '10.000000000000' },
   ]);
   const status = await run('2026-10-12T13:00:00Z', 'status');
-  expect(status.stdout).toContain('closed through 2026-09, the last one at 2026-10-05T13:00:00Z');
+  expect(status.stdout).toContain('closed through 2026-09, last close at 2026-10-05T13:00:00Z');
   expect(status.stdout).toContain(
-    '2026-09 moved since its close by -1.000000000000 USD: 2 corrections, delivered in 2026-10',
+    '2026-09 changed by -1.000000000000 USD since its close: 2 corrections, delivered in 2026-10',
   );
 
   await night('2026-11-05T12:30:00Z');
@@ -207,18 +207,20 @@ test('a closed month stays as it was closed; later changes are delivered in the 
   // Closing again says so; with another invoice it is refused.
   const again = await run('2026-11-06T15:00:00Z', 'close', '2026-09', '--invoice', '7.0100');
   expect(again.exitCode).toBe(0);
-  expect(again.stdout).toContain('2026-09 is closed already, and is what was closed, as of 2026-10-05T13:00:00Z');
+  expect(again.stdout).toContain(
+    '2026-09 was already closed, and still matches its closing total as of 2026-10-05T13:00:00Z',
+  );
   const other = await run('2026-11-06T15:00:00Z', 'close', '2026-09', '--invoice', '7.02');
   expect(other.exitCode).toBe(2);
   expect(other.stderr).toContain(
-    'with an invoice of 7.01 USD of account acc_one, found 7.02: run costbook reopen 2026-09',
+    'with an invoice of 7.01 USD for account acc_one, but --invoice says 7.02 USD: run "costbook reopen 2026-09',
   );
 
   // The newest first, and never without a reason.
   const older = await run('2026-11-06T15:00:00Z', 'reopen', '2026-09', '--reason', 'a mistake');
   expect([older.exitCode, older.stderr]).toEqual([
     2,
-    expect.stringContaining('cannot be reopened while 2026-10 is closed: run costbook reopen 2026-10'),
+    expect.stringContaining('cannot be reopened while 2026-10 is closed: first run "costbook reopen 2026-10'),
   ]);
   const silent = await run('2026-11-06T15:00:00Z', 'reopen', '2026-10');
   expect([silent.exitCode, silent.stderr]).toEqual([2, expect.stringContaining('--reason is missing')]);

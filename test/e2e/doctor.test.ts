@@ -93,7 +93,7 @@ describe('costbook doctor', () => {
       ],
     ]);
     expect(findings.find(({ subject }) => subject === 'platform acc_one')?.found).toContain(
-      'read as admin, with costs since 2026-09',
+      'role admin, costs since 2026-09',
     );
   });
 
@@ -102,8 +102,8 @@ describe('costbook doctor', () => {
     const { exitCode, stdout } = await startCli(['doctor', '--dir', empty]).ended;
     expect(exitCode).toBe(2);
     for (const line of stdout.trim().split('\n').slice(0, -1)) expect(line).toMatch(/^(OK {2}|WARN|FAIL) {2}\w| {6}→ /);
-    expect(stdout).toContain('→ correct it, or begin with "costbook init"');
-    expect(stdout).toContain('WARN  books: there are none yet');
+    expect(stdout).toContain('→ correct it, or start with "costbook init"');
+    expect(stdout).toContain('WARN  books: there are no books yet');
   });
 
   test('sends no request with --offline', async () => {
@@ -185,13 +185,13 @@ describe('costbook doctor', () => {
     const { exitCode, bad } = await doctor({ env: { COSTBOOK_URL: url } });
     expect(exitCode).toBe(0);
     expect(bad).toEqual([
-      expect.objectContaining({ state: 'warn', found: expect.stringMatching(/clock is 10 minutes fast/) }),
+      expect.objectContaining({ state: 'warn', found: expect.stringMatching(/clock is 10 minutes ahead of/) }),
     ]);
   });
 
   test.each([
-    ['this machine, by days', 30 * dayMs, undefined, 'warn', /clock is 30 days fast/],
-    ['this machine, by minutes', -600_000, undefined, 'warn', /clock is 10 minutes slow/],
+    ['this machine, by days', 30 * dayMs, undefined, 'warn', /clock is 30 days ahead of/],
+    ['this machine, by minutes', -600_000, undefined, 'warn', /clock is 10 minutes behind/],
     ['nothing', 0, undefined, 'ok', /clock agrees/],
     ['--now alone', 0, 30 * dayMs, 'warn', /^--now is 30 days ahead/],
     ['nothing, where --now lies in the past', 0, -30 * dayMs, 'ok', /--now is 30 days behind/],

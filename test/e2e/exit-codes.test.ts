@@ -116,7 +116,7 @@ describe.concurrent('the project folder', () => {
       const { exitCode, stderr } = await runCli([command, ...query, '--dir', dir]);
       expect(exitCode).toBe(2);
       expect(stderr).toBe(
-        `costbook: the project folder ${dir} does not exist: check --dir (COSTBOOK_DIR); "costbook init" makes a new one\n`,
+        `costbook: the project folder ${dir} does not exist: check --dir (COSTBOOK_DIR); "costbook init" creates a new one\n`,
       );
     },
   );
@@ -128,7 +128,7 @@ describe.concurrent('the project folder', () => {
       const { exitCode, stderr } = await runCli([...args, '--dir', dir]);
       expect({ exitCode, stderr }).toEqual({
         exitCode: 2,
-        stderr: `costbook: ${dir} is a file: --dir (COSTBOOK_DIR) names the project folder\n`,
+        stderr: `costbook: ${dir} is a file: --dir (COSTBOOK_DIR) must name the project folder\n`,
       });
     }
   });
@@ -139,7 +139,7 @@ describe.concurrent('the project folder', () => {
     expect((await ingest(join(parent, 'books'), platform, { now })).exitCode).toBe(0);
     const refused = await ingest(join(parent, 'no', 'books'), platform, { now });
     expect(refused.exitCode).toBe(2);
-    expect(refused.stderr).toContain(`neither the project folder ${join(parent, 'no', 'books')} nor the folder above`);
+    expect(refused.stderr).toContain(`neither the project folder ${join(parent, 'no', 'books')} nor its parent folder`);
     expect(await readdir(parent)).toEqual(['books']);
   });
 });
@@ -166,7 +166,7 @@ test.each([
   const dir = await newProject();
   const { exitCode, stderr } = await runCli([...args, '--dir', dir]);
   expect(exitCode).toBe(2);
-  expect(stderr).toMatch(/^costbook: .* is no Costbook project: .*\n$/);
+  expect(stderr).toMatch(/^costbook: .* is not a Costbook project: .*\n$/);
   expect(stderr).toContain(dir);
 });
 
@@ -348,7 +348,7 @@ describe.concurrent('exit 7', () => {
     const { exitCode, stderr } = await startCli(args, env, { stdout: full.fd }).ended;
     await full.close();
     expect(exitCode).toBe(7);
-    expect(stderr).toContain('could not be written to stdout');
+    expect(stderr).toContain('could not write to stdout');
     expect(await lastRun(other)).toMatchObject({ outcome: 'failed', exit_code: 7, ended: true });
     expect(await costsIn(other)).toEqual(expectedCosts(facts, 'admin'));
   });

@@ -366,12 +366,12 @@ describe.concurrent('costbook verify', () => {
     const dir = await newProject();
     expect(await runCli(['verify', '--dir', dir])).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('is no Costbook project'),
+      stderr: expect.stringContaining('is not a Costbook project'),
     });
     await mkdir(join(dir, 'jobs'));
     expect(await runCli(['verify', '--dir', dir])).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('is no folder'),
+      stderr: expect.stringContaining('is not a folder'),
     });
     await mkdir(join(dir, 'exports'));
     expect(await runCli(['verify', '--dir', dir])).toMatchObject({

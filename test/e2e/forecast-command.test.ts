@@ -131,7 +131,7 @@ describe('costbook forecast --input', () => {
     expect(exitCode).toBe(0);
     expect(json.series).toMatchObject([
       { id: 'short', kind: 'none', reason: 'too little history: 3 steps are known, and it takes 21' },
-      { id: 'single', kind: 'none', reason: 'too little history: a single value has no step', step: null },
+      { id: 'single', kind: 'none', reason: 'too little history: a single value', step: null },
       { id: 'stopped', kind: 'forecast', model: 'stopped', notes: ['stopped: zero since 2026-03-12T00:00:00Z'] },
       { id: 'one', kind: 'forecast' },
     ]);
@@ -278,20 +278,20 @@ test('every mistake of the command line is reported at once', async () => {
   const { exitCode, stderr } = await forecast(path, '--level', '80', '--season', '1,x');
   expect(exitCode).toBe(2);
   for (const words of [
-    '--horizon: expected the number',
-    '--level: "80" is no share',
-    '--season: "1" is no length',
-    '--season: "x" is no length',
+    '--horizon is missing: expected the number',
+    '--level: "80" is not a share',
+    '--season: "1" is not a season length',
+    '--season: "x" is not a season length',
   ]) {
     expect(stderr).toContain(words);
   }
   expect((await forecast(path, '--horizon', '99999')).stderr).toContain('--horizon: at most 10000 steps');
   expect((await forecast(path, '--horizon', '3', '--as-of', '2026-01-01')).stderr).toContain(
-    '--as-of: is of forecasts of the books, and --input names a file',
+    '--as-of: only for forecasts from the books; leave out --input',
   );
   const ofBooks = await runCli(['forecast', '--horizon', '3', '--level', '0.9']);
   expect(ofBooks.exitCode).toBe(2);
-  expect(ofBooks.stderr).toContain('--horizon, --level: are of forecasts of a file; name it with --input');
+  expect(ofBooks.stderr).toContain('--horizon, --level: only for forecasts from a file; add --input');
 });
 
 test('is ended by a signal between two series', async () => {

@@ -241,9 +241,7 @@ describe('costbook forecast', () => {
       /^everything +2026-11 +1\.00 +\d\d\.\d\d +.* 40\.00 .* from 62 days +2026-11-02T00:00:00Z$/m,
     );
     expect(stdout).toMatch(/^north \/ sandbox +2026-11 +1\.00 /m);
-    expect(stdout).toContain(
-      'USD spent: in complete hours; forecast: USD of the whole period; 80 of 100 should end between low and high',
-    );
+    expect(stdout).toContain('low, high: 80 of 100 periods should end between them');
     expect(stdout).toMatch(/complete through 2026-11-02T00:00:00Z, settled through .*\n$/);
   });
 
@@ -252,7 +250,7 @@ describe('costbook forecast', () => {
     expect({ exitCode, stderr }).toEqual({
       exitCode: 0,
       stderr:
-        'warning: 2026-11 is over, and the books are complete through 2026-11-02T00:00:00Z: what is forecast of it are hours that are missing\n',
+        'warning: 2026-11 is over, but the books are complete only through 2026-11-02T00:00:00Z: its forecast fills in the missing hours\n',
     });
   });
 
@@ -276,7 +274,7 @@ describe('costbook forecast', () => {
       stderr: expect.stringContaining('there is no budget "evrything" (did you mean "everything"?)'),
     });
     expect((await plain('--workspace', 'nort')).stderr).toContain(
-      'nothing in the books has cost anything lately in the workspace "nort"',
+      'the workspace "nort" has no recent costs in the books',
     );
   });
 });

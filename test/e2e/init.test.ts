@@ -39,9 +39,7 @@ describe('costbook init', () => {
     const dir = await withToken();
     const begun = await init(dir, ['books', '--url', platform.url, '--token-file', 'token', '--account', 'acc_one']);
     expect(begun.exitCode, begun.stderr).toBe(0);
-    expect(begun.stdout).toContain(
-      'The platform knows the token, as member of account acc_one; its costs begin in 2026-09.',
-    );
+    expect(begun.stdout).toContain('The token works: role member, account acc_one; costs start in 2026-09.');
     expect(begun.stdout).toMatch(
       /Next:\n {2}costbook doctor --dir books\n {2}costbook ingest --dir books\n {2}costbook status --dir books\n$/,
     );
@@ -111,8 +109,8 @@ describe('costbook init', () => {
     await writeFile(join(dir, 'jobs', 'budgets.yaml'), '# mine\n');
     const { exitCode, stdout } = await init(dir, []);
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('kept  costbook.yaml, which was there already\n');
-    expect(stdout).toContain('kept  jobs/budgets.yaml, which was there already\n');
+    expect(stdout).toContain('kept  costbook.yaml, which already exists\n');
+    expect(stdout).toContain('kept  jobs/budgets.yaml, which already exists\n');
     expect(stdout).toContain('wrote jobs/allocation.yaml\n');
     expect(await readFile(join(dir, 'costbook.yaml'), 'utf8')).toBe('url: https://mine.example.com\n');
     expect(await readFile(join(dir, 'jobs', 'budgets.yaml'), 'utf8')).toBe('# mine\n');
@@ -168,8 +166,8 @@ describe('costbook init', () => {
 
     const begun = await init(dir, [...usual, 'token'], env);
     expect(begun.exitCode, begun.stderr).toBe(0);
-    expect(begun.stdout).toContain('as member of account'); // the file's, not the environment's
-    expect(begun.stderr).toContain('COSTBOOK_TOKEN is set here and overrides tokenFile');
+    expect(begun.stdout).toContain('role member, account'); // the file's, not the environment's
+    expect(begun.stderr).toContain('COSTBOOK_TOKEN is set and overrides tokenFile');
   });
 
   test('with --unchecked, says that the token file is missing', async () => {
@@ -177,7 +175,7 @@ describe('costbook init', () => {
     const args = ['--url', platform.url, '--token-file', 'later', '--account', 'acc_one', '--unchecked'];
     const { exitCode, stderr } = await init(dir, args);
     expect(exitCode).toBe(0);
-    expect(stderr).toContain(`there is no token file ${join(dir, 'later')} yet`);
+    expect(stderr).toContain(`the token file ${join(dir, 'later')} does not exist yet`);
   });
 
   test.each([
@@ -185,7 +183,7 @@ describe('costbook init', () => {
     ['an address where nobody answers', ['--url', 'http://127.0.0.1:1'], 3, 'refused'],
     ['an address that is none', ['--url', 'platform.example.com'], 2, 'found no http or https address'],
     ['a file that is not there', ['--token-file', 'nowhere'], 2, 'found no such file'],
-    ['two sources of the token', ['--token-env', 'TOKEN'], 2, 'several sources'],
+    ['two sources of the token', ['--token-env', 'TOKEN'], 2, 'several token sources'],
     ['a token in the place of its name', ['--token-env', 'ab-cd'], 2, ''],
   ])('writes nothing for %s', async (_, args, expected, words) => {
     const dir = await withToken();
@@ -222,7 +220,7 @@ describe('costbook init', () => {
       const [status] = await once(child, 'close');
       expect(status, stdout).toBe(0);
       expect(stdout).toContain('found no http or https address');
-      expect(stdout).toContain("The platform's address");
+      expect(stdout).toContain('Platform address');
       expect(await readFile(join(dir, 'books', 'costbook.yaml'), 'utf8')).toContain('tokenFile: ');
     },
   );

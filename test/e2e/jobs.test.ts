@@ -187,8 +187,8 @@ describe.concurrent('costbook run', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toContain('next 2026-10-06T02:15:00Z');
     expect(stdout).toContain('1. costbook ingest\n');
-    expect(stdout).toContain('2. costbook close 2026-09   (where ingest went well)\n');
-    expect(stdout).toContain('3. costbook report focus   (where ingest and close went well)\n');
+    expect(stdout).toContain('2. costbook close 2026-09   (if ingest succeeded)\n');
+    expect(stdout).toContain('3. costbook report focus   (if ingest and close succeeded)\n');
     expect(of.platform.requests).toEqual([]);
     expect(await readdir(of.dir)).toEqual(['costbook.yaml', 'jobs']);
   });
@@ -207,7 +207,10 @@ describe.concurrent('costbook run', () => {
       /mine\.yaml:\d+:\d+: --focus-version: .*9\.9[\s\S]*mine\.yaml:\d+:\d+: --param colour: /,
     ],
     ['steps: [{ ingest: { from: "2026-09-02", to: "2026-09-01" } }]', /mine\.yaml:\d+:\d+: --from must be before --to/],
-    ['steps: [{ summarize: { sink: nobody } }]', /mine\.yaml:\d+:\d+: --sink: "nobody" is none of hook/],
+    [
+      'steps: [{ summarize: { sink: nobody } }]',
+      /mine\.yaml:\d+:\d+: --sink: "nobody" is invalid; expected one of hook/,
+    ],
     ['steps: [ingest, chek]', /mine\.yaml:2:17: steps: found "chek"/],
   ])('begins nothing where the job is wrong: %s', async (steps, words) => {
     const of = await project(steps);
@@ -226,7 +229,7 @@ describe.concurrent('costbook run', () => {
     void silent(of.platform);
     const { exitCode, stderr } = await run(of, 'mine');
     expect(exitCode, stderr).toBe(7);
-    expect(stderr).toContain('the run of mine took longer than its timeout of 2 s');
+    expect(stderr).toContain('the run of mine exceeded its timeout of 2 s');
     expect(await stepsIn(of.dir)).toEqual(['1 1 ingest failed 7', '1 2 check left_out -', '1 3 alert done 0']);
     expect(of.sink.told.flatMap(({ body }) => body.alerts.map(({ key }) => key))).toContain('run/ingest');
   });
@@ -311,7 +314,7 @@ describe.concurrent('costbook run', () => {
     const env = { HEALTH: `http://127.0.0.1:${port}/MARKED-5f2b9c77` };
     const well = await start(of, ['run', 'mine', '--now', now], env).ended;
     expect(well.exitCode, well.stderr).toBe(0);
-    expect(well.stderr).toContain('warning: the ping of mine (start) was not taken: 127.0.0.1 answered 500');
+    expect(well.stderr).toContain('warning: the start ping of mine failed: 127.0.0.1 answered 500');
     of.platform.failures = [{ times: 99, status: 401, body: { error: 'no', code: 401 } }];
     const badly = await start(of, ['run', 'mine', '--now', '2026-10-06T12:30:00Z'], env).ended;
     expect(badly.exitCode).toBe(3);
@@ -440,9 +443,9 @@ describe('costbook schedule', () => {
   });
 
   test.each([
-    [['--health-port', '70000'], 2, '--health-port: "70000" is no port'],
-    [['--health-host', '127.0.0.1'], 2, '--health-host is given without --health-port'],
-    [['--health-port', '1'], 7, 'nothing can be served at'],
+    [['--health-port', '70000'], 2, '--health-port: "70000" is not a port'],
+    [['--health-host', '127.0.0.1'], 2, '--health-host needs --health-port'],
+    [['--health-port', '1'], 7, 'cannot listen on'],
   ])('is refused with %j', async (args, code, words) => {
     if (code === 7 && process.getuid?.() === 0) args = ['--health-port', new URL(of.platform.url).port]; // root may have any
     const { exitCode, stderr } = await start(of, ['schedule', ...args]).ended;

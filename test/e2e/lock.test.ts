@@ -142,7 +142,7 @@ describe.concurrent('a writer with --wait', () => {
     await mkdir(join(dir, 'jobs'));
     const { exitCode, stderr } = await runCli(['ingest', '--wait', '10', '--dir', dir]);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('--wait: "10" is no duration; expected one such as 90s, 10m or 2h');
+    expect(stderr).toContain('--wait: "10" is not a duration; expected one such as 90s, 10m or 2h');
   });
 });
 
@@ -224,7 +224,7 @@ describe('while the warehouse is locked', () => {
       });
       expect({ status, stderr }).toEqual({
         status: 5,
-        stderr: `costbook: ${join(dir, 'data', 'warehouse.duckdb')} is held by a process that is not visible from here: wait until it ends, then run this again, or let it wait with --wait 10m\n`,
+        stderr: `costbook: ${join(dir, 'data', 'warehouse.duckdb')} is held by a process that is not visible from here: wait until it ends and run this again, or use --wait 10m\n`,
       });
     },
   );

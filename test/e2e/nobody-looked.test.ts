@@ -56,7 +56,7 @@ describe('a report that depends on "costbook alert"', () => {
     const folder = join(dir, 'exports', 'anomalies', 'BILLING_PERIOD=2026-09');
     expect(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))).toMatchObject({ evaluatedThrough: null });
     const { stdout: alerts } = await runCli(['alerts', '--open', '--dir', dir]);
-    expect(alerts).toContain('No alert is known, as nobody has looked yet: "costbook alert" does.');
+    expect(alerts).toContain('No alerts yet: "costbook alert" has not run on these books.');
   });
 
   test('is refused by --require-complete before alert ran', async () => {
@@ -84,7 +84,7 @@ describe('a report that depends on "costbook alert"', () => {
     expect((await report('forecast_accuracy')).lines).toContain(
       'forecast by "costbook alert" from what was complete through 2026-10-03T00:00:00Z; no period that was forecast is over yet',
     );
-    expect((await runCli(['alerts', '--open', '--dir', dir])).stdout).toContain('No alert is open.');
+    expect((await runCli(['alerts', '--open', '--dir', dir])).stdout).toContain('No open alerts.');
   });
 
   test('says if the books have newer hours than alert has evaluated', async () => {

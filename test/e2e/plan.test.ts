@@ -82,7 +82,7 @@ describe.concurrent('the plan', () => {
     await mkdir(join(dir, 'jobs'));
     const { exitCode, stdout, stderr } = await runCli(['plan', '--dir', dir, '--now', now], env);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toContain(`neither ${dir} nor the environment names one`);
+    expect(stderr).toContain(`neither ${dir} nor the environment has an account`);
     expect(stderr).toContain('set COSTBOOK_ACCOUNT or COSTBOOK_URL');
   });
 
@@ -94,7 +94,7 @@ describe.concurrent('the plan', () => {
     const [plan] = await plans(dir, env);
     expect(plan).toMatchObject({
       account: 'acc_one',
-      first: [{ purpose: 'discovery', why: expect.stringContaining('no cost has been seen so far') }],
+      first: [{ purpose: 'discovery', why: expect.stringContaining('no cost found so far') }],
     });
     const before = platform.requests.length;
     platform.facts = series(box, '2026-09-03T05', [1, 2]);

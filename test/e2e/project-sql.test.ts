@@ -184,7 +184,7 @@ describe('a check of the project', () => {
     });
     const { exitCode, stdout, stderr } = await costbook(dir, 'check', '--timeout', '4s');
     expect([2, 7]).toContain(exitCode);
-    expect(stdout).toContain('FAIL  a_endless: not done');
+    expect(stdout).toContain('FAIL  a_endless: did not finish');
     expect(stdout).toContain('warn  c_counts: 2 offenders');
     expect(stdout).toContain('pass  series_differ');
     expect(stderr).toContain('a_endless.sql');

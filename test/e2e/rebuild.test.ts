@@ -225,7 +225,7 @@ describe.concurrent('rebuild', () => {
     const { exitCode, stdout } = await runCli(['rebuild', '--dir', story, '--into', file]);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(
-      /rebuilt\.duckdb: \d+ loads made anew, identical with the present warehouse row for row \(.*hourly_costs \d+, .*reconciliation \d+/,
+      /rebuilt\.duckdb: rebuilt from \d+ loads, identical to the current warehouse row for row \(.*hourly_costs \d+, .*reconciliation \d+/,
     );
   });
 
@@ -299,7 +299,7 @@ describe.concurrent('rebuild', () => {
     const file = join(await newProject(), 'rebuilt.duckdb');
     const { exitCode, stdout } = await runCli(['rebuild', '--dir', dir, '--into', file]);
     expect(exitCode).toBe(4);
-    expect(stdout).toContain('accounts: 1 row only in the present warehouse, 1 only in the rebuilt one');
+    expect(stdout).toContain('accounts: 1 row only in the current warehouse, 1 only in the rebuilt one');
     expect(stdout).toMatch(/present: \{"account":"acc_one","name":"Another"/);
     expect(stdout).toMatch(/rebuilt: \{"account":"acc_one","name":"One"/);
   });

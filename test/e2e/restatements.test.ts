@@ -55,5 +55,5 @@ test('restatements shows changes by month, driver and hour; --since filters by t
   const since = await runCli(['restatements', '--dir', dir, '--since', '2026-09-11', '--json']);
   expect(JSON.parse(since.stdout)).toMatchObject({ months: [], buckets: [] });
   const text = await runCli(['restatements', '--dir', dir, '--since', '2026-09-11']);
-  expect(text.stdout, text.stderr).toContain('Nothing was restated.');
+  expect(text.stdout, text.stderr).toContain('No restatements.');
 });

@@ -172,9 +172,7 @@ describe.concurrent('costbook sql', () => {
       for (const args of [['sql', 'select 1', '--dir', dir], ['help']]) {
         const { exitCode, stderr } = await startCli(args, {}, { stdout: full.fd }).ended;
         expect(exitCode).toBe(7);
-        expect(stderr).toMatch(
-          /^costbook: the output could not be written to stdout: ENOSPC.*\ncostbook: the disk is full.*\n$/,
-        );
+        expect(stderr).toMatch(/^costbook: could not write to stdout: ENOSPC.*\ncostbook: the disk is full.*\n$/);
       }
     } finally {
       await full.close();

@@ -53,18 +53,18 @@ describe('the query of costbook sql', () => {
   });
 
   test.each([
-    [[], 'no query was given'],
-    [['select 1', '--file', 'x.sql'], 'a query and --file were both given'],
-    [['--file', 'nowhere.sql'], 'there is no nowhere.sql'],
+    [[], 'no query given'],
+    [['select 1', '--file', 'x.sql'], 'found both a query and --file'],
+    [['--file', 'nowhere.sql'], 'nowhere.sql does not exist'],
     [['--file', '.'], 'is a folder'],
-    [['select 1', '--max-rows', '0'], '--max-rows: "0" is no whole number of at least 1'],
-    [['select 1', '--max-rows', 'many'], '--max-rows: "many" is no whole number of at least 1'],
-    [['select 1', '--timeout', '5'], '--timeout: "5" is no duration'],
-    [['select 1', '--timeout', '0s'], '--timeout: expected more than nothing and at most 24h'],
-    [['select 1', '--timeout', '99999d'], '--timeout: expected more than nothing and at most 24h'],
-    [['select 1', '--out', 'answer.xls'], '"answer.xls" ends in none of .csv, .json, .ndjson, .parquet, .arrow'],
+    [['select 1', '--max-rows', '0'], '--max-rows: "0" is invalid; expected a whole number from 1'],
+    [['select 1', '--max-rows', 'many'], '--max-rows: "many" is invalid; expected a whole number from 1'],
+    [['select 1', '--timeout', '5'], '--timeout: "5" is not a duration'],
+    [['select 1', '--timeout', '0s'], '--timeout: expected a time above zero and at most 24h'],
+    [['select 1', '--timeout', '99999d'], '--timeout: expected a time above zero and at most 24h'],
+    [['select 1', '--out', 'answer.xls'], '"answer.xls" does not end in .csv, .json, .ndjson, .parquet, .arrow'],
     [['select 1', '--out', '/nowhere/answer.csv'], 'the folder /nowhere does not exist'],
-    [['select 1', '--open-with', 'excel'], '--open-with: "excel" is none of duckdb, python, notebook'],
+    [['select 1', '--open-with', 'excel'], '--open-with: "excel" is invalid; expected one of duckdb, python, notebook'],
   ])('is asked for where it or an option is wrong: %j', async (args, words) => {
     const { exitCode, stdout, stderr } = await sql(...args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
@@ -85,7 +85,7 @@ describe('--max-rows', () => {
       const { exitCode, stderr } = await sql(costs, '--max-rows', '2', '--format', format);
       expect({ exitCode, stderr }).toEqual({
         exitCode: 0,
-        stderr: `the first 2 rows, there are more (--max-rows); ${completeness}\n`,
+        stderr: `only the first 2 rows are shown (see --max-rows); ${completeness}\n`,
       });
     }
   });
@@ -181,7 +181,7 @@ describe('--out', () => {
     for (const file of [join(dir, 'data', 'warehouse.csv'), join(out, 'alias', 'costbook.csv')]) {
       const { exitCode, stderr } = await sql('select 1', '--out', file);
       expect(exitCode).toBe(2);
-      expect(stderr).toContain('which is for the books alone');
+      expect(stderr).toContain('which is reserved for the books');
     }
     await rm(join(out, 'alias'));
   });

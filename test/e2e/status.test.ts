@@ -68,7 +68,7 @@ describe.concurrent('status', () => {
     expect({ exitCode: late.exitCode, isTooOld: late.accounts[0].isTooOld }).toEqual({ exitCode: 4, isTooOld: true });
     const text = await runCli(['status', '--dir', dir, '--now', '2026-09-14T00:01:00Z']);
     expect(text.exitCode, 'nobody asked for the exit code').toBe(0);
-    expect(text.stdout).toContain('TOO OLD: more than 26 h ago');
+    expect(text.stdout).toContain('TOO OLD: the limit is 26 h');
     const patient = await runCli(['status', '--dir', dir, '--now', '2026-09-14T00:01:00Z', '--exit-code'], {
       COSTBOOK_FRESHNESS: '48h',
     });
@@ -109,7 +109,9 @@ describe('the screen', () => {
     const bad = await runCli(['status', '--dir', dir, '--now', '2026-09-16T00:30:00Z']);
     const lines = bad.stdout.split('\n');
     expect(lines[0]).toBe('NO: not everything in the books is proven and fresh.');
-    expect(lines[1]).toMatch(/^ {2}- account acc_one is complete through .*, \d+ (h|days) ago: more than 26 h$/);
+    expect(lines[1]).toMatch(
+      /^ {2}- account acc_one is complete only through .*, \d+ (h|days) ago; the limit is 26 h$/,
+    );
     expect(lines[2]).toMatch(
       /^ {2}- costs of account acc_one differ by (up to )?0\.25 USD from the platform's totals in 2026-09 \(\d+ windows?\)$/,
     );
@@ -165,7 +167,7 @@ describe('the screen', () => {
     expect(told.restated).toEqual({ hours: 3, cost: '2.623456789000' });
     expect(told.alerts).toEqual({ open: 0, critical: 0, messagesWaiting: 0, list: [] });
     const { stdout } = await runCli(['status', '--dir', dir, '--now', anHourLater]);
-    expect(stdout).toContain('restated in the last 7 days: 3 hours of series, 2.623456789000 USD');
+    expect(stdout).toContain('restated in the last 7 days: 3 hourly costs, 2.623456789000 USD');
   });
 });
 

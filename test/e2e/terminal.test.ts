@@ -101,7 +101,7 @@ describe.skipIf(!hasTerminals())('on a terminal', () => {
       },
     });
     expect(exitCode, screen).toBe(0);
-    expect(screen).toMatch(/An invented platform answers at http:\/\/127\.0\.0\.1:\d+/);
+    expect(screen).toMatch(/An invented platform is running at http:\/\/127\.0\.0\.1:\d+/);
     expect(screen).toContain('export COSTBOOK_TOKEN=');
   });
 });

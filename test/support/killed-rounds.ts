@@ -203,7 +203,7 @@ export async function liveThroughKills(seeds: readonly number[]): Promise<readon
   const again = await runCli(['rebuild', '--dir', dir, '--into', join(await newProject(), 'rebuilt.duckdb')]);
   expect(again).toMatchObject({
     exitCode: 0,
-    stdout: expect.stringContaining('identical with the present warehouse'),
+    stdout: expect.stringContaining('identical to the current warehouse'),
   });
   expect((await runCli(['check', '--dir', dir])).exitCode).toBe(0);
   return struck;

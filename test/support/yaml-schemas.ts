@@ -124,21 +124,24 @@ function jobSchema(): Schema {
         schedule: text('minute, hour, day of the month, month, weekday, such as "15 2 * * *"', {
           pattern: '^\\s*[^\\s@]\\S*(\\s+\\S+){4}\\s*$',
         }),
-        timeZone: text('by whose clocks the schedule is: UTC, or a name such as Europe/Berlin'),
-        steps: listOf(steps, 'what is done, in order'),
-        timeout: duration('how long a run may take: 90s, 50m or 6h; without it as long as it takes'),
-        catchUp: choice(catchUps, 'what becomes of missed slots: made up for by one run (once), or left alone'),
-        enabled: flag('whether costbook schedule runs it'),
+        timeZone: text('the time zone of the schedule: UTC, or a name such as Europe/Berlin'),
+        steps: listOf(steps, 'the steps, in order'),
+        timeout: duration('the time limit of a run: 90s, 50m or 6h; no limit by default'),
+        catchUp: choice(
+          catchUps,
+          'what to do about missed slots: once starts one run that catches up, skip waits for the next slot',
+        ),
+        enabled: flag('whether costbook schedule runs this job'),
         ping: mapping(
           pingKeys,
           {
-            start: { ...address, description: `told when a run begins: ${address['description']}` },
-            success: { ...address, description: `told when it went well: ${address['description']}` },
-            fail: { ...address, description: `told when it did not: ${address['description']}` },
-            allowPrivateNetwork: flag('whether the addresses may lie in a private network, and be http there'),
+            start: { ...address, description: `called when a run starts: ${address['description']}` },
+            success: { ...address, description: `called when a run succeeds: ${address['description']}` },
+            fail: { ...address, description: `called when a run fails: ${address['description']}` },
+            allowPrivateNetwork: flag('whether the addresses may be in a private network, and use http there'),
           },
           {
-            description: 'who is told of every run',
+            description: 'addresses to call at the start and end of every run',
             anyOf: [{ required: ['start'] }, { required: ['success'] }, { required: ['fail'] }],
           },
         ),
@@ -152,7 +155,7 @@ function budgetsSchema(): Schema {
   const usd = text('an amount above 0 such as 5000 USD', { pattern: '^[0-9]{1,15}(\\.[0-9]{1,12})? USD$' });
   const names = (description: string) => oneOrMore(text('a name'), description);
   const byName = (description: string) => ({ ...named(names('one or more values'), description), minProperties: 1 });
-  const sinks = names('sinks of costbook.yaml');
+  const sinks = names('names of sinks in costbook.yaml');
   const scope = mapping(
     budgetFileKeys.scope,
     {
@@ -161,19 +164,22 @@ function budgetsSchema(): Schema {
       resource_type: names('resource types'),
       resource_name: names('resource names; * stands for any characters'),
       billing_dimension: names('billing dimensions'),
-      owner: byName('owners by dimension of the allocation'),
+      owner: byName('owners, by dimension of the allocation'),
       label: byName('labels of the resource'),
     },
-    { description: 'of what costs the budget is; a cost must fit every key', not: { required: ['owner', 'label'] } },
+    {
+      description: 'the costs that count towards the budget; a cost must match every key',
+      not: { required: ['owner', 'label'] },
+    },
   );
   const threshold = mapping(
     budgetFileKeys.threshold,
     {
-      at: text('a share of the amount or USD: 80% or 4500 USD', {
+      at: text('a share of the amount, or USD: 80% or 4500 USD', {
         pattern: '^([0-9]{1,4}(\\.[0-9]{1,4})?%|[0-9]{1,15}(\\.[0-9]{1,12})? USD)$',
       }),
-      of: choice(thresholdSubjects, 'spent without it'),
-      severity: choice(severities, 'warning without it'),
+      of: choice(thresholdSubjects, 'spent by default'),
+      severity: choice(severities, 'warning by default'),
       notify: sinks,
     },
     { required: ['at'] },
@@ -183,12 +189,12 @@ function budgetsSchema(): Schema {
     {
       name: text('letters, digits and . _ -', { maxLength: 100 }),
       scope,
-      period: choice(periodKinds, 'weeks begin on Monday'),
-      timeZone: text('whose clocks tell where a period begins'),
+      period: choice(periodKinds, 'weeks start on Monday'),
+      timeZone: text('the time zone in which periods start; UTC by default'),
       amount: usd,
-      limits: named(usd, 'amounts of single periods: 2026-12-24, 2026-W52, 2026-12, 2026-Q4, 2026'),
-      parent: text('the budget that this one is a part of'),
-      thresholds: listOf(threshold, '100% spent (critical) and 100% forecast (warning), without any'),
+      limits: named(usd, 'other amounts for single periods: 2026-12-24, 2026-W52, 2026-12, 2026-Q4, 2026'),
+      parent: text('the budget that includes this one'),
+      thresholds: listOf(threshold, 'points that notify; by default 100% spent (critical) and 100% forecast (warning)'),
       notify: sinks,
     },
     { required: ['name', 'period', 'amount'] },
@@ -196,19 +202,22 @@ function budgetsSchema(): Schema {
   return titled(
     'Budgets of Costbook: jobs/budgets.yaml',
     mapping(budgetFileKeys.top, {
-      budgets: listOf(budget, 'what may be spent'),
+      budgets: listOf(budget, 'the budgets'),
       anomalies: mapping(
         anomalyKeys,
         {
-          enabled: flag('whether somebody is told; true without it'),
-          minAmount: { ...usd, description: 'by so much a day must differ from what is expected; 5 USD without it' },
-          minPercent: text('and by such a share of it, from 5% to 1000%; 30% without it', {
+          enabled: flag('whether anomalies notify; true by default'),
+          minAmount: {
+            ...usd,
+            description: 'smallest difference between a day and its expected cost; 5 USD by default',
+          },
+          minPercent: text('smallest difference as a share of the expected cost, from 5% to 1000%; 30% by default', {
             pattern: '^[0-9]{1,4}(\\.[0-9]{1,4})?%$',
           }),
-          minDays: count('least history of days before anything is expected; 14 without it', 14, 42),
+          minDays: count('days of history that are needed before a cost is judged; 14 by default', 14, 42),
           notify: sinks,
         },
-        { description: 'what is an anomaly' },
+        { description: 'which daily costs count as anomalies' },
       ),
     }),
   );
@@ -220,13 +229,16 @@ function allocationSchema(): Schema {
   const owner = {
     type: 'object',
     minProperties: 1,
-    description: 'the owner along each dimension, or from a label',
+    description: 'the owner in each dimension, as a name or from a label',
     additionalProperties: {
       anyOf: [
         text('the owner'),
         mapping(
           allocationKeys.label,
-          { label: text('the key of a label'), otherwise: { ...value, description: 'where it is missing' } },
+          {
+            label: text('the key of a label'),
+            otherwise: { ...value, description: 'the owner if the label is missing' },
+          },
           {
             required: ['label'],
           },
@@ -237,9 +249,9 @@ function allocationSchema(): Schema {
   const split = mapping(
     allocationKeys.split,
     {
-      by: choice(ways, 'by what it is shared'),
-      over: listOf(text('a dimension'), 'the dimensions by which owners are told apart'),
-      billing_dimension: text('whose usage counts, where by is usage'),
+      by: choice(ways, 'how the cost is divided'),
+      over: listOf(text('a dimension'), 'the dimensions that distinguish owners; all by default'),
+      billing_dimension: text('with by: usage, the billing dimension whose usage counts'),
       weights: listOf(
         {
           type: 'object',
@@ -248,16 +260,16 @@ function allocationSchema(): Schema {
           minProperties: 2,
           additionalProperties: text('the owner'),
         },
-        'owners with their weights, where by is weights',
+        'with by: weights, the owners and their weights',
       ),
     },
-    { required: ['by'], description: 'shared over owners' },
+    { required: ['by'], description: 'divide the cost between owners' },
   );
   const instant = text('2026-10-01, 2026-10 or 2026-10-01T06:00:00Z');
   const rule = mapping(
     allocationKeys.rule,
     {
-      name: text('what the rule is called', { maxLength: 100 }),
+      name: text('the name of the rule', { maxLength: 100 }),
       when: mapping(
         allocationKeys.when,
         {
@@ -266,31 +278,28 @@ function allocationSchema(): Schema {
           ),
           label: named(patterns('values'), 'labels of the resource'),
         },
-        { description: 'what a cost must fit, every key of it' },
+        { description: 'the costs that match; a cost must match every key' },
       ),
-      table: text('a CSV file beside this one', { pattern: '^[A-Za-z0-9_.-]+\\.csv$' }),
-      from: { ...instant, description: `valid from here on: ${instant['description']}` },
-      until: { ...instant, description: `valid until here (exclusive): ${instant['description']}` },
+      table: text('a CSV file next to this file', { pattern: '^[A-Za-z0-9_.-]+\\.csv$' }),
+      from: { ...instant, description: `valid from (inclusive): ${instant['description']}` },
+      until: { ...instant, description: `valid until (exclusive): ${instant['description']}` },
       owner,
       split,
     },
     { required: ['name'], anyOf: [{ required: ['owner'] }, { required: ['table'] }, { required: ['split'] }] },
   );
   return titled(
-    'Whom costs are for: jobs/allocation.yaml',
+    'Allocation rules of Costbook: jobs/allocation.yaml',
     mapping(
       allocationKeys.top,
       {
         dimensions: listOf(
           text('lower case letters, digits and _', { pattern: '^[a-z][a-z0-9_]*$' }),
-          'what an owner is told along',
+          'the dimensions of owners; team, product and environment by default',
         ),
-        aliases: named(
-          named(patterns('other spellings'), 'values'),
-          'labels, their values and other spellings of these',
-        ),
-        rules: listOf(rule, 'the first that matches decides'),
-        default: { ...owner, description: 'the owner of what no rule catches' },
+        aliases: named(named(patterns('other spellings'), 'values'), 'by label: values and their other spellings'),
+        rules: listOf(rule, 'the rules; the first one that matches a cost decides'),
+        default: { ...owner, description: 'the owner of costs that match no rule' },
       },
       { required: ['rules'] },
     ),
@@ -314,7 +323,7 @@ function configSchema(): Schema {
     },
   };
   const inventory = {
-    description: 'whether the listings of resources are read, and with whose tokens',
+    description: 'whether to fetch listings of resources, and with which tokens',
     anyOf: [
       { type: 'boolean' },
       { type: 'string', pattern: '^(true|false|.*\\$\\{.*\\}.*)$' },
@@ -334,18 +343,18 @@ function configSchema(): Schema {
     ],
   };
   const url = text('http or https, without credentials, query or fragment');
-  const shared = { url, ...token, since: text('the first hour to keep: 2026-10-01, 2026-10 or -90d') };
+  const shared = { url, ...token, since: text('the first hour to load: 2026-10-01, 2026-10 or -90d') };
   const targets: Readonly<Record<string, Schema>> = {
     url: text('an address, which is a secret: $' + '{SLACK_WEBHOOK_URL}'),
-    secret: text('the key of the signature'),
-    allowPrivateNetwork: flag('whether it may lie in a private network'),
+    secret: text('the key that signs messages'),
+    allowPrivateNetwork: flag('whether the address may be in a private network'),
     host: text('the name of the mail server'),
     port: count('587, or 465 with tls: implicit', 1, 65_535),
-    tls: text('starttls without it', { enum: ['starttls', 'implicit', 'none'] }),
-    user: text('together with password'),
-    password: text('together with user'),
-    from: text('who it is from'),
-    to: oneOrMore(text('an address'), 'who it is for'),
+    tls: text('starttls by default', { enum: ['starttls', 'implicit', 'none'] }),
+    user: text('needs password'),
+    password: text('needs user'),
+    from: text('the sender'),
+    to: oneOrMore(text('an address'), 'the recipients'),
   };
   const sinks = Object.entries(sinkKeys).map(([type, { keys, required }]) =>
     mapping(
@@ -365,49 +374,52 @@ function configSchema(): Schema {
         accounts: listOf(
           mapping(
             configKeys.account,
-            { id: text('the account'), name: text('what people call it'), inventory, ...shared },
+            { id: text('the account ID'), name: text('a name for people'), inventory, ...shared },
             onlyOneToken,
           ),
-          'who pays',
+          'the accounts',
         ),
-        account: text('who pays, where it is only one'),
+        account: text('the account ID, if there is only one account'),
         ...shared,
-        concurrency: count('requests at a time, 4 without it', 1, 32),
-        maxRequestsPerMinute: count('no limit without it', 1),
-        settleDays: count('days after which hours do not change any more, 3 without it', 0, 90),
-        closeAfterDays: count('days after its end before which a month is not closed, 3 without it', 0, 90),
-        lagHours: count('hours that are too young to be claimed, 2 without it', 0, 72),
+        concurrency: count('requests in flight at once; 4 by default', 1, 32),
+        maxRequestsPerMinute: count('no limit by default', 1),
+        settleDays: count('days after which hours are no longer expected to change; 3 by default', 0, 90),
+        closeAfterDays: count('days after its end from which a month may be closed; 3 by default', 0, 90),
+        lagHours: count('hours that the platform may lag; younger hours never count as complete; 2 by default', 0, 72),
         freshness: {
-          description: 'how old complete books may be, 26h without it',
+          description: 'the largest age of complete-through before the books count as too old; 26h by default',
           type: 'string',
           pattern: '^([0-9]{1,5}[smhd]|.*\\$\\{.*\\}.*)$',
         },
-        verifyDays: count('days of the past that are looked at every night, 400 without it', 0, 36_500),
-        deepVerifyPages: count('pages of totals by series in a night, 2 without it', 0),
+        verifyDays: count('days of the past that every ingest compares with the platform; 400 by default', 0, 36_500),
+        deepVerifyPages: count('pages of old hours that every ingest fetches again row by row; 2 by default', 0),
         inventory,
         apiVersion: text('a version of the platform such as 2026-04-16'),
-        authorizationHeader: text('the header of the token'),
-        versionHeader: text('the header of the version'),
+        authorizationHeader: text('the HTTP header with the token'),
+        versionHeader: text('the HTTP header with the API version'),
         fileMode: {
           type: ['number', 'string'],
           enum: [600, 640, 660, 604, 606, 644, 646, 664, 666, '0600', '0640', '0660', '0644', '0664', '0666'],
-          description: 'the mode of new files such as 0640, 0600 without it; folders get x wherever files get r',
+          description: 'the mode of new files, such as 0640; 0600 by default; folders also get x for each r',
         },
         proof: mapping(configKeys.proof, {
-          tolerance: { type: ['number', 'string'], description: 'USD by which sums may differ' },
+          tolerance: {
+            type: ['number', 'string'],
+            description: "the largest allowed difference in USD; by default from the platform's rounding",
+          },
         }),
         landing: mapping(configKeys.landing, {
-          keep: text('changed without it', { pattern: '^(changed|all|.*\\$\\{.*\\}.*)$' }),
-          keepDays: count('for ever without it', 1, 36_500),
+          keep: text('changed by default', { pattern: '^(changed|all|.*\\$\\{.*\\}.*)$' }),
+          keepDays: count('days to store answers; for ever by default', 1, 36_500),
         }),
         focus: mapping(configKeys.focus, {
-          provider: text('who bills'),
+          provider: text("the provider's name"),
           accountName: text('the name of the only account'),
         }),
         alerts: mapping(configKeys.alerts, {
-          notify: { ...names, description: 'who is told where nobody else is named; all without it' },
-          giveUpDays: count('days after which a message is given up, 7 without it', 1, 365),
-          project: text('what the project is called in messages, its folder without it'),
+          notify: { ...names, description: 'sinks that get messages by default; all if not set' },
+          giveUpDays: count('days after which an undelivered message is given up; 7 by default', 1, 365),
+          project: text("the project's name in messages; the folder's name by default"),
           severity: mapping(
             severityKinds,
             Object.fromEntries(severityKinds.map((kind) => [kind, choice(alertSeverities, `of alerts of this kind`)])),
@@ -416,7 +428,7 @@ function configSchema(): Schema {
         sinks: {
           type: 'object',
           additionalProperties: { oneOf: sinks },
-          description: 'where alerts are told, by name',
+          description: 'where alerts are sent, by name',
         },
       },
       onlyOneToken,

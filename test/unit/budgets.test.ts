@@ -169,7 +169,7 @@ budgets:
         '8:5: unknown key "workspace"; it belongs to scope; move it there',
         '10:13: amount: found "5,000 USD", expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without signs between the digits',
         '11:24: found "2026-10" as a period, expected a week such as 2026-W40',
-        '12:15: timeZone: the 2026-W45 of Asia/Kolkata begins 2026-11-01T18:30:00Z, which is no whole hour of UTC, and the books count in hours: expected a time zone whose clocks differ from UTC by whole hours; choose another, such as UTC',
+        '12:15: timeZone: 2026-W45 in Asia/Kolkata starts at 2026-11-01T18:30:00Z, which is not a whole hour of UTC, but the books count in whole hours: choose a time zone that differs from UTC by whole hours, such as UTC itself',
         '13:14: unknown key "resorce_type"; did you mean resource_type? rename or remove it',
         '13:48: workspace: found "re*", expected a name without *, which only resource_name understands; list the names',
         '13:55: unknown key "team"; it belongs to scope.owner; move it there',
@@ -194,7 +194,7 @@ budgets:
   test.each([
     [
       'Australia/Lord_Howe',
-      /^5:15: timeZone: the 2026-0\d-\d\d of Australia\/Lord_Howe begins .*:30:00Z, which is no whole hour/,
+      /^5:15: timeZone: 2026-0\d-\d\d in Australia\/Lord_Howe starts at .*:30:00Z, which is not a whole hour/,
     ],
     ['+05:30', /^5:15: timeZone: found "\+05:30", expected a time zone such as UTC or Europe\/Berlin$/],
     ['Europe/Berln', /did you mean Europe\/Berlin\?$/],

@@ -426,8 +426,8 @@ accounts:
 
   test('without COSTBOOK_ACCOUNT they speak about nobody', () => {
     expect(problems(text, { ...reach, TOKEN_OF_B: 'tok-of-b' })).toMatchInlineSnapshot(`
-      "COSTBOOK_URL: found it set while costbook.yaml lists 2 accounts, expected COSTBOOK_ACCOUNT to say which one it is for; set that to "a" or "b", or unset this
-      COSTBOOK_TOKEN: found it set while costbook.yaml lists 2 accounts, expected COSTBOOK_ACCOUNT to say which one it is for; set that to "a" or "b", or unset this"
+      "COSTBOOK_URL: found it set, but costbook.yaml lists 2 accounts; set COSTBOOK_ACCOUNT to the account that it is for ("a" or "b"), or unset it
+      COSTBOOK_TOKEN: found it set, but costbook.yaml lists 2 accounts; set COSTBOOK_ACCOUNT to the account that it is for ("a" or "b"), or unset it"
     `);
   });
 
@@ -456,7 +456,7 @@ accounts:
       costbook.yaml:4:9: id: found "a" a second time, first on line 2; keep one
       costbook.yaml:6:5: found no url, expected the platform's address; write url in this entry or at the top level, or set COSTBOOK_ACCOUNT to its id and COSTBOOK_URL
       costbook.yaml:6:5: found no token, expected one source of it; write token, tokenFile or tokenCommand in this entry or at the top level, or set COSTBOOK_ACCOUNT to its id and COSTBOOK_TOKEN, COSTBOOK_TOKEN_FILE or COSTBOOK_TOKEN_COMMAND
-      costbook.yaml:6:5: found no id, expected one in each of several accounts; write id in this entry"
+      costbook.yaml:6:5: found no id, expected one in every entry of accounts; add id to this entry"
     `);
   });
 });
@@ -514,7 +514,7 @@ accounts: everybody
     ).toMatchInlineSnapshot(`
       "COSTBOOK_TOKNE: unknown variable; did you mean COSTBOOK_TOKEN? rename or unset it
       COSTBOOK_ACOUNT: unknown variable; did you mean COSTBOOK_ACCOUNT? rename or unset it
-      COSTBOOK_COLOUR: unknown variable; costbook reads none of this name; rename or unset it"
+      COSTBOOK_COLOUR: unknown variable; Costbook has no such setting; rename or unset it"
     `);
   });
 
@@ -550,7 +550,7 @@ accounts: everybody
       `"costbook.yaml:1:22: YAML: found something that YAML does not allow here; put the value in quotes or correct the line (a reference \${NAME} inside [ ] or { } needs quotes)"`,
     );
     expect(problems('token: !secret tok-1234\n', reach)).toMatchInlineSnapshot(
-      `"costbook.yaml:1:8: YAML: found a tag (!) that costbook does not know; remove it, or put the value in quotes"`,
+      `"costbook.yaml:1:8: YAML: found an unknown tag (!); remove it, or put the value in quotes"`,
     );
     expect(problems('lagHours: 1\n---\nlagHours: 2\n', reach)).toMatchInlineSnapshot(
       `"costbook.yaml:2:1: YAML: found a second document (---), expected one; remove it"`,
@@ -580,7 +580,7 @@ accounts: everybody
     });
     expect(problems(`x:\n${levels.join('\n')}\naccounts: *l7\n`, reach)).toMatchInlineSnapshot(`
       "costbook.yaml:1:1: unknown key "x"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, apiVersion, authorizationHeader, versionHeader, fileMode or 5 more
-      costbook.yaml:10:11: accounts: found an alias of a list, expected a value or an alias of a single one; write it out"
+      costbook.yaml:10:11: accounts: found an alias of a list, expected a value, or an alias of a single value; write it out"
     `);
   });
 
@@ -593,13 +593,13 @@ accounts: everybody
 
   test('an alias of nothing is told', () => {
     expect(problems('url: *tok-1234\nsince: &s 2026-10\n', reach)).toMatchInlineSnapshot(
-      `"costbook.yaml:1:6: url: found an alias of an anchor that does not stand above it, expected a value or an alias of a single one; write it out"`,
+      `"costbook.yaml:1:6: url: found an alias of an anchor that is not defined above, expected a value, or an alias of a single value; write it out"`,
     );
     expect(problems('lagHours: *late\nsettleDays: &late 3\n', reach)).toMatchInlineSnapshot(
-      `"costbook.yaml:1:11: lagHours: found an alias of an anchor that does not stand above it, expected a value or an alias of a single one; write it out"`,
+      `"costbook.yaml:1:11: lagHours: found an alias of an anchor that is not defined above, expected a value, or an alias of a single value; write it out"`,
     );
     expect(problems('&all\naccounts: *all\n', reach)).toMatchInlineSnapshot(
-      `"costbook.yaml:2:11: accounts: found an alias of a mapping, expected a value or an alias of a single one; write it out"`,
+      `"costbook.yaml:2:11: accounts: found an alias of a mapping, expected a value, or an alias of a single value; write it out"`,
     );
   });
 
@@ -622,8 +622,8 @@ accounts: everybody
       costbook.yaml:3:14: unknown key "toString"; expected one of id, name, inventory, url, token, tokenFile, tokenCommand or since"
     `);
     expect(problems('account: ${__proto__}\nsince: ${constructor}\n', reach)).toMatchInlineSnapshot(`
-      "costbook.yaml:1:10: account: found \${__proto__}, which is not set, expected a variable of the environment; set __proto__
-      costbook.yaml:2:8: since: found \${constructor}, which is not set, expected a variable of the environment; set constructor"
+      "costbook.yaml:1:10: account: found \${__proto__}, which is not set, expected an environment variable; set __proto__
+      costbook.yaml:2:8: since: found \${constructor}, which is not set, expected an environment variable; set constructor"
     `);
     expect({}).not.toHaveProperty('url');
   });
@@ -695,7 +695,7 @@ landing:
       problems('', { ...reach, COSTBOOK_LANDING_KEEPDAYS: '5', COSTBOOK_TOLERANCE: '1', COSTBOOK_LANDING_KEEP: 'ALL' }),
     ).toMatchInlineSnapshot(`
       "COSTBOOK_LANDING_KEEPDAYS: unknown variable; did you mean COSTBOOK_LANDING_KEEP_DAYS? rename or unset it
-      COSTBOOK_TOLERANCE: unknown variable; costbook reads none of this name; rename or unset it
+      COSTBOOK_TOLERANCE: unknown variable; Costbook has no such setting; rename or unset it
       COSTBOOK_LANDING_KEEP: found "ALL", expected changed or all; did you mean all?"
     `);
   });
@@ -736,7 +736,7 @@ landing:
       costbook.yaml:1:23: accounts: found nothing, expected an entry such as - id: …; write it so"
     `);
     expect(problems('account: a\naccounts: [{ id: b }]\n', reach)).toMatchInlineSnapshot(
-      `"costbook.yaml:1:10: account: found next to accounts, expected only one of the two; move it into the list, as an id"`,
+      `"costbook.yaml:1:10: account: found both account and accounts, expected only one of them; move it into the list, as an id"`,
     );
   });
 
@@ -754,8 +754,8 @@ landing:
         BASE: 'v1',
       }),
     ).toMatchInlineSnapshot(`
-      "costbook.yaml:1:6: url: found \${HOST}, which is not set, expected a variable of the environment; set HOST
-      costbook.yaml:2:8: token: found \${TOKEN}, which is empty, expected a variable of the environment; set TOKEN
+      "costbook.yaml:1:6: url: found \${HOST}, which is not set, expected an environment variable; set HOST
+      costbook.yaml:2:8: token: found \${TOKEN}, which is empty, expected an environment variable; set TOKEN
       costbook.yaml:3:11: lagHours: found \${ without a variable name and } after it, expected \${NAME}; write $\${ for the text itself
       costbook.yaml:4:13: settleDays: found \${ without a variable name and } after it, expected \${NAME}; write $\${ for the text itself"
     `);
@@ -777,10 +777,10 @@ landing:
 
   test('a token that no header can carry is told without being shown', () => {
     expect(problems('token: tök-1234\n', { COSTBOOK_URL: 'https://x.example' })).toMatchInlineSnapshot(
-      `"costbook.yaml:1:8: token: found a space or a character that an HTTP header cannot carry, expected printable ASCII without spaces; write the token alone"`,
+      `"costbook.yaml:1:8: token: found a space or a character that an HTTP header cannot carry, expected printable ASCII without spaces; write only the token"`,
     );
     expect(problems('', { ...reach, COSTBOOK_TOKEN: 'Bearer tok-1234' })).toMatchInlineSnapshot(
-      `"COSTBOOK_TOKEN: found the word Bearer before the token, expected the token alone; write the token alone"`,
+      `"COSTBOOK_TOKEN: found the word Bearer before the token, expected the token alone; write only the token"`,
     );
     expect(problems('token: ""\n', { COSTBOOK_URL: 'https://x.example' })).toMatchInlineSnapshot(
       `"costbook.yaml:1:8: token: found an empty text, expected a value; write one or remove the key"`,
@@ -843,11 +843,11 @@ landing:
     expect(
       problems('url: https://x.example\ntoken: tok-1\naccounts:\n  - id: .\n  - id: ".."\n'),
     ).toMatchInlineSnapshot(`
-      "costbook.yaml:4:9: id: found ".", which is a step in a path, expected the id of an account; correct it
-      costbook.yaml:5:9: id: found "..", which is a step in a path, expected the id of an account; correct it"
+      "costbook.yaml:4:9: id: found ".", which is a step in a path, expected an account ID; correct it
+      costbook.yaml:5:9: id: found "..", which is a step in a path, expected an account ID; correct it"
     `);
     expect(problems('', { ...reach, COSTBOOK_ACCOUNT: '..' })).toMatchInlineSnapshot(
-      `"COSTBOOK_ACCOUNT: found "..", which is a step in a path, expected the id of an account; correct it"`,
+      `"COSTBOOK_ACCOUNT: found "..", which is a step in a path, expected an account ID; correct it"`,
     );
     expect(parse('account: ...\n', reach).accounts[0]?.id).toBe('...');
     expect(parse(`account: ${'a'.repeat(200)}\n`, reach).accounts[0]?.id).toHaveLength(200);
@@ -855,7 +855,7 @@ landing:
 
   test('a path that only a shell understands is refused', () => {
     expect(problems('tokenFile: ~/token\n', { COSTBOOK_URL: 'https://x.example' })).toMatchInlineSnapshot(
-      `"costbook.yaml:1:12: tokenFile: found ~, which only a shell understands, expected a path; write an absolute one"`,
+      `"costbook.yaml:1:12: tokenFile: found ~, which only a shell expands, expected a path; write an absolute one"`,
     );
   });
 
@@ -899,8 +899,8 @@ describe('parseConfig(…, { requireAccounts: false })', () => {
       problems('url: x\ntoken: a b c d\nlagHours: ${LAG}\n', { COSTBOOK_TOKNE: 'x' }, { requireAccounts: false }),
     ).toMatchInlineSnapshot(`
       "costbook.yaml:1:6: url: found no http or https address, expected one such as https://api.example.com
-      costbook.yaml:2:8: token: found a space or a character that an HTTP header cannot carry, expected printable ASCII without spaces; write the token alone
-      costbook.yaml:3:11: lagHours: found \${LAG}, which is not set, expected a variable of the environment; set LAG
+      costbook.yaml:2:8: token: found a space or a character that an HTTP header cannot carry, expected printable ASCII without spaces; write only the token
+      costbook.yaml:3:11: lagHours: found \${LAG}, which is not set, expected an environment variable; set LAG
       COSTBOOK_TOKNE: unknown variable; did you mean COSTBOOK_TOKEN? rename or unset it"
     `);
   });
@@ -937,7 +937,7 @@ describe('loadConfig({ dir, env, now })', () => {
     );
     expect(caught).toBeInstanceOf(UsageError);
     expect(caught instanceof Error ? caught.message.replaceAll(dir, '<dir>') : '').toMatchInlineSnapshot(`
-      "<dir>/nothing: found no costbook.yaml in this folder and no COSTBOOK_URL, expected one of the two; begin with "costbook init", name the folder that has the file with --dir (COSTBOOK_DIR), or set COSTBOOK_URL, COSTBOOK_TOKEN, COSTBOOK_ACCOUNT and COSTBOOK_SINCE
+      "<dir>/nothing: found no costbook.yaml in this folder and no COSTBOOK_URL, expected one of the two; start with "costbook init", name the folder of the file with --dir (COSTBOOK_DIR), or set COSTBOOK_URL, COSTBOOK_TOKEN, COSTBOOK_ACCOUNT and COSTBOOK_SINCE
       COSTBOOK_TOKNE: unknown variable; did you mean COSTBOOK_TOKEN? rename or unset it
       COSTBOOK_LAG_HOURS: found "x", expected a whole number from 0 to 72"
     `);
@@ -970,7 +970,7 @@ describe('loadConfig({ dir, env, now })', () => {
   test.each(['costbook.yml', 'Costbook.yaml'])('%s beside or in place of costbook.yaml is refused by name', (name) => {
     expect(refusal(folder(`alone-${name}`, { [name]: '' }))).toContain(`${name}: found this file, expected the name`);
     expect(refusal(folder(`both-${name}`, { [name]: '', 'costbook.yaml': '' }))).toContain(
-      `${name}: found this file beside`,
+      `${name}: found this file next to`,
     );
   });
 
@@ -984,21 +984,21 @@ describe('loadConfig({ dir, env, now })', () => {
     const path = folder('large', { 'costbook.yaml': '' });
     truncateSync(join(path, 'costbook.yaml'), 1024 * 1024 + 1);
     expect(refusal(path)).toMatchInlineSnapshot(
-      `"<dir>/large/costbook.yaml: found 1048577 bytes, expected at most 1 MiB; keep only the configuration in it"`,
+      `"<dir>/large/costbook.yaml: found 1048577 bytes, expected at most 1 MiB; remove everything but the configuration"`,
     );
     expect(problems('#'.repeat(1024 * 1024 + 1), reach)).toMatchInlineSnapshot(
-      `"costbook.yaml: found 1048577 bytes, expected at most 1 MiB; keep only the configuration in it"`,
+      `"costbook.yaml: found 1048577 bytes, expected at most 1 MiB; remove everything but the configuration"`,
     );
   });
 
   test('a file that is no UTF-8, or no file, is told', () => {
     expect(refusal(folder('utf16', { 'costbook.yaml': Buffer.from('\ufeffurl: x', 'utf16le') }))).toMatchInlineSnapshot(
-      `"<dir>/utf16/costbook.yaml: found bytes that are no UTF-8, expected UTF-8; save it in that encoding"`,
+      `"<dir>/utf16/costbook.yaml: found bytes that are not UTF-8; save the file as UTF-8"`,
     );
     const path = folder('folder', {});
     mkdirSync(join(path, 'costbook.yaml'));
     expect(refusal(path)).toMatchInlineSnapshot(
-      `"<dir>/folder/costbook.yaml: found no file of text, expected YAML; move it away"`,
+      `"<dir>/folder/costbook.yaml: found something other than a text file, expected YAML; move it away"`,
     );
   });
 });
@@ -1139,11 +1139,11 @@ describe('parseConfig: inventory', () => {
     const text = `${base}inventory:\n  token: {}\n  tokens:\n    north: \${NORTH_TOKEN}\n    south: { tokenFil: x }\n    west: {}\n    east: has space\n    7: x-token\n    north: y-token\n    up: { token: z-token, tokenFile: f }\n`;
     expect(problems(text)).toMatchInlineSnapshot(`
       "costbook.yaml:4:3: unknown key "token"; it belongs to the top level; move it there
-      costbook.yaml:6:12: north: found \${NORTH_TOKEN}, which is not set, expected a variable of the environment; set NORTH_TOKEN
+      costbook.yaml:6:12: north: found \${NORTH_TOKEN}, which is not set, expected an environment variable; set NORTH_TOKEN
       costbook.yaml:7:12: south: found no token, expected token, tokenFile or tokenCommand; write one
       costbook.yaml:7:14: unknown key "tokenFil"; did you mean tokenFile? rename or remove it
       costbook.yaml:8:11: west: found no token, expected token, tokenFile or tokenCommand; write one
-      costbook.yaml:9:11: east: found a space or a character that an HTTP header cannot carry, expected printable ASCII without spaces; write the token alone
+      costbook.yaml:9:11: east: found a space or a character that an HTTP header cannot carry, expected printable ASCII without spaces; write only the token
       costbook.yaml:10:5: found a number, expected a text; put it in quotes
       costbook.yaml:11:5: found "north" a second time, first on line 6; keep one
       costbook.yaml:12:38: tokenFile: found next to token, expected one source of the token; remove one of them"
@@ -1159,6 +1159,6 @@ describe('parseConfig: inventory', () => {
 
   test('tokens at the top level beside several accounts are refused', () => {
     const text = `${base}inventory: { tokens: { north: n } }\naccounts:\n  - id: a\n  - id: b\n`;
-    expect(problems(text)).toContain('found tokens for 2 accounts, expected them in the entry of the account');
+    expect(problems(text)).toContain('found tokens at the top level, but there are 2 accounts; move them');
   });
 });

@@ -42,23 +42,21 @@ describe('an emulator in a child process', () => {
     const script = `fs.writeFileSync(${JSON.stringify(file)}, String(process.pid))`;
     const error = await rejection(startInventedPlatform(staying(script), never(), 1000));
     expect(error).toEqual(
-      new MachineError(
-        'the emulator did not say within 1 s where it listens; see whether costbook emulator starts on this machine',
-      ),
+      new MachineError('the emulator did not start within 1 s; check that "costbook emulator" works on this machine'),
     );
     expect(await isGone(Number(await readFile(file, 'utf8')))).toBe(true);
   });
 
   test('that prints something else is reported', async () => {
     expect(await rejection(startInventedPlatform(staying('console.log("Welcome!")'), never()))).toMatchObject({
-      message: 'the emulator said "Welcome!", expected a line of JSON',
+      message: 'the emulator printed "Welcome!", expected a line of JSON',
       exitCode: 7,
     });
   });
 
   test('that ends early is reported', async () => {
     expect(await rejection(startInventedPlatform(['-e', 'process.exit(3)'], never()))).toMatchObject({
-      message: 'the emulator ended before it answered; what it said stands above',
+      message: 'the emulator exited before it was ready; its output is above',
     });
   });
 

@@ -128,7 +128,7 @@ ping: { begin: "\${HOOK}" }
       12:12: check: found something after check:, expected the name alone, as check has no options; write - check
       13:21: month: found "next", expected last, or a month such as 2026-09
       14:7: alert: found nothing after alert:, expected the name alone, as alert has no options; write - alert
-      14:14: summarize: found summarize in one step with alert, expected a step each; begin it with -
+      14:14: summarize: found summarize in the same step as alert, expected separate steps; start each with -
       15:5: steps: found a number, expected a text; put it in quotes
       16:26: period: found "daily", expected weekly or monthly
       16:33: unknown key "from"; it belongs to the step ingest; move it there
@@ -141,7 +141,7 @@ ping: { begin: "\${HOOK}" }
     ['', /found no schedule, .*\n.*found no steps/],
     ['[]', /found a list, expected keys/],
     ['schedule: "15 2 * * *"\nsteps: []', /found an empty list/],
-    ['schedule: "15 2 * * *"\nsteps: *all', /an anchor that does not stand above it/],
+    ['schedule: "15 2 * * *"\nsteps: *all', /an anchor that is not defined above/],
     ['schedule: "15 2 * * *"\n__proto__: { steps: [check] }\nsteps: [check]', /unknown key "__proto__"/],
     ['schedule: "15 2 * * *"\nsteps: [{ __proto__: { name: x } }]', /unknown key "__proto__"/],
     ['schedule: "15 2 * * *"\nsteps: [constructor]', /found "constructor", expected one of/],
@@ -152,7 +152,7 @@ ping: { begin: "\${HOOK}" }
     ['schedule: "15 2 * * *"\nsteps: [check]\nping: { fail: "${NOT_SET}/x" }', /\$\{NOT_SET\}, which is not set/],
     [
       'schedule: "15 2 * * *"\nsteps: [check]\nping: { fail: "http://hc.example.com/secret-path" }',
-      /found http, over which/,
+      /found http, which is not encrypted/,
     ],
     ['schedule: "15 2 * * *"\nsteps: [check]\nping: {}', /found no address/],
     ['schedule: "15 2 * * *"\nsteps: [check]\ntimeZone: Europe/Berln', /did you mean Europe\/Berlin/],
@@ -202,14 +202,14 @@ describe('a schedule', () => {
 
   test.each([
     ['15 2 * *', 'found 4 fields, expected five'],
-    ['0 15 2 * * *', 'found 6 fields (seconds are not counted), expected five'],
+    ['0 15 2 * * *', 'found 6 fields (seconds are not supported), expected five'],
     ['@daily', 'expected five fields such as "15 2 * * *"'],
     ['60 2 * * *', 'found "60" as the minute, expected *, a number from 0 to 59'],
     ['15 2-1 * * *', 'found "2-1" as the hour'],
     ['*/0 2 * * *', 'found "*/0" as the minute'],
     ['15 2 * * MOON', 'did you mean MON?'],
     ['15 2 1 * MON', 'found both a day of the month ("1") and a weekday ("MON")'],
-    ['15 2 30 2 *', 'found a day ("30") that none of its months ("2") has'],
+    ['15 2 30 2 *', 'found a day ("30") that does not exist in its months ("2")'],
     ['-1 2 * * *', 'found "-1" as the minute'],
     ['1--2 2 * * *', 'found "1--2" as the minute'],
     [', 2 * * *', 'found "," as the minute'],
@@ -281,7 +281,7 @@ describe('jobs', () => {
     await writeFile(join(dir, 'jobs', 'allocation.yaml'), 'rules: 5\n');
     expect(jobNames(dir)).toEqual(['hourly_watch', 'month_close', 'nightly', 'weekly']);
     expect(loadJob('nightly', { ...place, dir })).toMatchObject({ schedule: '0 4 * * *', isBuiltIn: false });
-    expect(() => loadJob('budgets', { ...place, dir })).toThrow('jobs/budgets.yaml is no job');
+    expect(() => loadJob('budgets', { ...place, dir })).toThrow('jobs/budgets.yaml is not a job');
     expect(() => loadJob('wekly', { ...place, dir })).toThrow('there is no job "wekly" (did you mean weekly?)');
     expect(() => loadJob('../costbook', { ...place, dir })).toThrow('there is no job');
     await writeFile(join(dir, 'jobs', 'other.yml'), 'schedule: "0 4 * * *"\nsteps: [ingest]\n');

@@ -244,8 +244,8 @@ describe('monthsOfRange(text, what)', () => {
 
   test.each([
     ['2026-02..2026-01', 'ends before it begins'],
-    ['2026-01..', '"" is no month'],
-    ['2026-01..2026-13', '"2026-13" is no month'],
+    ['2026-01..', '"" is not a month'],
+    ['2026-01..2026-13', '"2026-13" is not a month'],
     ['1999-01..2026-10', 'more than 120 months'],
   ])('%s is refused', (text, words) => {
     expect(() => monthsOfRange(text, '--month')).toThrow(words);

@@ -72,7 +72,7 @@ describe('the steps of a run', () => {
   test('end with the first of their codes in the order of all exit codes', async () => {
     const steps = [step('ingest'), step('check'), step('alert')];
     expect((await play(steps, { ingest: 3, check: 4, alert: 8 })).said).toMatch(
-      /^3 ingest: ingest ended with 3\ncheck:/,
+      /^3 ingest: ingest ended with exit code 3\ncheck:/,
     );
     expect((await play(steps, { ingest: 4, alert: new MachineError('disk full') })).said).toMatch(/^7 /);
     expect((await play(steps, { ingest: new PlatformError('no answer', {}), check: 2 })).said).toMatch(

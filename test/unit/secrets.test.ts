@@ -55,13 +55,13 @@ describe('readToken(source, reading)', () => {
 
   test('a missing file is named', async () => {
     expect(await refusal({ kind: 'file', path: join(dir, 'nowhere') })).toMatchInlineSnapshot(
-      `"token file <dir>/nowhere: found no such file, expected one with the token; write it or correct tokenFile"`,
+      `"token file <dir>/nowhere: found no such file, expected a file with the token; create it or correct tokenFile"`,
     );
   });
 
   test('an empty file is refused', async () => {
     expect(await refusal(file('empty', ' \n'))).toMatchInlineSnapshot(
-      `"token file <dir>/empty: found nothing, expected a token; let the file hold the token and nothing else"`,
+      `"token file <dir>/empty: found nothing, expected a token; the file must contain only the token"`,
     );
   });
 
@@ -74,14 +74,14 @@ describe('readToken(source, reading)', () => {
   test('a file with more than a token is refused, kept secret and not shown', async () => {
     const text = await refusal(file('two', 'tok-1234\ntok-5678\n'));
     expect(text).toMatchInlineSnapshot(
-      `"token file <dir>/two: found a space or a character that an HTTP header cannot carry, expected printable ASCII without spaces; let the file hold the token and nothing else"`,
+      `"token file <dir>/two: found a space or a character that an HTTP header cannot carry, expected printable ASCII without spaces; the file must contain only the token"`,
     );
     expect(kept).toEqual(['tok-1234\ntok-5678']);
   });
 
   test('the word Bearer before the token is told as what it is', async () => {
     expect(await refusal(file('bearer', 'Bearer tok-1234'))).toMatchInlineSnapshot(
-      `"token file <dir>/bearer: found the word Bearer before the token, expected the token alone; let the file hold the token and nothing else"`,
+      `"token file <dir>/bearer: found the word Bearer before the token, expected the token alone; the file must contain only the token"`,
     );
   });
 
@@ -99,13 +99,13 @@ describe('readToken(source, reading)', () => {
 
   test('a command that fails is told by its exit code, not by what it printed or says', async () => {
     expect(await refusal(command('echo tok-1234; echo tok-5678 >&2; exit 3'))).toMatchInlineSnapshot(
-      `"tokenCommand: found exit code 3, expected exit code 0 and the token on standard output; run it by hand in <dir> and see what it says"`,
+      `"tokenCommand: found exit code 3, expected exit code 0 and the token on standard output; run it yourself in <dir> to see its errors"`,
     );
   });
 
   test('a command that prints nothing is refused', async () => {
     expect(await refusal(command('true'))).toMatchInlineSnapshot(
-      `"tokenCommand: found nothing, expected a token; let the command print the token and nothing else"`,
+      `"tokenCommand: found nothing, expected a token; the command must print only the token"`,
     );
   });
 
@@ -118,7 +118,7 @@ describe('readToken(source, reading)', () => {
   test('a command that waits too long is stopped, with all that it started', async () => {
     const text = await refusal(command('(sleep 1; touch survived) & sleep 60'), { timeoutMs: 200 });
     expect(text).toMatchInlineSnapshot(
-      `"tokenCommand: found no end after 0.2 s, expected the token on standard output; run it by hand in <dir> and see what it waits for"`,
+      `"tokenCommand: still running after 0.2 s, expected the token on standard output; run it yourself in <dir> to see what it waits for"`,
     );
     await sleep(1500); // real time: the child would have written by now
     await expect(readToken({ kind: 'file', path: join(dir, 'survived') }, reading())).rejects.toThrow('no such file');

@@ -60,14 +60,11 @@ describe('sinks in costbook.yaml', () => {
     ['sinks: { a: { type: log, url: x } }', 'unknown key "url"'],
     [`sinks: { a: { type: webhook, url: "${hook}" } }`, 'found no secret, which a webhook sink needs; write it'],
     [`sinks: { a: { type: webhook, url: "${hook}", secret: short } }`, 'found fewer than 16 characters'],
-    ['sinks: { a: { type: slack, url: "http://hooks.example.com/MARKED" } }', 'found http, over which everybody'],
+    ['sinks: { a: { type: slack, url: "http://hooks.example.com/MARKED" } }', 'found http, which is not encrypted'],
     ['sinks: { a: { type: slack, url: "ftp://MARKED" } }', 'found no http or https address'],
     ['sinks: { a: { type: slack, url: "https://MARKED:x@h/" } }', 'found credentials in the address'],
     ['sinks: { "a b": { type: log } }', 'found the name "a b", expected letters'],
-    [
-      'sinks: { a: { type: email, host: "smtp://h", from: x, to: [] } }',
-      'found "smtp://h", expected the name of a host',
-    ],
+    ['sinks: { a: { type: email, host: "smtp://h", from: x, to: [] } }', 'found "smtp://h", expected a host name'],
     [
       'sinks: { a: { type: email, host: h, from: "a@b\\r\\nRCPT", to: b@c } }',
       'expected an address such as finops@example.com',
@@ -76,19 +73,19 @@ describe('sinks in costbook.yaml', () => {
       'sinks: { a: { type: email, host: h, user: u, from: a@b, to: b@c } }',
       'found only one of user and password, expected both or none',
     ],
-    ['sinks: { a: { type: log } }\nalerts: { notify: [b] }', 'found "b", which is no sink; expected a'],
-    ['alerts: { notify: [b] }', 'which is no sink; there is none: write it below sinks'],
+    ['sinks: { a: { type: log } }\nalerts: { notify: [b] }', 'found "b", which is not a sink; expected a'],
+    ['alerts: { notify: [b] }', 'which is not a sink; there are none: add it under sinks'],
     ['alerts: { giveUpDays: 0 }', 'found 0, expected a whole number from 1 to 365'],
     ['alerts: { severity: { stale: huge } }', 'found "huge", expected info, warning or critical'],
     ['alerts: { severity: { budget: info } }', 'found the kind "budget", expected stale, clock, unproven, check,'],
     ['alerts: { severity: [info] }', 'expected severities by kind, such as unproven: warning'],
     [
       `sinks: { a: { type: webhook, url: ${hook}, secret: whsec_not-base64-at-all-here } }`,
-      'found whsec_ without the base64 of at least 24 bytes after it',
+      'found whsec_ without at least 24 bytes of base64',
     ],
     [
       `sinks: { a: { type: webhook, url: ${hook}, secret: whsec_c2hvcnQga2V5 } }`,
-      'found whsec_ without the base64 of at least 24 bytes after it',
+      'found whsec_ without at least 24 bytes of base64',
     ],
   ])('%s is told what is wrong, and no secret', (text, words) => {
     const told = faults(text);

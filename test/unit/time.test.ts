@@ -110,7 +110,7 @@ describe('parseInstant', () => {
     expect(act).toThrow(UsageError);
     expect(act).toThrow(
       new UsageError(
-        `--from: "${text}" is no date; expected 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)`,
+        `--from: "${text}" is not a date; expected 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)`,
       ),
     );
   });
@@ -164,7 +164,7 @@ describe('parseMonth', () => {
 
   test.each(['2026-13', '2026-00', '2026-1', '2026-10-01', 'October', ''])('%j is refused', (text) => {
     expect(() => parseMonth(text, '--month')).toThrow(
-      new UsageError(`--month: "${text}" is no month; expected for example 2026-10`),
+      new UsageError(`--month: "${text}" is not a month; expected a month such as 2026-10`),
     );
   });
 });
@@ -361,9 +361,7 @@ describe('calendarOf', () => {
   test('a zone that puts a boundary between two hours is refused with the reason', () => {
     const act = () => calendarOf('monthly', 'Asia/Kolkata').periodAt(Date.UTC(2026, 9, 5));
     expect(act).toThrow(UsageError);
-    expect(act).toThrow(
-      'the 2026-10 of Asia/Kolkata begins 2026-09-30T18:30:00Z, which is no whole hour of UTC, and the books count in hours',
-    );
+    expect(act).toThrow('2026-10 in Asia/Kolkata starts at 2026-09-30T18:30:00Z, which is not a whole hour of UTC');
   });
 
   test('such a zone is taken where its clocks differ by whole hours', () => {

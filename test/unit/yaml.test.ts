@@ -50,7 +50,7 @@ describe('parseYaml(text, file, problems)', () => {
     const { root, problems } = parse('a: &x 1\nb: *x\nc: &x 2\nd: *x\ne: *later\nf: &later 3\n');
     const keys = keysOf(root, { keys: [...'abcdef'], expected: 'keys' }, problems);
     expect([...'abcdef'].map((key) => keys?.get(key)?.value)).toEqual([1, 1, 2, 2, undefined, 3]);
-    expect(told(problems)).toContain('a.yaml:5:4: e: found an alias of an anchor that does not stand above it');
+    expect(told(problems)).toContain('a.yaml:5:4: e: found an alias of an anchor that is not defined above');
   });
 
   test('a hundred thousand aliases are refused in no time', () => {
