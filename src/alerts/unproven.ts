@@ -2,13 +2,13 @@ import { roundDecimal } from '../decimals.ts';
 import { usd } from '../money.ts';
 import { addCalendarMonths, formatMonth, type Instant, parseInstant } from '../time.ts';
 
-interface Stretch {
+interface WindowText {
   readonly start: string;
   readonly end: string;
 }
 
-/** The months that windows touch, newest first: `2026-10`. A window of a year touches twelve. */
-export function monthsTouched(windows: readonly Stretch[]): string[] {
+/** The months that windows touch, newest first: `2026-10`. */
+export function monthsTouched(windows: readonly WindowText[]): string[] {
   const months = new Set<Instant>();
   for (const { start, end } of windows) {
     const until = parseInstant(end, 'end', 0);
@@ -19,7 +19,7 @@ export function monthsTouched(windows: readonly Stretch[]): string[] {
   return [...months].sort((a, b) => b - a).map(formatMonth);
 }
 
-/** Months in words, oldest first, with neighbours as a range: `2025-01 to 2025-12, 2026-10`. */
+/** Months as text, oldest first, consecutive ones as a range: `2025-01 to 2025-12, 2026-10`. */
 export function monthWords(months: readonly string[]): string {
   const ranges: { first: string; last: string }[] = [];
   for (const month of months.toSorted()) {
@@ -34,8 +34,8 @@ export function monthWords(months: readonly string[]): string {
 const costDifference = /\(cost(?: in USD)?\)[^;]*?, difference (-?\d+(?:\.\d+)?)/g;
 
 /**
- * The largest difference in cost that reasons of unproven windows name: USD, decimal text without its sign. Undefined
- * where they name none: only usage differs, or the answer contradicts itself otherwise.
+ * The largest cost difference among the reasons of unproven windows: USD, decimal text without sign. Undefined if they
+ * name no cost: only usage or counts differ.
  */
 export function largestDifference(reasons: readonly string[]): string | undefined {
   const found = reasons.flatMap((reason) =>
@@ -44,12 +44,12 @@ export function largestDifference(reasons: readonly string[]): string | undefine
   return found.toSorted((a, b) => Number(b) - Number(a))[0];
 }
 
-/** `differ by 0.25 USD from the platform's totals in 2025-01 to 2025-12`: the amount and the months first. */
+/** `differ by 0.25 USD from the platform's totals in 2025-01 to 2025-12`. */
 export function differWords(reasons: readonly string[], months: readonly string[]): string {
   return differenceWords(largestDifference(reasons), reasons.length, months);
 }
 
-/** As `differWords`, of an amount that is known; of several windows it is the largest. */
+/** Like `differWords`, with a known amount: the largest of all windows. */
 export function differenceWords(difference: string | undefined, windows: number, months: readonly string[]): string {
   const amount =
     difference === undefined ? '' : `by ${windows > 1 ? 'up to ' : ''}${usd(roundDecimal(difference, 12))} `;

@@ -583,11 +583,11 @@ describe('a summary', () => {
       ['plain', 'FORECAST'],
     ]);
     expect(budgets[0]?.forecast).toMatch(
-      /^tight is forecast to come to 300\.00 USD in 2026-09 \(80 %: [\d.]+ to [\d.]+\): it exceeds 250\.00 USD on about the 25th$/,
+      /^tight: 300\.00 USD forecast for 2026-09 \(80 % interval [\d.]+ to [\d.]+\), expected to exceed 250\.00 USD around the 25th$/,
     );
     expect(budgets[1]?.forecast).toBeNull();
     // No threshold of it asks for a forecast.
-    expect(budgets[2]?.forecast).toMatch(/^plain is forecast to come to 300\.00 USD in 2026-09 /);
+    expect(budgets[2]?.forecast).toMatch(/^plain: 300\.00 USD forecast for 2026-09 /);
     expect(text).toContain(`\n${budgets[0]?.forecast}\n`);
   });
 
@@ -611,7 +611,7 @@ describe('a summary', () => {
       overImpact: '8.000000000000',
     });
     expect(summary.text).toContain(
-      '\nAnomalies: 2 open, +14.50 USD so far; 2 over since 2026-08-31, +8.00 USD: costbook report anomalies\n',
+      '\nAnomalies: 2 open, +14.50 USD so far; 2 ended since 2026-08-31, +8.00 USD. Details: costbook report anomalies\n',
     );
   });
 
@@ -619,7 +619,7 @@ describe('a summary', () => {
     expect((await digestOf({ anomaly_evaluations: [{}] })).text).not.toContain('Anomalies');
     expect(await digestOf({})).toMatchObject({
       anomalies: null,
-      text: expect.stringContaining('\nAnomalies: nobody has looked yet; "costbook alert" does.\n'),
+      text: expect.stringContaining('\nAnomalies: not evaluated yet. Run "costbook alert".\n'),
     });
     expect((await digestOf({}, { isOn: false })).text).not.toContain('Anomalies');
   });
