@@ -1,4 +1,4 @@
---! about: Every row that is billed in a month as one line of JSON, in the order of these lines.
+--! about: Every row billed in a month as a line of JSON, sorted by these lines.
 --! about: Their SHA-256 is stored at a close.
 select
   account,
