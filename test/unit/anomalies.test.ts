@@ -193,7 +193,9 @@ describe('the words of an anomaly', () => {
 
   test('say what a whole day would cost where the first day had few hours of it', () => {
     const late = { ...example, firstHour: '2026-10-20T21:00:00Z', impact: '12.000000000000' };
-    expect(wordsOf(late)).toContain('in the last 3 hours of the day. If it continues, the extra cost will be about 96 USD a day');
+    expect(wordsOf(late)).toContain(
+      'in the last 3 hours of the day. If it continues, the extra cost will be about 96 USD a day',
+    );
     expect(wordsOf({ ...late, isOver: true })).not.toContain('if it goes on');
   });
 

@@ -60,12 +60,15 @@ const examples: Readonly<Record<string, OutgoingMessage>> = {
   summary,
 };
 
-test.each(Object.entries(examples))('the message %s matches its golden file and the limits of Block Kit', (name, message) => {
-  const slack = slackMessage(message);
-  expect(blockKitFaults(slack)).toEqual([]);
-  golden(`${name}.json`, `${JSON.stringify(slack, undefined, 2)}\n`);
-  golden(`${name}.txt`, `${readInSlack(slack)}\n\n${plainText(message)}`);
-});
+test.each(Object.entries(examples))(
+  'the message %s matches its golden file and the limits of Block Kit',
+  (name, message) => {
+    const slack = slackMessage(message);
+    expect(blockKitFaults(slack)).toEqual([]);
+    golden(`${name}.json`, `${JSON.stringify(slack, undefined, 2)}\n`);
+    golden(`${name}.txt`, `${readInSlack(slack)}\n\n${plainText(message)}`);
+  },
+);
 
 test('every kind of alert has an example', () => {
   expect(facts.map(({ kind }) => kind)).toEqual([
