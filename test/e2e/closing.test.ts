@@ -265,12 +265,11 @@ test('what stands in the way of a close is told at once, each with what to do', 
   expect(stderr).toContain('2026-11 cannot be closed:');
   expect(stderr).toContain('- 2026-10 is not closed: close the older month first');
   expect(stderr).toContain('- account acc_one: its books are complete through');
-  expect(stderr).toMatch(/- account acc_one: 2026-\S+ is unproven \(.*\); run "costbook ingest", which fetches it again/);
+  expect(stderr).toMatch(
+    /- account acc_one: 2026-\S+ is unproven \(.*\); run "costbook ingest", which fetches it again/,
+  );
   const older = await run('2026-11-07T13:00:00Z', 'close', '2026-08');
-  expect([older.exitCode, older.stderr]).toEqual([
-    4,
-    expect.stringContaining('the first closed month is 2026-09'),
-  ]);
+  expect([older.exitCode, older.stderr]).toEqual([4, expect.stringContaining('the first closed month is 2026-09')]);
 }, 600_000);
 
 test('a month whose total the platform did not tell is not closed, nor one that changed since it told it', async () => {

@@ -134,7 +134,7 @@ function preformatted(text: string): SlackBlock[] {
   const most = slackLimits.blocks - 2;
   return blocks.length <= most
     ? blocks
-    : [...blocks.slice(0, most - 1), section(['… "costbook summary --dry-run" shows the rest'])];
+    : [...blocks.slice(0, most - 1), section(['… "costbook summarize --dry-run" shows the rest'])];
 }
 
 function header(text: string): SlackBlock {
