@@ -31,22 +31,21 @@ export function monthWords(months: readonly string[]): string {
   return ranges.map(({ first, last }) => (first === last ? first : `${first} to ${last}`)).join(', ');
 }
 
-const costDifference = /\(cost(?: in USD)?\)[^;]*?, difference (-?\d+(?:\.\d+)?)/g;
+/** What is known about the difference of an unproven window. */
+interface Difference {
+  /** USD, decimal text without sign; null if no cost differs. */
+  readonly costDifference: string | null;
+}
 
-/**
- * The largest cost difference among the reasons of unproven windows: USD, decimal text without sign. Undefined if they
- * name no cost: only usage or counts differ.
- */
-export function largestDifference(reasons: readonly string[]): string | undefined {
-  const found = reasons.flatMap((reason) =>
-    [...reason.matchAll(costDifference)].map(([, amount = '0']) => amount.replace('-', '')),
-  );
-  return found.toSorted((a, b) => Number(b) - Number(a))[0];
+/** The largest cost difference of unproven windows: USD, decimal text. Undefined if no cost differs. Pure. */
+export function largestDifference(windows: readonly Difference[]): string | undefined {
+  const known = windows.flatMap(({ costDifference }) => costDifference ?? []);
+  return known.toSorted((a, b) => Number(b) - Number(a))[0];
 }
 
 /** `differ by 0.25 USD from the platform's totals in 2025-01 to 2025-12`. */
-export function differWords(reasons: readonly string[], months: readonly string[]): string {
-  return differenceWords(largestDifference(reasons), reasons.length, months);
+export function differWords(windows: readonly Difference[], months: readonly string[]): string {
+  return differenceWords(largestDifference(windows), windows.length, months);
 }
 
 /** Like `differWords`, with a known amount: the largest of all windows. */
