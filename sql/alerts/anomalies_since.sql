@@ -1,5 +1,5 @@
---! about: How many anomalies that somebody was to be told of are open, and how many are over, or have become what is usual,
---! about: since a day; of each how much it came to. is_looked says whether anybody looked.
+--! about: Count and total difference of anomalies worth a notification: open ones, and those that ended or became usual
+--! about: since a day. is_looked says whether anomalies were ever evaluated.
 --! grain: one row
 select
   count(*) filter (state = 'open') as open,

@@ -1,4 +1,4 @@
---! about: By how much closed months moved after their close, by account, with what moved most.
+--! about: The change of each closed month since its close, by account, with the resources that changed most.
 --! grain: account, month
 with moved as (
   select

@@ -1,4 +1,4 @@
---! about: The last message to each sink that was about an alert key.
+--! about: The last message to each sink about an alert key.
 select sink, message
 from ledger.outbox
 where kind = 'alerts'

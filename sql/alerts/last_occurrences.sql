@@ -1,4 +1,4 @@
---! about: The last occurrence of every alert, with the acknowledgement in force.
+--! about: The last occurrence of every alert, with its active acknowledgement.
 select
   alerts.alert_key, alerts.occurrence, alerts.ended_at is null as is_open, alerts.is_notified, alerts.fact, alerts.sinks,
   epoch_ms(alerts.raised_at) as raised_at,

@@ -1,6 +1,6 @@
---! about: The last run that is over of each command that fetches or makes something: by itself, or as a step of a job. What a
---! about: check finds, and what no sink received, are facts of their own. A failed close is over when its month is closed,
---! about: and a failed step when the same command succeeded by itself.
+--! about: The last finished run of each command that fetches or writes something, alone or as a step of a job. Findings of
+--! about: checks and undelivered messages have their own alerts. A failed close ends when its month is closed, a failed step
+--! about: when the same command succeeds alone.
 --! grain: command
 with by_themselves as (
   select command, run_number, 0 as position, outcome, exit_code, error, ended_at
@@ -12,13 +12,13 @@ closed as (
 ),
 as_steps as (
   select
-    -- Months and options of an ingest, a close or a summary change; reports are told apart by them.
+    -- Arguments of ingest, close and summarize vary; those of a report identify it.
     case when step = 'report' then command_line else step end as command,
     run_number, position, outcome, exit_code, error, ended_at
   from run_steps
   where step not in ('check', 'alert')
     and outcome <> 'left_out'
-    -- "close 2026-09" of a month that somebody closed since.
+    -- "close 2026-09" if the month was closed since.
     and not (
       step = 'close' and outcome <> 'done' and regexp_extract(command_line, '\d{4}-\d{2}') in (select month from closed)
     )

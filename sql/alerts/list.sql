@@ -1,4 +1,4 @@
---! about: Every occurrence of every alert, or the open ones alone: these first, by severity, then the newest.
+--! about: Every occurrence of every alert, or only open ones: open ones first, by severity, then newest first.
 select
   alert_key, occurrence, kind, account, severity, is_open, ending,
   strftime(raised_at, '%Y-%m-%dT%H:%M:%SZ') as raised_at, strftime(ended_at, '%Y-%m-%dT%H:%M:%SZ') as ended_at,

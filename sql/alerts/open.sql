@@ -1,4 +1,4 @@
---! about: The open alerts, the most severe first, then the newest.
+--! about: The open alerts, most severe first, then newest first.
 select alert_key, occurrence, severity, fact, strftime(raised_at, '%Y-%m-%dT%H:%M:%SZ') as since
 from alerts
 where is_open

@@ -1,4 +1,4 @@
---! about: The messages that no sink took yet, in their order, and whether an earlier run may have delivered them.
+--! about: Messages that are not delivered yet, in order, and whether an earlier run may have delivered them.
 with uncertain as (
   select distinct message_number
   from ledger.deliveries

@@ -1,5 +1,5 @@
---! about: What was spent in a stretch of time and in the one before it, in all and by resource, with the resources that
---! about: moved most: what a summary tells. Times lie on whole hours; cost is null where no hour has a row.
+--! about: Spend in a window and in the one before, in total and for the resources that changed most, for a summary. Windows
+--! about: start and end on whole hours; cost is null if no hour has a row.
 --! grain: line
 with sides as (
   select

@@ -1,4 +1,4 @@
---! about: Billing dimensions that are not on the platform's own list and cost something, by account.
+--! about: Billing dimensions with costs that the platform does not list, by account.
 --! grain: account, dimension
 with unknown as (
   select series_id, account, billing_dimension

@@ -1,2 +1,2 @@
---! about: Whether alerts were ever evaluated, by themselves or as a step of a job.
+--! about: Whether alerts were ever evaluated, alone or as a step of a job.
 select exists (from ledger.runs where command = 'alert') or exists (from ledger.steps where step = 'alert') as looked;

@@ -1,5 +1,5 @@
---! about: The rules whose shared cost of a month was split evenly, or found nobody to share it.
---! about: A bound that is null is open.
+--! about: The rules whose shared cost of a month was split evenly, or had no owners to share it.
+--! about: A null bound is open.
 with pools as (
   select rule, account, date_trunc('month', bucket_start) as usage_month, bool_and(not contains(owner, ':"')) as is_lost
   from costs_allocated

@@ -1,4 +1,4 @@
---! about: The exact sum of each list of amounts, in the order of the lists.
+--! about: The exact sum of each list of amounts, in order.
 select to_json(list(cast(total as varchar) order by place)) as totals
 from (
   select place, (select cast(sum(cast(unnest as decimal(38, 12))) as decimal(38, 12)) from unnest(costs)) as total

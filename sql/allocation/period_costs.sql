@@ -1,5 +1,5 @@
---! about: The cost of a period before and after allocation, what has no owner, and the owners.
---! about: A bound that is null is open.
+--! about: The cost of a period before and after allocation, the cost without an owner, and the owners.
+--! about: A null bound is open.
 with owned as (
   select owner, cast(sum(cost) as decimal(38, 12)) as cost
   from costs_allocated

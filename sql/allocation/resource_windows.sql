@@ -1,4 +1,4 @@
---! about: Who owns the costs of a resource, by series and time, with the facts and the conditions that decided.
+--! about: The owner of a resource's costs, by series and time, with the facts and conditions that decided it.
 with wanted as (
   select distinct series_id
   from ledger.series_states
@@ -33,7 +33,7 @@ join ledger.series_states as states using (series_id)
 join ledger.series_owners as owners
   on owners.series_id = states.series_id
   and owners.from_time >= states.from_time and owners.from_time < states.to_time
--- What was before its first cost, before it was made for one, is nothing to explain.
+-- Time before the first cost, such as before its creation, needs no explanation.
 where owners.to_time > coalesce(
   (select min(bucket_start) from ledger.hourly_costs as hourly_costs where hourly_costs.series_id = states.series_id),
   cast('-infinity' as timestamp)

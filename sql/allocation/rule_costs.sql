@@ -1,5 +1,5 @@
---! about: What each allocation rule in force catches in a period: cost, share, resources and hours.
---! about: A bound that is null is open.
+--! about: What each active allocation rule matches in a period: cost, share, resources and hours.
+--! about: A null bound is open.
 with owners as materialized (select * from ledger.series_owners),
 parts as (
   select

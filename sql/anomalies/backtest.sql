@@ -1,6 +1,6 @@
---! about: By how much each day of each workspace's resource type and billing dimension became more, or less, on each day as
---! about: the books learned of it: restatements undone. $from and $to bound the days of the costs. What happened before the
---! about: first load counts as known once its hour was over and the platform had had its lag.
+--! about: How the known cost of each day, workspace, resource type and billing dimension changed from day to day, with
+--! about: restatements undone. $from and $to bound the days of the costs. Hours before the first load count as known after
+--! about: the hour plus the platform's lag.
 --! grain: account, workspace, resource_type, billing_dimension
 with first_seen as (
   select account, min(seen_at) as first_seen_at
@@ -12,7 +12,7 @@ restated as (
   from ledger.restatements
   where bucket_start >= cast($from as timestamp) and bucket_start < cast($to as timestamp)
 ),
--- As of a load the books hold what was written up to it, less what was replaced up to it.
+-- As of a load, the books hold everything written up to it, minus everything replaced up to it.
 written as (
   select
     hourly_costs.series_id,
@@ -20,7 +20,7 @@ written as (
     hourly_costs.load_number,
     hourly_costs.cost,
     hourly_costs.usage,
-    -- What a load wrote without anything being restated it told for the first time.
+    -- Rows that a load wrote without a restatement were new.
     restated.series_id is null as is_first
   from ledger.hourly_costs as hourly_costs
   left join restated

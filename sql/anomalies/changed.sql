@@ -1,5 +1,5 @@
---! about: The first day of each workspace's resource type and billing dimension whose cost was restated since an account was
---! about: last evaluated. What moves a day by less than a cent is no change of it.
+--! about: The first day of each workspace, resource type and billing dimension whose cost was restated since the account's
+--! about: last evaluation. Changes of less than a cent a day are ignored.
 --! grain: account, workspace, resource_type, billing_dimension
 with evaluated as (
   select account, load_number

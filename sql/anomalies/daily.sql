@@ -1,5 +1,5 @@
---! about: What each workspace's resource type cost and used along each billing dimension on each UTC day, from $from to $to.
---! about: Amounts are added up by series first: one pass over them.
+--! about: Cost and usage by workspace, resource type, billing dimension and UTC day, from $from to $to. Costs are summed by
+--! about: series first, in one pass.
 --! grain: account, workspace, resource_type, billing_dimension
 with of_series as (
   select series_id, date_trunc('day', bucket_start) as usage_day, sum(cost) as cost, sum(usage) as usage

@@ -1,5 +1,5 @@
---! about: Of the days of each of $anomalies so far: the resources whose cost moved most against the four weeks before the
---! about: first one, which are scaled to what was expected of those days. The row of place 0 is the sum over all of them.
+--! about: For each of $anomalies, the resources whose cost changed most compared with the four weeks before its first day,
+--! about: scaled to the expected cost of its days. The row with place 0 is the total of all resources.
 --! grain: anomaly, place
 with asked as (
   select anomaly.anomaly as anomaly, anomaly.account as account, anomaly.workspace as workspace,

@@ -1,4 +1,4 @@
---! about: Through when the days of each account were looked at, the first time and the last time.
+--! about: The last day evaluated in each account, in the first and in the latest evaluation.
 --! grain: account
 select
   account,

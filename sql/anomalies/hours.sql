@@ -1,4 +1,4 @@
---! about: What each of $anomalies cost in each hour of its first day, and on average in the same hour of the four weeks before.
+--! about: The cost of each of $anomalies by hour of its first day, and the mean of the same hour over the four weeks before.
 --! grain: anomaly, hour
 with asked as (
   select anomaly.anomaly as anomaly, anomaly.account as account, anomaly.workspace as workspace,

@@ -1,4 +1,4 @@
---! about: Anomalies as they are known now, of the days from $from on and those that are open.
+--! about: Known anomalies of the days from $from on, and all open ones.
 --! grain: anomaly_key
 select
   anomaly_key, account, workspace, resource_type, billing_dimension, kind, is_up, cast(first_day as varchar) as first_day,

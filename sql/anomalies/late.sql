@@ -1,4 +1,4 @@
---! about: By how much each day of each workspace's resource type and billing dimension became more after it had been loaded.
+--! about: The cost added to each day, workspace, resource type and billing dimension after the day was first loaded.
 --! grain: account, workspace, resource_type, billing_dimension, usage_day
 with moved as (
   select

@@ -1,4 +1,4 @@
---! about: Where the books of each account were known to begin, and from when to when that was so.
+--! about: The known start of each account's books, and from when to when it was known.
 --! grain: account, known_from
 select
   account,

@@ -1,8 +1,7 @@
---! about: What a budget's periods came to as the books knew them, at the end of each day on which that changed: one pass over
---! about: amounts and restatements. A load's number tells when a value was known; what was loaded for the first time after
---! about: it had happened, before the account's books began to be kept, counts as known $lag_hours after its hour. Labels and
---! about: owners are those that the books now give each hour; of shared cost an owner has its share of the whole month, each
---! about: amount rounded to a trillionth of a dollar.
+--! about: Spend of a budget's periods as known at the end of each day on which it changed, in one pass over costs and
+--! about: restatements. The load number shows when a value was known. Hours from before the account's first load count as
+--! about: known $lag_hours after their hour. Labels and owners are the current ones of each hour; of shared cost, an owner
+--! about: has its share of the whole month, each amount rounded to a trillionth of a dollar.
 --! grain: period_start, known_day
 with scope as (
   select
@@ -151,7 +150,7 @@ known as (
 by_day as (
   select
     periods.period_start,
-    -- The first end of a day, or now, at which it was known; what was seen at that instant is included.
+    -- The first end of a day, or now, at which it was known, inclusive.
     least(
       case
         when date_trunc('day', known.known_at) = known.known_at then known.known_at

@@ -1,4 +1,4 @@
---! about: Which load spoke for which hours, and from when to when it did: what complete through was at any instant follows.
+--! about: Which load covered which hours, and from when to when, to derive complete through at any instant.
 --! grain: account, window_start, known_from
 select
   covered.account,

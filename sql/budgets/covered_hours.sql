@@ -1,4 +1,4 @@
---! about: How many hours of each stretch of time are in the books of each account, whether they may be claimed yet or not.
+--! about: The number of hours of each window in the books of each account, including hours that are not complete yet.
 --! grain: spend_window, account
 with spend_windows as (
   select

@@ -1,4 +1,4 @@
---! about: Every label and its values that resources have or had.
+--! about: Every label and value that a resource has or had.
 --! grain: entry_key, entry_value
 with labels as (
   select distinct labels from ledger.resources where labels is not null

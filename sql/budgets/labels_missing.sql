@@ -1,5 +1,5 @@
---! about: Listings of resources whose last reading was not whole: labels may be missing, or be those of before. One that the
---! about: platform does not serve to a token is told where no other token read it; one of what costs nothing is not.
+--! about: Resource listings whose last fetch was incomplete, so labels may be missing or old. Includes a listing refused to
+--! about: one token if no other token could read it. Leaves out listings of resources without costs.
 --! grain: account, resource_type
 select
   account,

@@ -1,4 +1,4 @@
---! about: When alerts of budgets were evaluated for the last time, of those that were told; null before that.
+--! about: The last time that budget alerts were evaluated and sent; null before the first.
 --! grain: one row
 select epoch_ms(greatest(
   (select max(started_at) from ledger.runs where command = 'alert' and outcome = 'done'),

@@ -1,5 +1,5 @@
---! about: Every dimension of the allocation rules in force, with the owners that any cost may have along it; null where none
---! about: has. Shared cost goes to those who have cost of their own, or to those whom a rule names with weights.
+--! about: Every dimension of the active allocation rules, with its possible owners; null if it has none. Shared cost goes to
+--! about: owners with direct cost, or to owners that a rule names with weights.
 --! grain: entry_key, entry_value
 with owners as (
   select owner from ledger.series_owners

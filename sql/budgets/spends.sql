@@ -1,6 +1,6 @@
---! about: What was spent on each budget in each of its stretches of time, which lie on whole hours: $scopes and $stretches
---! about: are lists of JSON. Amounts are added up once, by series and by what lies between two boundaries. Each stretch has
---! about: a row for each of the $drivers resources that cost most, with the sum over all of them beside it.
+--! about: Spend of each budget in each of its windows, which start and end on whole hours. $scopes and $stretches are JSON
+--! about: lists. Costs are summed once by series and by the range between two boundaries. Each window has a row for each of
+--! about: the $drivers most expensive resources, with the window's total in every row.
 --! grain: spend_window, place
 with scopes as (
   select unnest(

@@ -1,4 +1,4 @@
---! about: As spends, for budgets whose scope names labels of the resource: those that it had in the hour of the cost.
+--! about: Like spends, for budgets whose scope names labels: those that the resource had in the hour of the cost.
 --! grain: spend_window, place
 with scopes as (
   select unnest(

@@ -1,4 +1,4 @@
---! about: As spends, for budgets whose scope names owners: whose the cost is by the allocation rules, of shared cost their part.
+--! about: Like spends, for budgets whose scope names owners: their direct cost and share of shared cost by the allocation rules.
 --! grain: spend_window, place
 with scopes as (
   select unnest(

@@ -1,4 +1,4 @@
---! about: Which values of budgets' scopes no series has, with some that there are: a name misspelt would cost nothing for ever.
+--! about: Scope values of budgets that no series has, with some that exist. A misspelled name would never have any costs.
 --! grain: scope_key, scope_value
 with asked as (
   select distinct value.key as scope_key, value.value as scope_value, value.pattern as pattern

@@ -1,4 +1,5 @@
---! about: Every row that a month bills as one line of JSON, in the order of these lines. A close stores their SHA-256.
+--! about: Every row billed in a month as a line of JSON, sorted by these lines.
+--! about: Their SHA-256 is stored at a close.
 select
   account,
   cast(to_json([

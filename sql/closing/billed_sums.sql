@@ -1,4 +1,4 @@
---! about: What a month bills to each account: rows and cost of its own hours, and of corrections.
+--! about: Rows and cost billed to each account in a month: for its own hours, and for corrections.
 select
   account,
   count(*) filter (charge_class is null) as row_count,

@@ -1,2 +1,2 @@
---! about: The names of the budgets that have a stored forecast.
+--! about: The names of budgets with a stored forecast.
 select distinct budget from forecasts where budget is not null order by budget

@@ -1,7 +1,7 @@
---! about: What each scope cost in each step of time (an hour, or a day that begins $align hours after midnight): histories
---! about: that forecasts are made of. $scopes is a list of JSON; $with_workspaces adds a line for every workspace and
---! about: resource type that cost something from $active_from on, of each account at most the $most dearest. Amounts are added up once, by series and step; only of
---! about: scopes that name labels or owners each hour is looked at. first_cost is that of the first $first_hours of a step.
+--! about: The cost of each scope by step (an hour, or a day that starts $align hours after midnight): the history for
+--! about: forecasts. $scopes is a JSON list. $with_workspaces adds every workspace and resource type with costs from
+--! about: $active_from on, at most the $most most expensive of each account. Costs are summed once by series and step; scopes
+--! about: with labels or owners are read by hour. first_cost is the cost of the first $first_hours of a step.
 --! grain: scope, account, workspace, resource_type, step
 with scopes as (
   select unnest(

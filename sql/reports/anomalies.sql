@@ -1,4 +1,4 @@
---! about: What was not as usual, lately or in a month: how much against what was expected, since when, who drives it, and did price or usage move?
+--! about: Which costs were unusual, recently or in a month: expected and actual cost, since when, what drives it, price or usage?
 --! grain: account, first_day, workspace, resource_type, billing_dimension, kind
 --! params: month month = none, account text = *, workspace text = *
 --! formats: csv, parquet
@@ -6,8 +6,8 @@
 --! top: first_day
 --! important: severity, workspace, resource_type, first_day, impact, driver, state,
 --! important: cost, expected, billing_dimension, last_day, account
--- Those are told of which a day lies in the month, as far as somebody was to be told of them: "costbook alert" finds them.
--- Without a month those that are open, and those of the five weeks before the books' last complete hour.
+-- Lists anomalies with a day in the month that were worth a notification; "costbook alert" finds them. Without a month,
+-- lists open anomalies and those of the last five weeks before the books' last complete hour.
 with bounds as (
   select
     coalesce(cast($month as date), max(complete_through) - interval 35 days) as first_time,

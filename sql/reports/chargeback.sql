@@ -1,12 +1,12 @@
---! about: What is each owner charged for the month, for what: its own cost and its part of shared cost apart?
+--! about: What is each owner charged for the month, and for what, with direct and shared cost apart?
 --! grain: account, month, owner, billing_dimension, unit
 --! params: month month = last-complete, account text = *, dimension text = *
 --! totals: direct_cost, shared_cost
 --! formats: csv, parquet
 --! top: cost
 --! important: team, cost, billing_dimension, product, environment, shared_cost, direct_cost, account, month
--- With a dimension (team, or one of your own) owners are told apart by that one alone. Every row of costs is in one row
--- here or in parts in several, so that the cost column adds up to the month.
+-- With a dimension (team, or one of your own), owners are grouped by that dimension only. Every cost is in exactly one row
+-- or split across several, so the cost column adds up to the month's total.
 with owned as (
   select
     account,

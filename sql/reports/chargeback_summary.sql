@@ -1,13 +1,13 @@
---! about: What is each team, or owner by another dimension, charged for the month, against the month before and its budget?
+--! about: What is each team (or other owner) charged for the month, compared with the month before and its budget?
 --! grain: month, owner
 --! params: month month = last-complete, account text = *, dimension text = team, budgets text = *
 --! totals: direct_cost, shared_cost, cost, cost_month_before, change
 --! formats: csv, parquet
 --! top: cost
 --! important: owner, cost, direct_cost, shared_cost, change, budget, cost_month_before, compared_end, month
--- One row an owner, over all accounts; without an owner it is null. A month that is not complete is compared with the
--- same hours of the month before: up to compared_end, through which every account is complete. Budgets are the monthly ones of jobs/budgets.yaml
--- whose scope names this one owner and nothing else; of several the smallest counts.
+-- One row per owner, over all accounts; null is cost without an owner. An incomplete month is compared with the same
+-- hours of the month before: up to compared_end, through which every account is complete. The budget is the smallest
+-- monthly budget in jobs/budgets.yaml whose scope names this owner and nothing else.
 with months as (
   select
     cast($month as timestamp) as month_start,
@@ -20,7 +20,7 @@ books as (
     months.month_end,
     months.base_start,
     bool_and(accounts.history_start <= months.base_start) as has_base,
-    -- An account of which nothing is complete has no hour that can be compared.
+    -- An account without a complete hour has nothing to compare.
     least(months.month_end, min(coalesce(accounts.complete_through, months.month_start))) as compared_end
   from accounts
   cross join months
@@ -31,9 +31,9 @@ known as (
   select
     month_start,
     compared_end,
-    -- A month in which nothing is known cannot be compared with.
+    -- A month without data cannot be compared.
     coalesce(has_base and compared_end > month_start, false) as has_month_before,
-    -- Whole months are compared as they are; of any other as many hours as both have.
+    -- Complete months are compared as a whole; others by the hours that both have.
     case
       when compared_end = month_end then month_start
       else least(month_start, base_start + (compared_end - month_start))
@@ -66,7 +66,7 @@ owners as (
   from owned
   group by owner
 ),
--- An amount of this month alone comes before the usual one of its budget.
+-- A limit for this month overrides the usual limit of its budget.
 budgets as (
   select owner, coalesce(min(amount) filter (month is not null), min(amount)) as budget
   from (
@@ -78,7 +78,7 @@ budgets as (
     )
     where budget.dimension = $dimension
       and (budget.month is null or budget.month = strftime(cast($month as date), '%Y-%m'))
-      -- Budgets are of all accounts together.
+      -- Budgets cover all accounts together.
       and $account is null
   )
   group by owner

@@ -1,10 +1,10 @@
---! about: What did each resource cost this month, which share of the account is that, and from when to when?
+--! about: What did each resource cost in the month, what share of the account is that, and from when to when?
 --! grain: account, month, workspace, resource_type, resource_name, resource_uuid
 --! params: month month = last-complete, account text = *, workspace text = *, labels text = *
 --! formats: csv, parquet
 --! top: cost
 --! important: resource_name, cost, workspace, resource_type, share_of_account, account, month
--- With labels (team,env) there is a column for each: the last value in the month.
+-- With labels (team,env), each label adds a column with its last value in the month.
 with added_up as (
   select
     series_id,
@@ -64,7 +64,7 @@ select
   resources.resource_name,
   resources.resource_uuid,
   resources.cost,
-  -- Of the whole account, also where one workspace is asked for; a share of nothing is none.
+  -- The share is of the whole account, even if the report is for one workspace; null if the account cost nothing.
   cast(resources.cost / nullif(totals.cost, 0) as decimal(18, 6)) as share_of_account,
   resources.first_cost_date,
   resources.last_cost_date,

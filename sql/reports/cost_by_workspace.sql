@@ -1,4 +1,4 @@
---! about: What did each workspace spend this month, on what?
+--! about: What did each workspace spend in the month, and on what?
 --! grain: account, month, workspace, resource_type, billing_dimension, unit
 --! params: month month = last-complete, account text = *, workspace text = *
 --! formats: csv, parquet

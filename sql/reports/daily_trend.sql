@@ -1,4 +1,4 @@
---! about: What did each day cost, against the day before, the same weekday a week before and the last seven days?
+--! about: What did each day cost, compared with the day before, the same weekday a week before and the last seven days?
 --! grain: account, workspace, usage_date
 --! params: from date = -30d, to date = complete-through, account text = *, workspace text = *
 --! params: by_workspace boolean = false
@@ -7,18 +7,17 @@
 --! important: usage_date, cost, workspace, change_to_day_before,
 --! important: average_of_seven_days, cost_so_far, change_to_week_before, account
 --! sparkline: cost over usage_date
--- A day that is not complete has no cost: what is known of it so far stands in a column of its own. workspace is null
--- where all are added up, and by workspace where the cost belongs to none.
+-- The cost of an incomplete day is null; cost_so_far has what is known. workspace is null for the total of all workspaces,
+-- and with by_workspace for costs that belong to none.
 with books as (
-  -- An account that is configured no longer has amounts and is never complete.
+  -- An account that is no longer configured has costs but is never complete.
   select named.account, accounts.history_start, accounts.complete_through
   from (select account from series union select account from accounts) as named
   left join accounts using (account)
   where $account is null or named.account = $account
 ),
 asked as (
-  -- Of one account, and of no workspace, it does not matter which series an amount is of; grouping by them all would
-  -- take half as long again.
+  -- For one account without workspaces, the series does not matter; grouping by series would take 50 % longer.
   select
     count(distinct account) > 1 or $by_workspace or $workspace is not null as is_by_series,
     min(account) as first_account
@@ -73,7 +72,7 @@ days as (
       and books.complete_through >= calendar.usage_date + interval 1 day,
       false
     ) as is_complete,
-    -- A complete day without amounts cost nothing; of any other day nothing is known but what is there.
+    -- A complete day without rows cost 0. Any other day without rows is unknown.
     case when is_complete then cast(coalesce(costs_of_days.cost, 0) as decimal(38, 12)) end as cost,
     case when not is_complete then cast(costs_of_days.cost as decimal(38, 12)) end as cost_so_far
   from lines
@@ -109,7 +108,7 @@ select
   cost_so_far,
   cast(cost - cost_day_before as decimal(38, 12)) as change_to_day_before,
   cast(cost - cost_week_before as decimal(38, 12)) as change_to_week_before,
-  -- Whole trillionths of a dollar are divided, to the nearest: a quotient of decimals would be a DOUBLE.
+  -- Divides whole trillionths of a dollar, rounded, because a quotient of decimals would be a DOUBLE.
   cast(
     cast(
       (cast(cost_of_seven_days * 1000000000000 as hugeint) + 3 * sign(cost_of_seven_days)) // 7 as decimal(38, 0)

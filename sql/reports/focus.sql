@@ -1,4 +1,4 @@
---! about: What was billed for the month, by hour or day, in the FOCUS columns that finance tools read?
+--! about: What was billed for the month, by hour or day, in FOCUS columns for finance tools?
 --! grain: BillingAccountId, ChargePeriodStart, ChargeClass, SubAccountId, x_ResourceTypeRaw, x_ResourceName,
 --! grain: x_ResourceUuid, x_BillingDimension, Tags
 --! params: month month = last-complete, focus_version text = 1.4, deprecated_columns boolean = false,
@@ -7,22 +7,21 @@
 --! formats: csv, parquet
 --! top: BilledCost
 --! important: ResourceName, BilledCost, ChargePeriodStart, SubAccountName, ConsumedQuantity, ConsumedUnit
--- Every column of every version that can be asked for, in alphabetical order, then those of our own (x_). A version is
--- a choice of these columns, which src/reports/focus.ts lists. What the platform does not report is null, of the type
--- that the column has.
+-- All columns of all supported versions, in alphabetical order, then our own (x_). src/reports/focus.ts lists the columns
+-- of each version. What the platform does not report is null, with the type of its column.
 with hours as (
   select series_id, billing_month, charge_class, bucket_start, cost, usage
   from costs_billed
   where billing_month = cast($month as date)
-    -- What is billed by itself lies in its own month: with these bounds no other hours are read.
+    -- Rows without a charge class are billed in the month of their hour, so these bounds limit what is read.
     and (
       charge_class is not null
       or (bucket_start >= cast($month as timestamp) and bucket_start < cast($month as timestamp) + interval 1 month)
     )
-    -- Hours without cost and usage are padding, also as a correction.
+    -- Hours without cost and usage are padding, even as corrections.
     and (cost <> 0 or usage <> 0)
 ),
--- FOCUS takes ASCII alone: what is not is written as JSON escapes it, beyond the first 65,536 characters in two halves.
+-- FOCUS allows only ASCII. Other characters are written as JSON escapes, above U+FFFF as a surrogate pair.
 escaped as (
   select
     series_id,
@@ -46,7 +45,7 @@ escaped as (
     ) as tags
   from ledger.resources_of_series
 ),
--- A day has a row for each set of labels, region and names that the resource had in it.
+-- A day has one row for each set of labels, region and names that the resource had on it.
 states as (
   select
     *,
@@ -57,7 +56,7 @@ states as (
     end as state
   from escaped
 ),
--- Of the resource as it was known in the hour; whoever asks for a closed month asks as of its close.
+-- The resource as it was known in the hour. A closed month is read as of its close.
 charges as (
   select
     hours.series_id,
@@ -65,7 +64,7 @@ charges as (
     hours.charge_class,
     case when $grain = 'daily' then date_trunc('day', hours.bucket_start) else hours.bucket_start end as period_start,
     states.state,
-    -- The type that amounts are stored in, also for the difference between two of them and for a day.
+    -- The type in which costs are stored, also for differences and for days.
     cast(sum(hours.cost) as decimal(18, 12)) as cost,
     cast(sum(hours.usage) as decimal(18, 6)) as usage,
     arg_max(states.status, hours.bucket_start) as status
@@ -86,7 +85,7 @@ described as (
     series.resource_name,
     series.resource_uuid,
     series.billing_dimension,
-    -- Names are unique in a workspace only; without uuid, workspace or name nobody can say which resource it was.
+    -- Names are unique only within a workspace; without uuid, workspace or name the resource is unknown.
     coalesce(
       series.resource_uuid,
       series.account || '/' || series.workspace || '/' || series.resource_type || '/' || series.resource_name

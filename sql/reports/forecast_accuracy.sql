@@ -1,4 +1,4 @@
---! about: How good were forecasts of periods that are over since: by how much was each off, and was the outcome in its interval?
+--! about: How accurate were forecasts of periods that have ended: the error of each, and whether its interval held the outcome?
 --! grain: scope_kind, budget, account, workspace, resource_type, period_kind, period, complete_through
 --! params: from date = none, to date = none, account text = *, budget text = *, workspace text = *
 --! formats: csv, parquet
@@ -6,8 +6,8 @@
 --! top: complete_through
 --! important: period, forecast, budget, workspace, resource_type, actual, error_percent, is_within_interval, lead_days,
 --! important: account
--- The outcome is what the books say of the period now; with --as-of, what they said then. from and to are about the start
--- of the period.
+-- The outcome is the cost in the books now, or with --as-of, at that instant. from and to select by the start of the
+-- period.
 select
   scope_kind,
   budget,
@@ -35,7 +35,7 @@ where ($from is null or period_start >= cast($from as timestamp))
   and ($account is null or account = $account)
   and ($budget is null or budget = $budget)
   and ($workspace is null or workspace = $workspace)
--- A budget whose scope was changed in between has two forecasts through one instant: the later one counts.
+-- If a budget's scope changed in between, it has two forecasts through one instant; the later one counts.
 qualify
   row_number() over (
     partition by scope_kind, budget, account, workspace, resource_type, period_kind, period, complete_through

@@ -1,11 +1,12 @@
---! about: How often did outcomes lie in the intervals of forecasts, and how far off were those, by lead and model?
+--! about: How often was the outcome within the forecast interval, and how large were the errors, by lead time and model?
 --! grain: scope_kind, period_kind, lead_days_from, model
 --! params: from date = none, to date = none, account text = *, budget text = *, workspace text = *
 --! formats: csv, parquet
 --! evaluated: outcomes
 --! important: scope_kind, period_kind, lead_days_from, lead_days_to, forecasts,
 --! important: median_error_percent, within_interval_percent, expected_percent
--- Leads are of 1, 2 to 3, 4 to 7, 8 to 14, 15 to 31 and more days of the period that were forecast. The errors in percent are of forecasts of what cost something.
+-- The lead time is the number of forecast days of the period, in groups of 1, 2 to 3, 4 to 7, 8 to 14, 15 to 31 and more.
+-- Percent errors leave out outcomes of 0.
 with outcomes as (
   select
     *,

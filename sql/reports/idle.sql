@@ -1,21 +1,21 @@
---! about: Which storage is paid for although its resource has not been used for days, since when, and at what cost a month?
+--! about: Which storage costs money although its resource has been unused for days, since when, and how much a month?
 --! grain: account, state, workspace, resource_type, resource_name, resource_uuid
 --! params: until date = complete-through, days integer = 14, account text = *, workspace text = *
 --! formats: csv, parquet
 --! top: storage_cost_per_month
 --! important: resource_name, storage_cost_per_month, state, workspace, resource_type, unused_days, account
--- A month is one of 730 hours at the rate of the last 24 complete ones. unused_since is null where a resource type is
--- never used by itself, as volumes: nothing tells whether they are in use.
+-- A month is 730 hours at the rate of the last 24 complete hours. unused_since is null for resource types without usage of
+-- their own, such as volumes, because nothing shows whether they are in use.
 with books as (
-  -- An hour that is not known to be complete may yet have usage.
+  -- An incomplete hour may still get usage.
   select series.series_id, least(accounts.complete_through, cast($until as timestamp)) as known_until
   from series
   join accounts using (account)
   where accounts.complete_through is not null
     and ($account is null or accounts.account = $account)
 ),
--- Until a day before any account's books end it does not matter whose an hour is: to join them all with their account
--- would take three times as long.
+-- Up to a day before the earliest end of any account's books, the account of an hour does not matter. Joining every hour
+-- with its account would take three times as long.
 common as (
   select min(known_until) - interval 24 hour as common_end
   from books
@@ -104,7 +104,7 @@ resources as (
     resource_uuid,
     known_until,
     storage_start,
-    -- Storage that comes without uuid is that of whatever has its name.
+    -- Storage without uuid belongs to any resource with its name.
     case
       when resource_uuid is null
         then max(last_used_end) over (partition by account, workspace, resource_type, resource_name)
@@ -188,7 +188,7 @@ select
   unused.unused_since,
   cast(date_diff('hour', unused.unused_since, unused.known_until) // 24 as integer) as unused_days,
   cast(spent.cost as decimal(38, 12)) as storage_cost_since,
-  -- 730 hours of 24, in whole trillionths of a dollar: a quotient of decimals would be a DOUBLE.
+  -- 730/24 of a day in whole trillionths of a dollar, because a quotient of decimals would be a DOUBLE.
   cast(
     cast(
       (cast(unused.storage_cost_of_last_day * 1000000000000 as hugeint) * 365 + 6) // 12 as decimal(38, 0)

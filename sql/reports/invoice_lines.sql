@@ -1,4 +1,4 @@
---! about: What does the month's invoice consist of, and does it add up to the platform's own monthly total?
+--! about: Which lines make up the month's invoice, and do they add up to the platform's own monthly total?
 --! grain: account, month, charge_class, incurred_month, billing_dimension, unit
 --! params: month month = last-complete
 --! formats: csv, parquet
@@ -7,7 +7,7 @@
 with added_up as (
   select series_id, sum(usage) as usage, sum(cost) as cost
   from hourly_costs_billed
-  -- An hour is billed in the month in which it lies: to ask for billing_month would work it out for every hour.
+  -- An hour is billed in its own month. A filter on billing_month would have to compute it for every hour.
   where bucket_start >= cast($month as timestamp)
     and bucket_start < cast($month as timestamp) + interval 1 month
   group by series_id
@@ -39,7 +39,7 @@ billed as (
   where billing_month = cast($month as date)
   group by account, billing_month, usage_month, billing_dimension, unit
 ),
--- What the platform told last; of a closed month, before its close: what it tells of it later is in corrections.
+-- The platform's latest totals; for a closed month, those before its close. Later changes are in corrections.
 readings as (
   select
     reconciliation.account,
@@ -66,7 +66,7 @@ own_lines as (
     coalesce(billed.account, platform_totals.account) as account,
     coalesce(billed.billing_dimension, platform_totals.billing_dimension) as billing_dimension,
     billed.unit,
-    -- What the platform bills and a complete month of ours does not have is a line too, of nothing on our side.
+    -- A platform total that a complete month does not have is a line with 0 on our side.
     coalesce(billed.usage, 0) as usage,
     coalesce(billed.cost, 0) as cost,
     platform_totals.platform_cost,
@@ -88,13 +88,13 @@ lines as (
   from billed
   where charge_class is not null
   union all
-  -- What the platform's invoice says beyond the month's own lines, where it was told when the month was closed.
+  -- The platform's total beyond the month's own lines, if it was known when the month was closed.
   select
     account, billing_month, 'Invoice difference', billing_month, null, null, null, invoice_difference, null, null
   from closes
   where is_closed and invoiced is not null and billing_month = cast($month as date)
 ),
--- A quotient of decimals is a double in SQL; of whole numbers (10^-24 USD by 10^-6 units) it is exact to 18 decimals.
+-- A quotient of decimals would be a DOUBLE. With whole numbers (10^-24 USD by 10^-6 units) it is exact to 18 decimals.
 whole_numbers as (
   select
     *,
@@ -110,7 +110,7 @@ select
   billing_dimension,
   unit,
   cast(usage as decimal(38, 6)) as usage,
-  -- USD per unit, rounded half away from zero: times the usage it gives back the cost to the cent up to 10^15 units.
+  -- USD per unit, rounded half away from zero. Multiplied by the usage, it gives the cost to the cent up to 10^15 units.
   case
     when usage_number > 0 then cast(
       (cost_number + sign(cost_number) * (usage_number // 2)) // usage_number as decimal(38, 0)

@@ -1,10 +1,10 @@
---! about: Which share of each month's cost carries each label: does labelling get better?
+--! about: What share of each month's cost has each label: is labelling improving?
 --! grain: account, month, label
 --! params: from date = none, to date = none, account text = *
 --! formats: csv, parquet
 --! top: month
 --! important: month, label, labelled_share, labelled_cost, cost, account, month
--- Every label that some resource has or some rule reads. The cost of what no listing knows counts as without label.
+-- Covers every label that a resource has or a rule reads. Costs of resources that no listing has count as unlabelled.
 with hours as (
   select
     account,
@@ -64,7 +64,7 @@ select
   label,
   cast(sum(cost) as decimal(38, 12)) as cost,
   cast(coalesce(sum(cost) filter (has_label), 0) as decimal(38, 12)) as labelled_cost,
-  -- A share of nothing is none.
+  -- No share if the month cost nothing.
   cast(coalesce(sum(cost) filter (has_label), 0) / nullif(sum(cost), 0) as decimal(18, 6)) as labelled_share,
   count(distinct (workspace, resource_type, resource_name, resource_uuid)) as resources,
   count(distinct (workspace, resource_type, resource_name, resource_uuid)) filter (has_label) as labelled_resources

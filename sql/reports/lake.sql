@@ -1,4 +1,4 @@
---! about: All costs by hour, for any engine: Parquet in a folder an account and month, only what changed written anew.
+--! about: All costs by hour as Parquet for any engine: one folder per account and month; only changed files are rewritten.
 --! grain: account, month, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 --! partition: account, month
 --! formats: parquet

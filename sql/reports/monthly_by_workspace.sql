@@ -1,11 +1,11 @@
---! about: What did each workspace cost in each month: a row a month, a column a workspace, and their total?
+--! about: What did each workspace cost in each month? One row per month, one column per workspace, and the total.
 --! grain: account, month
 --! params: from date = none, to date = none, account text = *
 --! spread: workspace, cost, total
 --! cost: total
 --! formats: csv, parquet
 --! top: month
--- Every month that has costs, up to now. A month that is not complete has what it has cost so far; is_complete says so.
+-- Every month with costs, up to now. An incomplete month has its cost so far; is_complete is false.
 with months as (
   select
     series_id,

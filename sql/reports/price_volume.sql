@@ -1,13 +1,13 @@
---! about: How much of the change from one month to another is price, how much volume, how much new or gone?
+--! about: How much of the change between two months comes from price, volume, new resources and removed resources?
 --! grain: account, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 --! params: month month = last-complete, base month = month-before, account text = *, workspace text = *
 --! formats: csv, parquet
 --! top: change
 --! important: resource_name, change, workspace, billing_dimension, cost, base_cost, price_effect, volume_effect,
 --! important: account
--- For each dimension of each resource (rate - base_rate) * usage is price and base_rate * (usage - base_usage) is volume.
--- All parts add up to the change, to the last decimal: what rounding the two effects to twelve decimals leaves stands in
--- rounding, and nowhere else. Of a month that is not over the same hours of the base month are compared.
+-- For each dimension of each resource, price is (rate - base_rate) * usage and volume is base_rate * (usage - base_usage).
+-- All parts add up to the change exactly: the column rounding has what rounding the two effects to twelve decimals leaves.
+-- An unfinished month is compared with the same hours of the base month.
 with months as (
   select
     cast($month as timestamp) as month_start,
@@ -16,8 +16,8 @@ with months as (
     date_diff('hour', base_start, base_start + interval 1 month) as base_hours
 ),
 books as (
-  -- Hours of each month that are in the books: from where they begin, to where they are complete. An account that is
-  -- configured no longer tells neither: what is there is compared as it is.
+  -- The hours of each month that the books have, from their start to complete through. An account that is no longer
+  -- configured has neither bound, so all its hours are compared.
   select
     named.account,
     greatest(
@@ -39,7 +39,7 @@ books as (
   where $account is null or named.account = $account
 ),
 check_code as (
-  -- Whole months are compared as they are, however long; of any other the part that both have, hour by hour.
+  -- Complete months are compared as a whole, whatever their length; others by the hours that both have.
   select
     books.account,
     months.month_start + to_hours(books.hours_before) as compared_start,
@@ -70,8 +70,8 @@ of_series as (
   from series
   join check_code using (account)
 ),
--- The hours that every account compares are added up at once, as it does not matter there whose an hour is; any other
--- hour stands by itself until it is known. To join every hour would take twice as long.
+-- Hours that every account compares are summed without a join, because their account does not matter. Joining every hour
+-- would take twice as long.
 common as (
   select
     max(compared_start) as compared_start,
@@ -81,7 +81,7 @@ common as (
   from check_code
 ),
 hours as (
-  -- Only hours with usage have a price. Cost without usage (credits, fees) is told by itself.
+  -- Only hours with usage have a price. Cost without usage (credits, fees) has its own column.
   select
     hourly_costs.series_id,
     case
@@ -97,7 +97,7 @@ hours as (
   group by all
 ),
 base_hours as (
-  -- Only hours with usage have a price. Cost without usage (credits, fees) is told by itself.
+  -- Only hours with usage have a price. Cost without usage (credits, fees) has its own column.
   select
     hourly_costs.series_id,
     case
@@ -151,7 +151,7 @@ lines as (
   from sides
   group by series_id
 ),
--- Both rates as whole numbers of 10^-18 USD per unit, to the nearest: a quotient of decimals would be a DOUBLE.
+-- Both rates as whole numbers of 10^-18 USD per unit, rounded, because a quotient of decimals would be a DOUBLE.
 whole_numbers as (
   select
     series_id,
@@ -187,8 +187,8 @@ priced as (
     lines.base_cost,
     rates.rate,
     rates.base_rate,
-    -- Next to no usage with a cost makes a rate that means nothing, times the other month's usage more than there is
-    -- room for: such a change is cost without usage.
+    -- A cost with almost no usage gives a meaningless rate that overflows when multiplied by the other month's usage. Such
+    -- a change counts as cost without usage.
     greatest(
       abs(cast(rates.rate as double)), abs(cast(rates.base_rate as double))
     ) * greatest(cast(lines.usage as double), cast(lines.base_usage as double)) < 1e12 as is_priced

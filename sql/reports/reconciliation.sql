@@ -1,4 +1,4 @@
---! about: Which comparisons with the platform's own totals stand behind the month: what, ours, theirs, difference, tolerance?
+--! about: Which comparisons with the platform's own totals support the month: both sums, difference and tolerance?
 --! grain: account, window_start, window_end, check_code, measure, billing_dimension, run_number, attempt, load_number
 --! params: month month = last-complete
 --! formats: csv, parquet
@@ -19,7 +19,7 @@ select
   ours,
   theirs,
   difference,
-  -- Of groups, which are counted, none; of amounts, what rounding explains.
+  -- Counts have no tolerance; amounts have what rounding explains.
   tolerance,
   proven
 from reconciliation

@@ -1,4 +1,4 @@
---! about: Is the month complete, proven and what the platform bills? One row an account, to be signed.
+--! about: Is the month complete and proven, and does it match what the platform bills? One row per account, for sign-off.
 --! grain: account, month
 --! params: month month = last-complete
 --! formats: csv, parquet
@@ -48,7 +48,7 @@ check_code as (
   join period on reconciliation.window_start < period.month_end and reconciliation.window_end > period.month_start
   group by reconciliation.account
 ),
--- What the platform told last of the whole month; of a closed month, before its close.
+-- The platform's latest total of the whole month; for a closed month, before its close.
 readings as (
   select
     reconciliation.account,
@@ -83,7 +83,7 @@ summed as (
     period.month,
     date_diff('hour', period.month_start, period.month_end) as hours,
     coalesce(proven_hours.hours_proven, 0) as hours_proven,
-    -- No rows are no cost only where every hour is known.
+    -- No rows mean no cost only if every hour is known.
     coalesce(billed.cost, case when proven_hours.hours_proven = hours then 0 end) as cost,
     platform_totals.platform_cost,
     platform_totals.tolerance,
@@ -112,12 +112,12 @@ select
   platform_cost,
   cast(cost - platform_cost as decimal(38, 12)) as difference,
   tolerance,
-  -- Every hour is loaded and proven, and month and dimensions are what the platform told last.
+  -- Every hour is loaded and proven, and the month and its dimensions match the platform's latest totals.
   hours_proven = hours
     and coalesce(dimensions_proven and abs(cast(cost - platform_cost as double)) <= tolerance, false) as proven,
   compared_at,
   comparisons,
-  -- Those too that found what was read again since, and met then.
+  -- Includes comparisons that failed at first and passed after the hours were fetched again.
   unproven_comparisons,
   cast(correction_cost as decimal(38, 12)) as correction_cost,
   closed_at,

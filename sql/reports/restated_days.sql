@@ -1,10 +1,10 @@
---! about: What did the platform change after it was first told: by how much, seen when, first told when?
+--! about: Which costs did the platform change later: by how much, when was it seen, and when was the first value loaded?
 --! grain: account, usage_date, workspace, billing_dimension, unit, seen_at
 --! params: month month = none, from date = none, to date = none
 --! formats: csv, parquet
 --! top: usage_date, cost_change
 --! important: usage_date, cost_change, workspace, billing_dimension, old_cost, new_cost, seen_at, account
--- The month is that of the hours that changed; from and to are when the change was seen.
+-- month selects by the hours that changed; from and to select by when the change was seen.
 with changes as (
   select
     account,
@@ -12,7 +12,7 @@ with changes as (
     workspace,
     billing_dimension,
     seen_at,
-    -- An hour in which a series had no row had been loaded all the same: it was nothing, not unknown.
+    -- If a series had no row in the hour, the hour was still loaded: its cost was 0, not unknown.
     coalesce(old_cost, 0) as old_cost,
     coalesce(new_cost, 0) as new_cost,
     coalesce(old_usage, 0) as old_usage,

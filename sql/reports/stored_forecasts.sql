@@ -1,12 +1,12 @@
---! about: What will budgets, and resource types of workspaces, come to by the end of the period, as "alert" last stored it?
+--! about: What will budgets and workspaces' resource types cost by the end of the period, by the forecast "alert" last stored?
 --! grain: scope_kind, budget, account, workspace, resource_type, period_kind, period
 --! params: month month = none, account text = *, budget text = *, workspace text = *
 --! formats: csv, parquet
 --! evaluated: forecasts
 --! top: forecast
 --! important: period, forecast, budget, workspace, resource_type, amount, spent, exceeds_on, low, high, account
--- Without a month the periods that were not over when something was forecast last; with one those that begin in it. Where
--- there is no forecast, reason says why.
+-- Without a month, lists the periods that were open at the last forecast; with a month, those that start in it. If there is
+-- no forecast, reason says why.
 select
   scope_kind,
   budget,

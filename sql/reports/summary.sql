@@ -1,15 +1,14 @@
---! about: What did each month cost, against the month before, this year so far, and what to accrue for the open month?
+--! about: What did each month cost, compared with the month before, and this year so far? What to accrue for the open month?
 --! grain: account, month
 --! params: from date = none, to date = none, account text = *
 --! formats: csv, parquet
 --! top: month
 --! important: month, cost, change, accrual, forecast_basis, forecast_of_rest, year_to_date, state, change_share,
 --! important: forecast_through, account
--- An open month is one that is not complete: its cost is what is in the books so far. To that comes a forecast of the
--- rest, and both together are what finance accrues. forecast_basis says what the forecast is: that of a monthly budget of
--- the whole account, which "budgets" shows too; without one the sum of the account's workspaces, each forecast by itself.
--- Both are what "alert" stored last, at most three days ago. Otherwise the rest is the mean of the last seven complete
--- days, and forecast_basis says so.
+-- An open month is not complete yet: its cost is what is in the books so far. The accrual is that cost plus a forecast of
+-- the rest. forecast_basis names the source of the forecast: a monthly budget of the whole account (also shown by
+-- "budgets"), or else the sum of the forecasts of the account's workspaces. Both come from the last "alert", at most three
+-- days ago. Otherwise, the rest is the mean of the last seven complete days.
 with books as (
   select
     account,
@@ -25,7 +24,7 @@ added_up as (
     series.account,
     hourly_costs.month,
     sum(hourly_costs.cost) as cost,
-    -- Of hours that are too young to be called complete.
+    -- Costs of hours that are too young to be complete.
     sum(hourly_costs.cost) filter (hourly_costs.bucket_start >= books.complete_through) as young_cost
   from (
     select series_id, cast(date_trunc('month', bucket_start) as date) as month, bucket_start, cost from hourly_costs
@@ -34,7 +33,7 @@ added_up as (
   join books on books.account = series.account
   group by all
 ),
--- Complete months without any cost are there too, with 0.
+-- Complete months without costs are included with 0.
 calendar as (
   select books.account, cast(month as date) as month
   from books, unnest(generate_series(date_trunc('month', history_start), complete_through, interval 1 month)) as months(month)
@@ -88,7 +87,7 @@ stored as (
     on books.account = candidates.account
     and candidates.complete_through <= books.complete_through
     and candidates.complete_through > books.complete_through - interval 3 day
-  -- Budgets of one scope have one forecast.
+  -- Budgets with the same scope share one forecast.
   qualify row_number() over (
     partition by candidates.account order by candidates.complete_through desc, candidates.place, candidates.basis
   ) = 1
@@ -126,7 +125,7 @@ summed as (
     case when not is_open and lag(is_whole) over by_month then lag(costs_of_months.cost) over by_month end
       as cost_month_before,
     sum(costs_of_months.cost) over (partition by account, date_trunc('year', month) order by month) as year_to_date,
-    -- greatest() passes over nulls: without a forecast there is no rest.
+    -- greatest() ignores nulls, so a missing forecast must be handled first.
     case
       when is_open and rests.cost is not null
         then cast(greatest(0, rests.cost - costs_of_months.young_cost) as decimal(38, 12))

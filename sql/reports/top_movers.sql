@@ -1,11 +1,11 @@
---! about: Which resources cost most more or less this month than in the month before?
+--! about: Which resources' costs changed most from the month before?
 --! grain: account, rank
 --! params: month month = last-complete, limit integer = 20, account text = *, workspace text = *
 --! formats: csv, parquet
 --! top: none
 --! important: resource_name, change, workspace, cost, base_cost, resource_type, change_type, rank, account
--- Of a month that is not over the same hours of the month before are compared: compared_start, compared_end, base_start
--- and base_end say what was. The limit is that of each account.
+-- An unfinished month is compared with the same hours of the month before; compared_start, compared_end, base_start and
+-- base_end show both windows. The limit applies to each account.
 with months as (
   select
     cast($month as timestamp) as month_start,
@@ -14,8 +14,8 @@ with months as (
     date_diff('hour', base_start, month_start) as base_hours
 ),
 books as (
-  -- Hours of each month that are in the books: from where they begin, to where they are complete. An account that is
-  -- configured no longer tells neither: what is there is compared as it is.
+  -- The hours of each month that the books have, from their start to complete through. An account that is no longer
+  -- configured has neither bound, so all its hours are compared.
   select
     named.account,
     greatest(
@@ -37,7 +37,7 @@ books as (
   where $account is null or named.account = $account
 ),
 check_code as (
-  -- Whole months are compared as they are, however long; of any other the part that both have, hour by hour.
+  -- Complete months are compared as a whole, whatever their length; others by the hours that both have.
   select
     books.account,
     months.month_start + to_hours(books.hours_before) as compared_start,
@@ -68,8 +68,8 @@ of_series as (
   from series
   join check_code using (account)
 ),
--- The hours that every account compares are added up at once, as it does not matter there whose an hour is; any other
--- hour stands by itself until it is known. To join every hour would take twice as long.
+-- Hours that every account compares are summed without a join, because their account does not matter. Joining every hour
+-- would take twice as long.
 common as (
   select
     max(compared_start) as compared_start,
@@ -105,7 +105,7 @@ base_hours as (
   group by all
 ),
 sides as (
-  -- That a resource is new or gone is told by the whole of the other month, also by hours that are not compared.
+  -- Whether a resource is new or gone depends on the whole other month, including hours that are not compared.
   select
     hours.series_id,
     case

@@ -1,20 +1,19 @@
---! about: Which cost of the month has no owner, largest first, and which label would give it one?
+--! about: Which costs of the month have no owner, largest first, and which label would assign one?
 --! grain: rank, account, workspace, resource_type, resource_name, resource_uuid
 --! params: month month = last-complete, account text = *, dimension text = *
 --! formats: csv, parquet
 --! top: none
 --! important: resource_name, cost, workspace, resource_type, fix, suggested_value, account
--- With a dimension (team, or one of your own): which cost has no owner along that one. Labels are those at the end of
--- the month, and of those only the ones that some rule reads: one whose value no rule knows (suggested_value is the known
--- one that is spelt most like it), else one that is missing. What no listing knows has no labels: rules of another kind
--- reach it.
+-- With a dimension (team, or one of your own), lists costs without an owner in that dimension. fix names a label that a
+-- rule reads, as of the end of the month: one with a value that no rule knows (suggested_value is the known value with
+-- the most similar spelling), or else a missing one. Resources that no listing has have no labels; use other rules.
 with unowned as (
   select series_id, sum(cost) as cost
   from costs_allocated
   where bucket_start >= cast($month as timestamp)
     and bucket_start < cast($month as timestamp) + interval 1 month
     and ($account is null or account = $account)
-    -- Only a dimension that is not null is followed by a quote.
+    -- In the JSON, a quote follows only dimensions that are not null.
     and case
       when $dimension is null then not contains(owner, ':"')
       else json_extract_string(owner, '/' || $dimension) is null
@@ -42,7 +41,7 @@ known_values as (
   from conditions
   where kind = 'is' and starts_with(field, 'label:')
 ),
--- Of each label and value the known value that is nearest, in a third of its letters at most.
+-- The nearest known value of each label, if at most a third of its letters differ.
 spelt_like as (
   select
     facts.field,

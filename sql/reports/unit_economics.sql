@@ -1,4 +1,4 @@
---! about: What does one unit of the business cost by day? The units are a CSV file of yours with the header date,value.
+--! about: What does one business unit (an order, a user) cost by day? You supply a CSV file with the header date,value.
 --! grain: usage_date
 --! params: metric file, month month = none, from date = none, to date = none, account text = *, workspace text = *
 --! formats: csv, parquet
@@ -13,7 +13,7 @@ cells as (
   select
     line_number,
     line,
-    -- A byte order mark and quotes are what spreadsheets write.
+    -- Spreadsheets write a byte order mark and quotes.
     string_split(replace(replace(line, '"', ''), chr(65279), ''), ',') as cell
   from lines
   where trim(line) <> ''
@@ -88,7 +88,7 @@ days as (
     from metric
   )
 ),
--- A day is complete where it is complete in every account that is asked about.
+-- A day is complete if it is complete in every selected account.
 complete as (
   select
     max(coalesce(history_start, timestamp 'infinity')) as complete_from,

@@ -1,4 +1,4 @@
---! about: What does a unit really cost, day by day, and when did a price change?
+--! about: What did a unit of usage cost each day, and when did its price change?
 --! grain: account, billing_dimension, resource_type, unit, workspace, period_start
 --! params: from date = -30d, to date = complete-through, account text = *, workspace text = *
 --! params: by_month boolean = false, tolerance decimal = 0.005, floor decimal = 0.01
@@ -6,10 +6,10 @@
 --! top: period_start, cost
 --! important: billing_dimension, rate, workspace, period_start, usage, cost, is_price_change, rate_before_change,
 --! important: account
--- A price changes where the rate of three days was one and that of the days from then on is another, by more than the
--- tolerance; days that cost less than the floor tell nothing. Workspaces of unlike rates have a line each.
+-- A price changes when the rate of three days is followed by one that differs by more than the tolerance. Days that cost
+-- less than the floor are ignored. Workspaces with different rates have separate rows.
 with added_up as (
-  -- Eight days before, so that a change on the first day has something to be told from.
+  -- Starts eight days earlier, so that a change on the first day can be found.
   select
     series_id,
     cast(bucket_start as date) as usage_date,
@@ -58,7 +58,7 @@ spreads as (
   group by account, billing_dimension, resource_type, unit, usage_date
 ),
 unlike as (
-  -- On more than one day: within the day of a change each workspace has its own mixture of both prices.
+  -- On more than one day, because on the day of a change each workspace has its own mix of both prices.
   select account, billing_dimension, resource_type, unit
   from spreads
   where highest_rate > lowest_rate * (1 + cast($tolerance as double))
@@ -86,7 +86,7 @@ days as (
   group by all
 ),
 meaningful as (
-  -- Rates that are compared with each other, not shown: these may be DOUBLE.
+  -- These rates are only compared, not shown, so they may be DOUBLE.
   select
     account,
     billing_dimension,
@@ -122,7 +122,7 @@ changes as (
   where abs(rate_2_before - rate_before) <= rate_before * cast($tolerance as double)
     and abs(rate_3_before - rate_before) <= rate_before * cast($tolerance as double)
     and abs(rate - rate_before) > rate_before * cast($tolerance as double)
-    -- A day that lies between two prices is the day of the change; one after which all is as before is none.
+    -- A day between two prices is the day of the change; a day after which the old price returns is not.
     and (rate_after is null or abs(rate_after - rate_before) > rate_before * cast($tolerance as double))
     and (rate_2_after is null or abs(rate_2_after - rate_after) <= rate_after * cast($tolerance as double))
 ),
@@ -176,7 +176,7 @@ periods as (
   where usage_date >= cast($from as date)
   group by all
 ),
--- Rates as whole numbers of 10^-18 USD per unit, to the nearest: a quotient of decimals would be a DOUBLE.
+-- Rates as whole numbers of 10^-18 USD per unit, rounded, because a quotient of decimals would be a DOUBLE.
 whole_numbers as (
   select
     account,

@@ -2,38 +2,38 @@ import type { AnomalyFact } from '../anomalies/index.ts';
 import type { BudgetFact, Driver } from '../budgets/index.ts';
 import type { Severity } from '../severity.ts';
 
-/** What an open alert has already reported, and what of it is new. Facts of older versions have neither. */
+/** What an open alert has reported so far, and what is new. Facts of older versions have neither. */
 export interface Reported {
   /** Every cause that was reported since the alert was raised: `3 answered 401`. Oldest first. */
   readonly causes?: readonly string[] | undefined;
-  /** What was reported before, in one sentence; only where another cause is reported now. */
+  /** What was reported before, in one sentence; only if the cause is new. */
   readonly changedFrom?: string | undefined;
-  /** Changes with each report: an open alert is reported again where it differs. */
+  /** Changes with each report. An open alert is reported again if it differs. */
   readonly revision?: string | undefined;
 }
 
-/** What every fact about the data tells. */
+/** The fields that every fact about the data has. */
 interface DataFactHead extends Reported {
-  /** `stale/acc_main`: the same however often, and by whomever, it is evaluated. */
+  /** `stale/acc_main`: the same in every evaluation. */
   readonly key: string;
-  /** Null where it is about several accounts, or about none. */
+  /** Null if it concerns several accounts, or none. */
   readonly account: string | null;
   readonly severity: Severity;
-  /** Names of the sinks that are told; none where nobody else is named than everybody. */
+  /** Names of the sinks to notify; empty means the default sinks. */
   readonly notify: readonly string[];
-  /** withdrawn: nobody asks for it any more, which is told to nobody. */
+  /** withdrawn: no longer evaluated. It ends without a notification. */
   readonly state: 'raised' | 'resolved' | 'withdrawn';
-  /** Through when the books are complete: of the account, or of all. */
+  /** Complete through, of the account or of all accounts. */
   readonly completeThrough: string | null;
 }
 
-/** The books of an account are complete through too long ago. */
+/** The books of an account are out of date. */
 export interface StaleFact extends DataFactHead {
   readonly kind: 'stale';
   readonly freshnessHours: number;
 }
 
-/** This machine's clock was ahead of the platform's when the account was read last. */
+/** This machine's clock was ahead of the platform's at the last fetch of the account. */
 export interface ClockFact extends DataFactHead {
   readonly kind: 'clock';
   readonly aheadSeconds: number;
@@ -41,29 +41,29 @@ export interface ClockFact extends DataFactHead {
   readonly localAt: string;
 }
 
-/** Hours of an account differ from the platform's own totals: what it says of them contradicts itself. */
+/** Hours of an account do not add up to the platform's own totals. */
 export interface UnprovenFact extends DataFactHead {
   readonly kind: 'unproven';
-  /** Months that such windows touch, newest first. */
+  /** Months that the windows touch, newest first. */
   readonly months: readonly string[];
-  /** The largest difference in cost, USD, decimal text; null where only usage differs. Facts of older versions have none. */
+  /** The largest cost difference, USD, decimal text; null if only usage differs. Facts of older versions have none. */
   readonly difference?: string | null;
-  /** How many windows. */
+  /** Number of windows. */
   readonly count: number;
-  /** The newest of them. */
+  /** The newest windows. */
   readonly windows: readonly { readonly start: string; readonly end: string; readonly reason: string }[];
   readonly outOfDate: OutOfDate;
 }
 
-/** Accounts whose books are out of date for the same reason, with through when they are complete. */
+/** Accounts whose books are out of date for the same reason. */
 export type OutOfDate = readonly { readonly account: string; readonly completeThrough: string | null }[];
 
-/** A check returned what should not be in the books. */
+/** A check found rows, or failed. */
 export interface CheckFact extends DataFactHead {
   readonly kind: 'check';
   readonly check: string;
   readonly about: string;
-  /** Null where its SQL is wrong. */
+  /** Rows found; null if its SQL is wrong. */
   readonly offenders: number | null;
   readonly error: string | null;
 }
@@ -77,35 +77,35 @@ export interface RunFact extends DataFactHead {
   readonly exitCode: number | null;
   readonly error: string | null;
   readonly endedAt: string | null;
-  /** Only of an ingest. */
+  /** Only for `ingest`. */
   readonly outOfDate: OutOfDate;
 }
 
-/** The warehouse cannot be written: it is missing, damaged or not permitted. Nothing is loaded until somebody acts. */
+/** The warehouse cannot be written: it is missing, damaged or not permitted. Nothing is loaded until this is fixed. */
 export interface BooksFact extends DataFactHead {
   readonly kind: 'books';
   readonly command: string;
   readonly exitCode: number;
   readonly error: string;
   readonly foundAt: string;
-  /** Whether "costbook repair" mends it. */
+  /** Whether "costbook repair" fixes it. */
   readonly isForRepair: boolean;
-  /** What the published snapshot holds: rows, USD as decimal text; null where it cannot be read as a whole. */
+  /** Content of the published snapshot: rows, and USD as decimal text; null if part of it cannot be read. */
   readonly snapshot: { readonly rows: number; readonly cost: string; readonly publishedAt: string } | null;
 }
 
-/** The platform tells something else of a closed month than when it was closed. */
+/** The platform changed the costs of a closed month. */
 export interface ClosedMonthFact extends DataFactHead {
   readonly kind: 'closed_month';
   readonly month: string;
-  /** USD, decimal text: more than was closed, less where negative. */
+  /** Change since the close, USD, decimal text. Negative if the month costs less. */
   readonly cost: string;
   readonly corrections: number;
   readonly deliveredIn: readonly string[];
   readonly drivers: readonly Driver[];
 }
 
-/** Costs of a billing dimension that is not on the platform's own list. */
+/** Costs in a billing dimension that the platform does not list. */
 export interface DimensionFact extends DataFactHead {
   readonly kind: 'dimension';
   readonly dimension: string;

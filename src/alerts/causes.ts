@@ -2,15 +2,15 @@ import { exitCodes, firstSentence } from '../errors.ts';
 import type { AlertFact, DataFact, Reported, RunFact } from './alert-facts.ts';
 import { monthWords } from './unproven.ts';
 
-/** The books being out of date is news once, whatever caused it. */
+/** Out-of-date books are news once, whatever the cause. */
 export const outOfDateCause = 'out of date';
 
-/** Causes that are stored: what was reported longer ago may be reported again. */
+/** The most causes to store. A cause older than these may be reported again. */
 const maxCauses = 100;
 
 /**
- * The fact with what of it is news beside its open alert: a cause that was not reported since the alert was raised. A
- * cause that comes back is none, nor is what only follows from another alert. Pure.
+ * Marks what is new in a fact compared with its open alert: a cause that was not reported since the alert was raised.
+ * A cause that returns is not new. Neither is a consequence of another alert. Pure.
  */
 export function withNews<T extends DataFact>(fact: T, open: AlertFact | undefined, isConsequence: boolean): T {
   const now = causesOf(fact);
@@ -30,20 +30,20 @@ export function withNews<T extends DataFact>(fact: T, open: AlertFact | undefine
   };
 }
 
-/** The causes of a fact, as codes: what a reader would have to do something else about is another cause. */
+/** The causes of a fact, as codes. Causes differ if the reader would have to do something different. */
 function causesOf(fact: DataFact): readonly string[] {
   switch (fact.kind) {
     case 'run':
       return [...causesOfRun(fact), ...((fact.outOfDate ?? []).length > 0 ? [outOfDateCause] : [])];
     case 'unproven':
       return [
-        // Of a month that was not named before nobody knows that its numbers are not final.
+        // A new month is a new cause: readers still trust its numbers.
         ...(fact.months ?? []).toSorted(),
         ...((fact.outOfDate ?? []).length > 0 ? [outOfDateCause] : []),
       ];
     case 'check':
       return [fact.error === null ? `rows, ${fact.severity}` : 'error'];
-    // The step to take is the same however old the books are, or however wrong the clock is.
+    // The next step is the same however old the books are, or however wrong the clock is.
     case 'stale':
     case 'clock':
     case 'dimension':
@@ -59,13 +59,13 @@ function causesOf(fact: DataFact): readonly string[] {
   }
 }
 
-/** What an alert said of its cause, in one sentence. */
+/** The cause of an alert, in one sentence. */
 function sentenceOf(fact: DataFact): string {
   switch (fact.kind) {
     case 'run':
       return fact.error === null ? `it ${fact.outcome}` : firstSentence(fact.error);
     case 'books':
-      // The rest names what was whole then, which may be lost now.
+      // The rest lists what was intact then, which may be lost by now.
       return firstSentence(fact.error).split(/ \(|: /)[0] ?? '';
     case 'unproven':
       return `only costs in ${monthWords(fact.months ?? [])} differed`;
@@ -77,8 +77,8 @@ function sentenceOf(fact: DataFact): string {
 }
 
 /**
- * Why a run failed, as codes that stay the same from night to night while the reason does: exit code, status of the
- * platform or error of the system, and host. Without those it is the sentence, without its numbers. Pure.
+ * Why a run failed, as codes that stay the same from night to night while the reason does: exit code, status code or
+ * system error, and host. Without those, the sentence without its numbers. Pure.
  */
 export function causesOfRun({
   outcome,
@@ -86,9 +86,9 @@ export function causesOfRun({
   error,
 }: Pick<RunFact, 'outcome' | 'exitCode' | 'error'>): readonly string[] {
   if (outcome === 'interrupted' || exitCode === null || error === null) return [outcome];
-  // The sentences of these name hours, amounts and processes, and the step to take is the same.
+  // These sentences name hours, amounts and processes; the next step is always the same.
   if (exitCode === exitCodes.unproven || exitCode === exitCodes.locked) return [String(exitCode)];
-  // Several accounts may fail for a reason each, a line each.
+  // Each account may fail for its own reason, on its own line.
   const failures = exitCode === exitCodes.platform ? error.split('\n').filter((line) => line.trim() !== '') : [error];
   return [...new Set(failures.map((failure) => causeOf(exitCode, failure)))];
 }
@@ -101,7 +101,7 @@ function causeOf(exitCode: number, error: string): string {
   return `${exitCode} ${code}${host === undefined ? '' : ` from ${host}`}`;
 }
 
-/** `answered 401`, `ECONNREFUSED`. Of a platform that fails by itself every status is the same cause. */
+/** `answered 401`, `ECONNREFUSED`. Every 5xx status is the same cause. */
 function codeIn(said: string): string | undefined {
   const [, status] = /\banswered (\d{3})\b/.exec(said) ?? [];
   if (status !== undefined) return `answered ${status.startsWith('5') ? '5xx' : status}`;
@@ -109,7 +109,7 @@ function codeIn(said: string): string | undefined {
   return /\bE[A-Z_]{3,}\b/.exec(said)?.[0];
 }
 
-/** The beginning of a sentence in which instants, ids and counts do not make a difference. */
+/** The start of a sentence without instants, ids and counts. */
 function withoutNumbers(said: string): string {
   return said
     .replace(/\b(?=[0-9a-f-]*\d)[0-9a-f-]{8,}\b/gi, '#')

@@ -3,14 +3,14 @@ import type { DeliveryEnd, PendingMessage } from '../warehouse/index.ts';
 import type { Message, OutgoingMessage } from './message.ts';
 import type { Attempt, SendMessage } from './sinks/sink.ts';
 
-/** Tries at one message in one run. */
+/** Attempts per message and run. */
 const maxTries = 4;
 const baseDelayMs = 500;
-/** A sink that asks to wait longer is told by a later run. */
+/** If a sink asks for a longer wait, a later run delivers. */
 const maxRetryAfterMs = 30_000;
 const dayMs = 86_400_000;
 
-/** Where messages wait and receipts are kept. */
+/** Stores pending messages and their outcomes. */
 export interface Outbox {
   pendingMessages(): Promise<PendingMessage[]>;
   deliveryBegan(number: number, runNumber: number, now: Instant): Promise<void>;
@@ -20,7 +20,7 @@ export interface Outbox {
 export interface Delivering {
   readonly outbox: Outbox;
   readonly runNumber: number;
-  /** Undefined for a sink that the configuration does not have (any more). */
+  /** Undefined for a sink that the configuration does not have. */
   tellOf(sink: string): SendMessage | undefined;
   readonly giveUpDays: number;
   now(): Instant;
@@ -29,19 +29,19 @@ export interface Delivering {
   readonly signal: AbortSignal;
 }
 
-/** What came of a message in a run. */
+/** The outcome of a message in a run. */
 export interface Delivery {
   readonly message: PendingMessage;
-  /** postponed: a message before it was not taken, and the order is kept. */
+  /** postponed: an earlier message failed, and messages stay in order. */
   readonly outcome: 'delivered' | 'failed' | 'dead' | 'postponed';
   readonly tries: number;
   readonly reason: string | undefined;
 }
 
 /**
- * Tells every sink its pending messages, each sink in their order and all sinks at the same time. Each attempt is
- * written down before and after: whoever is killed in between leaves a message that says it may be a repeat. A sink that
- * does not take a message is told no later one in this run, unless the message is given up. Throws the signal's reason.
+ * Sends the pending messages: in order within a sink, all sinks in parallel. The outbox records each attempt before and
+ * after it, so that after a kill the message is marked as a possible repeat. If a message fails, the sink gets no later
+ * message in this run, unless the failed one is given up. Throws the signal's reason.
  */
 export async function deliver(delivering: Delivering): Promise<Delivery[]> {
   const pending = await delivering.outbox.pendingMessages();
@@ -70,8 +70,8 @@ async function deliverTo(messages: readonly PendingMessage[], delivering: Delive
       continue;
     }
     await outbox.deliveryBegan(message.number, runNumber, delivering.now());
-    // A sink that took none before it is asked once: it need not be waited for again.
-    const { attempt, tries } = await tell(message, hasFailed ? 1 : maxTries, delivering);
+    // A sink that already failed in this run gets a single attempt.
+    const { attempt, tries } = await send(message, hasFailed ? 1 : maxTries, delivering);
     const isDead = attempt.outcome !== 'delivered' && delivering.now() >= message.queuedAt + giveUpDays * dayMs;
     await outbox.deliveryEnded(
       { number: message.number, runNumber, tries, outcome: attempt.outcome, reason: attempt.reason, isDead },
@@ -85,31 +85,31 @@ async function deliverTo(messages: readonly PendingMessage[], delivering: Delive
   return deliveries;
 }
 
-async function tell(
+async function send(
   message: PendingMessage,
   triesAllowed: number,
   { tellOf, random, sleep, signal }: Delivering,
 ): Promise<{ attempt: Attempt; tries: number }> {
-  const sink = tellOf(message.sink);
-  if (sink === undefined) {
-    const reason = 'costbook.yaml has no such sink any more: write it there again, or let the message be given up';
+  const sendToSink = tellOf(message.sink);
+  if (sendToSink === undefined) {
+    const reason = 'costbook.yaml no longer has this sink: add it again, or wait until Costbook gives the message up';
     return { attempt: { outcome: 'refused', reason, isPassing: false }, tries: 0 };
   }
   let { mayBeRepeat } = message;
   for (let tries = 1; ; tries += 1) {
-    const attempt = await sink(outgoing(message, mayBeRepeat));
+    const attempt = await sendToSink(outgoing(message, mayBeRepeat));
     if (attempt.outcome === 'delivered') return { attempt, tries };
     mayBeRepeat ||= attempt.outcome === 'unknown';
     const delayMs = retryDelayMs(attempt, tries, random);
     if (tries >= triesAllowed || delayMs === undefined) {
-      // Whatever the last try was: one of them may have been taken.
+      // An earlier attempt may have been received.
       return { attempt: mayBeRepeat ? { ...attempt, outcome: 'unknown' } : attempt, tries };
     }
     await sleep(delayMs, signal);
   }
 }
 
-/** Milliseconds before the next try; undefined where another one in this run does not help. Pure. */
+/** Milliseconds before the next attempt; undefined if none in this run can help. Pure. */
 export function retryDelayMs(
   attempt: Exclude<Attempt, { outcome: 'delivered' }>,
   tries: number,

@@ -41,48 +41,49 @@ import { groupGaps } from './gap-words.ts';
 import { alertRows } from './rows.ts';
 import { type DataState, dataFacts, parseFact, type Severities, withWithdrawn } from './transitions.ts';
 
-/** What facts are made of besides the books. */
+/** Everything that facts depend on besides the books. */
 export interface AlertFactsOptions {
   readonly now: Instant;
   readonly freshnessHours: number;
-  /** How severe alerts about the data are, by kind, where it is not as usual. */
+  /** Severities of alerts about the data that differ from the defaults, by kind. */
   readonly severities?: Severities;
-  /** Accounts of the configuration, where it names any. */
+  /** Accounts that the configuration names; empty means all. */
   readonly configured: readonly string[];
-  /** Undefined where nothing is known of them: alerts of budgets stay as they are. */
+  /** Undefined if budgets are unknown: alerts of budgets do not change. */
   readonly budgets: readonly Budget[] | undefined;
-  /** Whether all is forecast, to be kept; otherwise only budgets that have a threshold of it. */
+  /** Whether to forecast everything, to store it; otherwise only budgets with a forecast threshold. */
   readonly isForecastStored?: boolean;
-  /** Undefined where nothing is known of them, as of budgets. */
+  /** Undefined if the rules are unknown: alerts of anomalies do not change. */
   readonly anomalyRules?: AnomalyRules | undefined;
-  /** What forecasts, in the place of the engine. */
+  /** Replaces the forecast engine. */
   readonly forecaster?: Forecaster;
   /** The user's own `sql` folder. */
   readonly overlay: string;
   readonly signal: AbortSignal;
-  /** Runs the checks, whose SQL may be the user's; by default on the connection that the facts are read from. */
+  /** Runs the checks, whose SQL may be the user's; by default on the same connection. */
   readonly runChecks?: (checks: readonly Check[]) => Promise<readonly CheckResult[]>;
-  /** Told what is being looked at. */
+  /** Called with the name of each step. */
   readonly onProgress?: ((words: string) => void) | undefined;
 }
 
-/** The facts, and what is wrong with budgets so that there are none of them. */
+/** The facts of an evaluation. */
 export interface AlertFacts {
   readonly facts: readonly AlertFact[];
+  /** Why budgets could not be evaluated: there are no facts about them. */
   readonly problem: UsageError | undefined;
-  /** Budgets of which nothing is known in a period, a sentence for each reason: there is no fact of them. */
+  /** Budgets whose spend in a period is unknown, one sentence per reason. They have no facts. */
   readonly missing: readonly string[];
-  /** Those that are to be kept, and those that thresholds ask for. */
+  /** Forecasts to store, and forecasts that thresholds need. */
   readonly forecasts: readonly ScopeForecast[];
-  /** What failed where nothing could be forecast: everything else is told before it is thrown. */
+  /** The error of a failed forecast. Throw it after everything else was reported. */
   readonly bug: unknown;
-  /** What is spent on every budget in its watched periods. */
+  /** Spend of every budget in its watched periods. */
   readonly spends: readonly SpendNow[];
-  /** What was found of anomalies: to be kept before anybody is told. */
+  /** Anomalies found. Store them before sending notifications. */
   readonly anomalies: AnomalyState;
 }
 
-/** Reads from the books every fact that alerts are made of, beside the alerts that are known. */
+/** Reads every fact that alerts need from the books, and compares it with the known alerts. */
 export async function readAlertFacts(
   connection: Connection,
   known: readonly KnownAlert[],
@@ -100,7 +101,7 @@ export async function readAlertFacts(
     const { facts, ...others } = await readBudgetFacts(connection, known, asked);
     return { facts: [...facts, ...data], problem: undefined, ...others, anomalies };
   } catch (error) {
-    // A budget that these books cannot answer must not keep what is wrong with the data from being told.
+    // A budget that cannot be evaluated must not hide alerts about the data.
     if (!(error instanceof UsageError)) throw error;
     return { facts: data, problem: error, missing: [], forecasts: [], spends: [], bug: undefined, anomalies };
   }
@@ -108,7 +109,7 @@ export async function readAlertFacts(
 
 const nothingFound: AnomalyState = { anomalies: [], accounts: [], present: [] };
 
-/** The facts of anomalies; where nobody wants to know of any, open alerts of them are withdrawn. */
+/** The facts about anomalies. If detection is off, open alerts are withdrawn. */
 function factsOfAnomalies(
   { present }: AnomalyState,
   known: readonly KnownAlert[],
@@ -116,14 +117,14 @@ function factsOfAnomalies(
   rules: AnomalyRules | undefined,
 ): AnomalyFact[] {
   if (rules === undefined) return [];
-  const told = known.flatMap(({ key, isOpen, fact: text }) => {
+  const alerts = known.flatMap(({ key, isOpen, fact: text }) => {
     const fact = key.startsWith('anomaly/') ? parseFact(text) : undefined;
     return fact?.kind === 'anomaly' ? [{ key, isOpen, fact }] : [];
   });
   if (!rules.isOn) {
-    return told.filter(({ isOpen }) => isOpen).map(({ fact }) => ({ ...fact, state: 'withdrawn' }));
+    return alerts.filter(({ isOpen }) => isOpen).map(({ fact }) => ({ ...fact, state: 'withdrawn' }));
   }
-  return anomalyFacts(present, new Map(told.map(({ key, isOpen, fact }) => [key, { isOpen, fact }])), {
+  return anomalyFacts(present, new Map(alerts.map(({ key, isOpen, fact }) => [key, { isOpen, fact }])), {
     notify: rules.notify,
     completeThroughOf: (account) => accounts.find((row) => row.account === account)?.completeThrough ?? null,
   });
@@ -172,7 +173,7 @@ async function readBudgetFacts(
       ...(forecaster === undefined ? {} : { forecaster }),
     });
   } catch (error) {
-    // A model that fails must not keep what is spent from being told.
+    // A failed forecast must not hide alerts about spend.
     signal.throwIfAborted();
     bug = error;
   }
@@ -208,7 +209,7 @@ async function readDataState(
       completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
       isTooOld: completeThrough === undefined || completeThrough < now - freshnessHours * hourMs,
       clock: clockOf(clocks.find((clock) => clock.account === account)),
-      // Young hours may still be changing: the next run asks for them.
+      // Young hours may still change; the next run fetches them again.
       unproven: windows.filter(({ isYoung }) => !isYoung).map(toText),
     });
   }
@@ -249,7 +250,7 @@ async function readDataState(
   };
 }
 
-/** What the clocks said, where ours was ahead by more than an hour. */
+/** Both clocks, if ours was more than an hour ahead. */
 function clockOf(read: ClockReading | undefined): DataState['accounts'][number]['clock'] {
   if (read === undefined || read.aheadSeconds * 1000 <= hourMs) return null;
   const { aheadSeconds, platformAt, localAt } = read;

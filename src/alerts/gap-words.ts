@@ -1,9 +1,9 @@
 import type { Spend } from '../budgets/index.ts';
 
-/** So many are named; the others are counted. */
+/** This many budgets are named; the rest are counted. */
 const named = 3;
 
-/** What is missing of budgets in a period: the same of all of them. */
+/** A gap that several budgets and periods share. */
 export interface Gap {
   /** `budget research, 2026-10-03`, `budgets research 2026-10-03, research 2026-10-04 and 12 more`. */
   readonly of: string;
@@ -11,7 +11,7 @@ export interface Gap {
   readonly sentence: string;
 }
 
-/** What is missing of spends, a sentence once: in a night without data it is the same of every budget and day. Pure. */
+/** Groups the gaps of spends, so that a night without data gives one sentence, not one for each budget and day. Pure. */
 export function groupGaps(spends: readonly Pick<Spend, 'budget' | 'period' | 'gaps'>[]): Gap[] {
   const sentences = [...new Set(spends.flatMap(({ gaps }) => gaps))];
   const groups = new Map<string, { readonly own: typeof spends; readonly sentences: string[] }>();

@@ -13,79 +13,79 @@ import type { CostSummary } from './summary.ts';
 import type { AlertEntry, Transitions } from './transitions.ts';
 import { differenceWords, monthWords } from './unproven.ts';
 
-/** What a message tells, before a sink puts it into its own words. Kept in the outbox as JSON. */
+/** The content of a message, before a sink formats it. Stored in the outbox as JSON. */
 export interface Message {
   readonly kind: 'alerts' | 'summary';
   /** When it was made. */
   readonly at: string;
   readonly completeThrough: string | null;
   readonly settledThrough: string | null;
-  /** At least one where it tells alerts; none in a summary. */
+  /** At least one in a message of alerts; none in a summary. */
   readonly entries: readonly AlertEntry[];
   readonly summary: CostSummary | null;
-  /** Whose books these are, and where they are. Left out in messages of older versions. */
+  /** Which project the books belong to, and on which host. Messages of older versions have none. */
   readonly origin?: Origin | undefined;
-  /** Anomalies that are not among the entries: in one night there may be hundreds. Left out where there are none. */
+  /** Anomalies that are not among the entries: one night may have hundreds. Left out if there are none. */
   readonly left?: LeftOut | undefined;
 }
 
-/** What tells the messages of several projects apart. */
+/** Identifies the project that a message comes from. */
 export interface Origin {
   readonly project: string;
   readonly host: string;
 }
 
 interface LeftOut {
-  /** Those that hold. */
+  /** Open ones. */
   readonly anomalies: number;
-  /** Of those USD, decimal text. */
+  /** Total difference of the open ones: USD, decimal text. */
   readonly impact: string;
-  /** Those that are over. */
+  /** Ended ones. */
   readonly resolved: number;
 }
 
-/** So many anomalies are told in one message by themselves, the ones of the largest impact; the rest is counted. */
+/** A message lists this many anomalies, largest impact first, and counts the rest. */
 const anomaliesShown = 20;
 
 /** A message on its way to a sink. */
 export interface OutgoingMessage extends Message {
   /** The same in every attempt. */
   readonly id: string;
-  /** Whether the sink may have been told it before. */
+  /** Whether the sink may have received it before. */
   readonly mayBeRepeat: boolean;
-  /** Only to try the sink: nothing happened. */
+  /** Sent only to test the sink: nothing happened. */
   readonly isTest: boolean;
 }
 
-/** What is told to people of one thing, in plain words: each sink lays it out in its own way. */
+/** One alert as text for people. Each sink lays it out in its own way. */
 export interface Card {
   readonly icon: string;
   /** One line. */
   readonly title: string;
-  /** What of a whole is used, in percent; undefined where there is no whole. */
+  /** The used part of the budget, in percent; undefined for alerts without a budget. */
   readonly share: number | undefined;
   readonly sentences: readonly string[];
-  /** `Wait: the next run fetches what is missing.` Undefined where a sentence says it. */
+  /** `Wait: the next run fetches what is missing.` Undefined if there is no next step. */
   readonly next: string | undefined;
   readonly fields: readonly { readonly label: string; readonly value: string }[];
   readonly list: { readonly label: string; readonly items: readonly string[] } | undefined;
-  /** What it must be taken with: hours that are missing. */
+  /** Why the numbers may be wrong: missing hours. */
   readonly warnings: readonly string[];
-  /** Through when it is complete, and its key. */
+  /** Complete through, and the key. */
   readonly notes: readonly string[];
 }
 
 /**
- * The messages of an evaluation: to each sink one, with all that it is told, the worst first. The id follows from what
- * is told, to whom and when, so the same evaluation makes the same message. Pure.
+ * The messages of an evaluation: one for each sink, most urgent alerts first. The id is a hash of sink and content, so
+ * the same evaluation always makes the same message. Pure.
  */
 export function messagesOf(
   entries: Transitions['entries'],
   state: Pick<Message, 'at' | 'completeThrough' | 'settledThrough' | 'origin'>,
 ): NewMessage[] {
-  const sinks = [...new Set(entries.flatMap((told) => told.sinks))].sort();
+  const sinks = [...new Set(entries.flatMap((entry) => entry.sinks))].sort();
   return sinks.map((sink) => {
-    const own = entries.filter((told) => told.sinks.includes(sink)).map(({ entry }) => entry);
+    const own = entries.filter((candidate) => candidate.sinks.includes(sink)).map(({ entry }) => entry);
     const ordered = own.toSorted(compareEntries);
     const left = ordered.filter(({ fact }) => fact.kind === 'anomaly').slice(anomaliesShown);
     const message: Message = {
@@ -120,7 +120,7 @@ function compareEntries(a: AlertEntry, b: AlertEntry): number {
   );
 }
 
-/** USD that an alert is about, as decimal text: what is spent or expected, or by how much costs differ. */
+/** The amount of an alert, USD as decimal text: spend, forecast, or difference. Undefined if it has none. */
 export function amountOf(fact: AlertFact): string | undefined {
   switch (fact.kind) {
     case 'anomaly':
@@ -141,7 +141,7 @@ function expectedOrSpent({ of, forecast, value }: BudgetWords): string {
   return of === 'forecast' && forecast ? forecast.value : value;
 }
 
-/** USD that an alert is about, without sign: by which costs differ, or a budget is exceeded. 0 where it has none. */
+/** The size of an alert for sorting, USD without sign: a difference, or the excess over a budget. 0 if it has none. */
 function sizeOf(fact: AlertFact): number {
   switch (fact.kind) {
     case 'anomaly':
@@ -169,18 +169,18 @@ function impactOf(entries: readonly AlertEntry[]): string {
   );
 }
 
-/** Decimals that sums of the books have. */
+/** Decimals of sums in the books. */
 const sumDecimals = 12;
 
-/** What a message says of the alerts that it does not show; undefined where it shows all. */
+/** The line that counts the alerts that a message does not show; undefined if it shows all. */
 export function moreWords(message: OutgoingMessage, shown: number): string | undefined {
   const hidden = message.summary === null ? message.entries.length - shown : 0;
   if (hidden === 0) return leftWords(message);
   const all = hidden + (message.left?.anomalies ?? 0) + (message.left?.resolved ?? 0);
-  return `and ${all} more: costbook alerts --open`;
+  return `and ${all} more; "costbook alerts --open" lists them`;
 }
 
-/** What a message says of the anomalies that are not among its entries; undefined where there are none. */
+/** The line that counts the anomalies that are not among the entries; undefined if there are none. */
 function leftWords({ left }: Pick<Message, 'left'>): string | undefined {
   if (left === undefined) return undefined;
   const { anomalies, impact, resolved } = left;
@@ -188,19 +188,19 @@ function leftWords({ left }: Pick<Message, 'left'>): string | undefined {
     ...(anomalies === 0
       ? []
       : [`and ${counted(anomalies, 'smaller anomaly', 'smaller anomalies')}, ${usd(impact, true)} together`]),
-    ...(resolved === 0 ? [] : [`and ${resolved} more that ${resolved === 1 ? 'is' : 'are'} over`]),
+    ...(resolved === 0 ? [] : [`and ${resolved} more that ${resolved === 1 ? 'has' : 'have'} ended`]),
   ];
-  return `${parts.join(', ')}: costbook report anomalies`;
+  return `${parts.join(', ')}; "costbook report anomalies" lists them`;
 }
 
 const icons = { critical: '🔴', warning: '🟠', info: '🔵' } as const;
 
-/** An alert in plain words, in which no name from outside is longer than its place or writes a line of its own. */
-export function cardOf({ key, occurrence, transition, since, fact: told }: AlertEntry): Card {
+/** An alert as text. Names from outside are cut to a safe length and to one line. */
+export function cardOf({ key, occurrence, transition, since, fact: unsafe }: AlertEntry): Card {
   const isOver = transition === 'resolved';
-  const fact = withSafeTexts(told);
+  const fact = withSafeTexts(unsafe);
   const words = isOver ? overWords(fact) : heldWords(fact);
-  // Each message about an anomaly that goes on, or about another cause, is an occurrence of its own.
+  // Each message about a continuing anomaly, or a new cause, counts as an occurrence.
   const isOneStory = fact.kind === 'anomaly' || ('causes' in fact && fact.revision !== undefined);
   const noun = !isOneStory ? 'time' : isOver ? undefined : 'message';
   const times = occurrence > 1 && noun !== undefined ? ` (${ordinal(occurrence)} ${noun})` : '';
@@ -226,7 +226,7 @@ function isOfData(fact: AlertFact): fact is DataFact {
   return fact.kind !== 'budget' && fact.kind !== 'anomaly';
 }
 
-/** Whether nobody can say through when the books are complete. */
+/** Whether "complete through" is unknown because nothing can be read. */
 function isUnreadable(fact: AlertFact): boolean {
   return fact.kind === 'books' && fact.snapshot === null;
 }
@@ -237,15 +237,15 @@ function prefixOf(transition: AlertEntry['transition'], since: string | undefine
   return transition === 'open' && since !== undefined ? `Open since ${since.slice(0, 10)}: ` : '';
 }
 
-/** `Wait: the next run makes up for it.` */
+/** `Wait: the next run catches up.` */
 export function nextWords({ who, words }: NextStep): string {
   return `${who}: ${words}`;
 }
 
-/** Texts of a fact that are sentences; all others are names. */
+/** Keys of a fact that hold sentences. All other texts are names. */
 const sentenceKeys: readonly string[] = ['key', 'error', 'about', 'reason', 'gaps', 'changedFrom'];
 
-/** A fact whose texts from outside have one line and a length, for words about it. */
+/** A fact with every text cut to one line and a bounded length. */
 function withSafeTexts<T>(value: T, key = ''): T {
   if (typeof value === 'string') {
     return oneLine(value, sentenceKeys.includes(key) ? maxSentenceLength : maxNameLength) as T;
@@ -257,14 +257,14 @@ function withSafeTexts<T>(value: T, key = ''): T {
 
 /** `complete through 2026-10-01T00:00:00Z`. */
 export function throughWords(completeThrough: string | null): string {
-  return `complete through ${completeThrough ?? 'nothing yet'}`;
+  return completeThrough === null ? 'no complete hour yet' : `complete through ${completeThrough}`;
 }
 
 interface Words {
   readonly title: string;
   readonly share?: number | undefined;
   readonly sentences: readonly string[];
-  /** Undefined where the step follows from the kind of the fact. */
+  /** Undefined if the next step follows from the kind of the fact. */
   readonly next?: string | undefined;
   readonly fields?: Card['fields'];
   readonly list?: Card['list'];
@@ -280,7 +280,7 @@ function heldWords(fact: AlertFact): Words {
         sentences: [],
         next: budgetStep,
         fields: budgetFields(fact),
-        list: driverList('Spent most', fact.drivers),
+        list: driverList('Largest costs', fact.drivers),
       };
     case 'anomaly':
       return anomalyWords(fact);
@@ -288,23 +288,25 @@ function heldWords(fact: AlertFact): Words {
       return {
         title: `The books of ${fact.account} are out of date`,
         sentences: [
-          `They are ${throughWords(fact.completeThrough)}: more than ${fact.freshnessHours} hours ago.`,
-          'Every number since then is missing, which is not the same as 0.',
+          fact.completeThrough === null
+            ? 'They have no complete hour yet.'
+            : `They are ${throughWords(fact.completeThrough)}, which is more than ${fact.freshnessHours} hours ago.`,
+          'Costs after that are missing, not zero.',
         ],
       };
     case 'clock':
       return {
         title: `This machine's clock is ${describeSpan(fact.aheadSeconds * 1000)} ahead of the platform's`,
         sentences: [
-          `It said ${fact.localAt} when the platform of ${fact.account} said ${fact.platformAt}. The books are complete by the platform's clock.`,
-          'Nothing in the books needs repair.',
+          `This machine showed ${fact.localAt} when the platform of ${fact.account} showed ${fact.platformAt}.`,
+          "Costbook uses the platform's clock, so the books need no repair.",
         ],
       };
     case 'unproven':
       return {
         title: `Costs of ${fact.account} ${differenceWords(fact.difference ?? undefined, fact.count, monthsOf(fact))}${(fact.outOfDate ?? []).length === 0 ? '' : ', and its books are out of date'}`,
         sentences: [
-          `The hours of ${counted(fact.count, 'window')} do not add up to what the platform says is their total.`,
+          `The hours of ${counted(fact.count, 'window')} do not add up to the platform's own totals.`,
           ...changeWords(fact),
           ...outOfDateWords(fact),
         ],
@@ -321,7 +323,7 @@ function heldWords(fact: AlertFact): Words {
         title: `Check ${fact.check} ${checkOutcome(fact)}`,
         sentences: [
           fact.about,
-          ...(fact.offenders === null ? [`Its error: ${fact.error ?? 'its SQL is wrong'}`] : []),
+          ...(fact.offenders === null ? [`Error: ${fact.error ?? 'its SQL is wrong'}`] : []),
           ...changeWords(fact),
         ],
       };
@@ -339,32 +341,32 @@ function heldWords(fact: AlertFact): Words {
       return booksWords(fact);
     case 'closed_month':
       return {
-        title: `${fact.month} of ${fact.account} changed by ${usd(fact.cost, true)} since it was closed`,
+        title: `${fact.month} of ${fact.account} has changed by ${usd(fact.cost, true)} since it was closed`,
         sentences: [
-          `${counted(fact.corrections, 'correction')}, delivered in ${fact.deliveredIn.join(', ')}. The exports of the closed month stay as they are.`,
+          `${counted(fact.corrections, 'correction')}, delivered in ${fact.deliveredIn.join(', ')}. The exports of ${fact.month} do not change.`,
         ],
-        list: driverList('Moved most', fact.drivers, true),
+        list: driverList('Largest changes', fact.drivers, true),
       };
     case 'dimension':
       return {
-        title: `${usd(fact.cost)} of the new billing dimension ${fact.dimension}`,
+        title: `New billing dimension ${fact.dimension}: ${usd(fact.cost)} so far`,
         sentences: [
-          `${fact.account} has costs of it since ${fact.firstHour}. The platform does not list it, so its unit is not known.`,
+          `${fact.account} has been charged for it since ${fact.firstHour}. The platform does not list it, so its unit is unknown.`,
         ],
       };
   }
 }
 
-/** What can still be trusted, before what is wrong. */
+/** Says first which numbers can still be trusted, then what failed. */
 function booksWords(fact: BooksFact): Words {
   const { command, error, snapshot, completeThrough } = fact;
-  const until = `Nothing newer is loaded and no other alert is evaluated until the books are whole again.`;
+  const until = 'Until this is fixed, Costbook loads no new costs and evaluates no other alerts.';
   return {
-    title: `${snapshot === null ? 'No number of the books can be used' : 'The books cannot be written: nothing is loaded'}${fact.changedFrom === undefined ? '' : ', now for another reason'}`,
+    title: `${snapshot === null ? 'The books cannot be read or written' : 'The books cannot be written: no new costs are loaded'}${fact.changedFrom === undefined ? '' : ', now for another reason'}`,
     sentences: [
       snapshot === null
-        ? `Warehouse and published snapshot are both of no use. ${until}`
-        : `Published numbers stay right: ${usd(snapshot.cost)}, ${throughWords(completeThrough)}. ${until}`,
+        ? `Neither the warehouse nor the published snapshot can be used. ${until}`
+        : `The published numbers are still correct: ${usd(snapshot.cost)}, ${throughWords(completeThrough)}. ${until}`,
       `${command} failed: ${error}`,
       ...changeWords(fact),
     ],
@@ -376,9 +378,9 @@ function checkOutcome({ offenders, error, severity }: CheckFact): string {
   return `${severity === 'critical' ? 'fails' : 'warns'}: ${counted(offenders, 'row')} found, none expected`;
 }
 
-/** `ingest failed`; where it was reported before, what is new. */
+/** `ingest failed`; if it was reported before, what is new. */
 function runTitle({ key, command, outcome, changedFrom, outOfDate, revision }: RunFact): string {
-  if (key === diskKey) return 'The disk is full: nothing can be loaded';
+  if (key === diskKey) return 'The disk is full: no new costs can be loaded';
   const accounts = (outOfDate ?? []).map(({ account }) => account).join(', ');
   const behind = accounts === '' ? '' : `: the books of ${accounts} are out of date`;
   if (changedFrom !== undefined) return `${command} still fails, now for another reason${behind}`;
@@ -386,7 +388,7 @@ function runTitle({ key, command, outcome, changedFrom, outOfDate, revision }: R
   return `${command} ${revision === undefined ? 'failed' : 'still fails'}${behind}`;
 }
 
-/** What an open alert said before its cause changed. */
+/** What the open alert reported before its cause changed. */
 function changeWords({ changedFrom }: { readonly changedFrom?: string | undefined }): string[] {
   return changedFrom === undefined ? [] : [`Reported before: ${changedFrom}${/[.…]$/.test(changedFrom) ? '' : '.'}`];
 }
@@ -406,7 +408,7 @@ function overWords(fact: AlertFact): Words {
     case 'stale':
       return { title: `the books of ${fact.account} are up to date again`, sentences: [] };
     case 'clock':
-      return { title: `this machine's clock agrees with the platform of ${fact.account} again`, sentences: [] };
+      return { title: `this machine's clock matches the platform of ${fact.account} again`, sentences: [] };
     case 'unproven':
       return {
         title: `costs of ${fact.account} in ${monthWords(monthsOf(fact))} match the platform's totals again`,
@@ -416,27 +418,27 @@ function overWords(fact: AlertFact): Words {
       return { title: `check ${fact.check} passes again`, sentences: [fact.about] };
     case 'run':
       return {
-        title: fact.key === diskKey ? 'the disk has room again' : `${fact.command} ends well again`,
+        title: fact.key === diskKey ? 'the disk has free space again' : `${fact.command} succeeds again`,
         sentences: [],
       };
     case 'books':
       return {
         title: 'the books can be written again',
-        sentences: ['Costs are loaded and alerts are evaluated as before.'],
+        sentences: ['Costbook loads costs and evaluates alerts again.'],
       };
     case 'closed_month':
-      return { title: `${fact.month} is again what it was closed with`, sentences: [] };
+      return { title: `${fact.month} of ${fact.account} matches its closing total again`, sentences: [] };
     case 'dimension':
-      return { title: `billing dimension ${fact.dimension} is on the platform's list now`, sentences: [] };
+      return { title: `the platform now lists the billing dimension ${fact.dimension}`, sentences: [] };
   }
 }
 
-/** Of a fact that an older version wrote the one month that it was about. */
+/** Facts of older versions name a single month. */
 function monthsOf(fact: UnprovenFact): readonly string[] {
   return fact.months ?? [(fact as { readonly month?: string }).month ?? ''];
 }
 
-/** Facts of older versions do not say it. */
+/** Facts of older versions have no `outOfDate`. */
 function outOfDateWords({ outOfDate = [] }: { readonly outOfDate?: OutOfDate }): string[] {
   return outOfDate.map(
     ({ account, completeThrough }) => `The books of ${account} are out of date: ${throughWords(completeThrough)}.`,
@@ -454,20 +456,20 @@ function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
     next: budgetStep,
     sentences: [
       forecastSentence(forecast),
-      ...(exceedsOn === null ? [] : [`It exceeds ${usd(fact.limit)} ${aboutWhen(fact, forecast)}.`]),
-      `${spentWords(fact)}. The forecast is made of the ${counted(observations, `complete ${step}`)} before ${historyEnd}.`,
+      ...(exceedsOn === null ? [] : [`It is expected to exceed ${usd(fact.limit)} ${aboutWhen(fact, forecast)}.`]),
+      `${spentWords(fact)}. The forecast uses the ${counted(observations, `complete ${step}`)} before ${historyEnd}.`,
     ],
     fields: [
       { label: 'Forecast', value: usd(forecast.value) },
       { label: `${forecast.level} % interval`, value: `${usd(forecast.low)} to ${usd(forecast.high)}` },
       ...budgetFields(fact),
     ],
-    list: driverList('Spent most', fact.drivers),
+    list: driverList('Largest costs', fact.drivers),
   };
 }
 
-/** What to do where a budget is reached, or will be. */
-const budgetStep = 'Act: look at what spent most. If it is meant to be, raise the amount in budgets.yaml.';
+/** What to do if a budget is reached, or is forecast to be. */
+const budgetStep = 'Act: check the largest costs. If they are intended, raise the budget in budgets.yaml.';
 
 /** `1234.56 of 1000.00 USD spent in 2026-10 (123.5 %)`. */
 function spentWords(fact: BudgetWords, more = ''): string {
@@ -484,12 +486,12 @@ function ofAmount({ amount }: BudgetWords, value: string): string {
 }
 
 function forecastSentence({ low, high, level }: Forecast): string {
-  return `With ${level} % probability it ends between ${usd(low)} and ${usd(high)}.`;
+  return `With ${level} % probability, the period ends between ${usd(low)} and ${usd(high)}.`;
 }
 
-/** `on about the 23rd`; of hours, `at about 2026-10-23T17:00:00Z`. */
+/** `around the 23rd`; in hourly forecasts, `around 2026-10-23T17:00:00Z`. */
 function aboutWhen({ periodStart, periodEnd }: BudgetWords, { step, exceedsAt, exceedsOn }: Forecast): string {
-  if (step === 'hour' || exceedsOn === null) return `at about ${exceedsAt}`;
+  if (step === 'hour' || exceedsOn === null) return `around ${exceedsAt}`;
   return aboutDay(exceedsOn, Date.parse(periodEnd) - Date.parse(periodStart));
 }
 
@@ -531,13 +533,13 @@ function nameOf({ workspace, resourceType, resourceName }: Driver): string {
 
 const barLength = 20;
 
-/** `████████████████░░░░ 82.4 %`; it is full only where all is used. */
+/** `████████████████░░░░ 82.4 %`; it is full only from 100 % on. */
 export function bar(share: number): string {
   const filled = Math.max(0, Math.min(barLength, Math.floor((share / 100) * barLength)));
   return `${'█'.repeat(filled)}${'░'.repeat(barLength - filled)} ${share.toFixed(1)} %`;
 }
 
-/** One line that says what a message is about. */
+/** The subject of a message, in one line. */
 export function subjectOf(message: OutgoingMessage): string {
   const project = message.origin === undefined ? '' : `[${oneLine(message.origin.project, maxNameLength)}] `;
   const prefix = `${message.isTest ? '[test] ' : ''}${project}`;
@@ -549,13 +551,13 @@ export function subjectOf(message: OutgoingMessage): string {
     return `${prefix}${icon} ${title}`;
   }
   const { icon, title } = cardOf(first);
-  // A long name in the title must not cut off the count.
+  // A long title must leave room for the count.
   return `${prefix}${icon} ${oneLine(title, maxTitleBesideCount)}, and ${countWords(message, 1)}`;
 }
 
 const maxTitleBesideCount = 100;
 
-/** `5 more alerts, 2 resolved`: of the alerts of a message without its first ones, those that it does not show as well. */
+/** `5 more alerts, 2 resolved`: counts all alerts of a message after the first `without`, including those not shown. */
 function countWords({ entries, left }: OutgoingMessage, without: number): string {
   const isOver = (entry: AlertEntry) => entry.transition === 'resolved';
   const rest = entries.slice(without);
@@ -568,15 +570,15 @@ function countWords({ entries, left }: OutgoingMessage, without: number): string
   ].join(', ');
 }
 
-/** What goes below every message. */
+/** The last line of every message. */
 export function footOf(message: OutgoingMessage): string {
   return [
     `Costbook ${message.at}`,
     ...(message.origin === undefined ? [] : [originWords(message.origin)]),
-    `${throughWords(message.completeThrough)}, settled through ${message.settledThrough ?? 'nothing yet'}`,
+    `${throughWords(message.completeThrough)}, ${message.settledThrough === null ? 'no settled hour yet' : `settled through ${message.settledThrough}`}`,
     `message ${message.id}`,
     ...(message.mayBeRepeat ? ['may have been sent before'] : []),
-    ...(message.isTest ? ['a test: nothing happened'] : []),
+    ...(message.isTest ? ['test message: nothing happened'] : []),
   ].join(' · ');
 }
 
@@ -584,12 +586,12 @@ function originWords({ project, host }: Origin): string {
   return `project ${oneLine(project, maxNameLength)} on ${oneLine(host, maxNameLength)}`;
 }
 
-/** Characters of a message in plain text: what nobody reads to its end, and no mail server refuses. */
+/** The longest plain text, in characters. Mail servers accept it, and nobody reads more. */
 export const maxPlainText = 30_000;
 
 /**
- * A message as plain text of bounded length, for mail and terminals: each line is made safe for its medium. What does
- * not fit is counted.
+ * A message as plain text of bounded length, for mail and terminals. `safe` escapes each line for its medium. Alerts
+ * that do not fit are counted.
  */
 export function plainText(message: OutgoingMessage, safe: (line: string) => string = forTerminal): string {
   const all = (
@@ -611,7 +613,7 @@ export function plainText(message: OutgoingMessage, safe: (line: string) => stri
   return `${parts.join('\n\n')}\n`;
 }
 
-/** A text without the lines that are too many. */
+/** Drops the lines that exceed the length. */
 function cutToLines(text: string): string {
   if (text.length <= maxPlainText) return text;
   const end = text.lastIndexOf('\n', maxPlainText);

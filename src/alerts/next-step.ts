@@ -1,36 +1,36 @@
 import { exitCodes } from '../errors.ts';
 import type { CheckFact, DataFact, RunFact } from './alert-facts.ts';
 
-/** Whether somebody has to do something about an alert, and what. */
+/** What to do about an alert, and whether anybody has to. */
 export interface NextStep {
   readonly who: 'Act' | 'Wait' | 'No action needed';
   readonly words: string;
 }
 
-/** The alert about a full disk: it is of no command, as every run meets it. */
+/** The key of the alert about a full disk. It names no command because it affects every run. */
 export const diskKey = 'run/disk';
 
-/** What to do about hours that differ from the platform's totals. */
+/** The next step for windows that differ from the platform's totals. */
 export const unprovenStep: NextStep = {
   who: 'Wait',
   words:
-    'the next "costbook ingest" fetches these hours again; until then their last proven numbers stay. ' +
-    'Act if they still differ after three nights: ask the platform, with the comparisons of the view proofs.',
+    'the next "costbook ingest" fetches these hours again. Until then, their last proven numbers remain. ' +
+    'Act if they still differ after three nights: send the platform the comparisons in the view "reconciliation".',
 };
 
-/** What to do about a fact about the data. Pure. */
+/** The next step for an alert about the data. Pure. */
 export function nextStepOf(fact: DataFact): NextStep {
   switch (fact.kind) {
     case 'stale':
       return {
         who: 'Act',
         words:
-          'look whether the nightly run still starts, then run "costbook ingest". "costbook doctor" checks the rest.',
+          'check that the nightly run still starts, then run "costbook ingest". "costbook doctor" checks the setup.',
       };
     case 'clock':
       return {
         who: 'Act',
-        words: 'set this machine\'s clock (NTP), or leave out --now, then run "costbook ingest" again.',
+        words: 'correct this machine\'s clock (NTP), or omit --now, then run "costbook ingest" again.',
       };
     case 'unproven':
       return unprovenStep;
@@ -38,31 +38,31 @@ export function nextStepOf(fact: DataFact): NextStep {
       return { who: 'Act', words: stepAfterCheck(fact) };
     case 'run':
       return fact.key === diskKey
-        ? { who: 'Act', words: `make room on the disk, then run "costbook ${fact.command}" again.` }
+        ? { who: 'Act', words: `free space on the disk, then run "costbook ${fact.command}" again.` }
         : stepAfterRun(fact);
     case 'books':
       return fact.isForRepair
         ? { who: 'Act', words: `run "costbook repair", then "costbook ${fact.command}".` }
-        : { who: 'Act', words: `correct this, then run "costbook ${fact.command}" again.` };
+        : { who: 'Act', words: `fix this, then run "costbook ${fact.command}" again.` };
     case 'closed_month':
       return {
         who: 'No action needed',
-        words: `the next delivery carries the difference. To deliver ${fact.month} anew: "costbook reopen ${fact.month}".`,
+        words: `the next delivery includes the difference. To deliver ${fact.month} again, run "costbook reopen ${fact.month}".`,
       };
     case 'dimension':
-      return { who: 'No action needed', words: 'its costs are counted. A newer Costbook may know its unit.' };
+      return { who: 'No action needed', words: 'all totals include it. A newer Costbook may know its unit.' };
   }
 }
 
 function stepAfterCheck({ check, error }: CheckFact): string {
-  if (error === null) return '"costbook check" shows the rows.';
-  // An error of the check itself names the check; one of its SQL names the file.
+  if (error === null) return 'run "costbook check" to see the rows.';
+  // An error of the check itself names the check; an error in its SQL names the file.
   return error.startsWith(`check ${check} `)
-    ? 'look at the error, then run "costbook check" again.'
-    : `correct or remove the file of the check ${check}, sql/checks/${check}.sql, then run "costbook check".`;
+    ? 'read the error, then run "costbook check" again.'
+    : `fix or remove sql/checks/${check}.sql, then run "costbook check".`;
 }
 
-/** Whether somebody asked for a close that was refused: the answer was given to that person, and nothing changed. */
+/** Whether Costbook refused to close a month. The user saw the answer and nothing changed, so no alert is needed. */
 export function isRefusedClose({
   command,
   outcome,
@@ -73,7 +73,7 @@ export function isRefusedClose({
   );
 }
 
-/** What to do after a failed run, by the exit code that says why it failed. Pure. */
+/** The next step after a failed run, by its exit code. Pure. */
 export function stepAfterRun({
   command,
   outcome,
@@ -81,26 +81,26 @@ export function stepAfterRun({
   error,
 }: Pick<RunFact, 'command' | 'outcome' | 'exitCode' | 'error'>): NextStep {
   const again = `run "costbook ${command}" again`;
-  if (outcome === 'interrupted') return { who: 'Wait', words: 'the next run makes up for it.' };
+  if (outcome === 'interrupted') return { who: 'Wait', words: 'the next run catches up.' };
   switch (exitCode) {
     case exitCodes.bug:
       return { who: 'Act', words: `report this bug in Costbook, then ${again}.` };
     case exitCodes.usage:
-      return { who: 'Act', words: `correct this, then ${again}.` };
+      return { who: 'Act', words: `fix this, then ${again}.` };
     case exitCodes.platform:
-      // The client says what to correct where the platform refuses; otherwise it could not be reached.
+      // If the platform refuses, the error says what to fix; otherwise the platform could not be reached.
       return /\b(check|ask|set)\b/i.test(error ?? '')
-        ? { who: 'Act', words: `correct this, then ${again}. "costbook doctor" checks token and address.` }
+        ? { who: 'Act', words: `fix this, then ${again}. "costbook doctor" checks the token and the address.` }
         : { who: 'Wait', words: 'the next run fetches what is missing. Act if it fails a second night.' };
     case exitCodes.unproven:
-      return { who: 'Wait', words: 'the next run tries again. "costbook status" says what is missing.' };
+      return { who: 'Wait', words: 'the next run tries again. "costbook status" shows what is missing.' };
     case exitCodes.locked:
-      return { who: 'Wait', words: 'another run was at work, and the next one makes up for this one.' };
+      return { who: 'Wait', words: 'another run was active. The next run catches up.' };
     case exitCodes.machine:
-      return { who: 'Act', words: `look at this machine ("costbook doctor"), then ${again}.` };
+      return { who: 'Act', words: `check this machine with "costbook doctor", then ${again}.` };
     case exitCodes.undelivered:
-      return { who: 'Act', words: 'correct the sink: "costbook doctor" says which one fails.' };
+      return { who: 'Act', words: 'fix the sink. "costbook doctor" shows which one fails.' };
     default:
-      return { who: 'Act', words: `look at the error, then ${again}.` };
+      return { who: 'Act', words: `read the error, then ${again}.` };
   }
 }

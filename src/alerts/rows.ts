@@ -1,6 +1,6 @@
 import { type Connection, readSql, type SqlParameters, type SqlRow } from '../warehouse/index.ts';
 
-/** The rows of one file of `sql/alerts`. */
+/** The rows of a query in `sql/alerts`. */
 export async function alertRows(connection: Connection, name: string, parameters?: SqlParameters): Promise<SqlRow[]> {
   return connection.rows(await readSql('alerts', name), parameters);
 }

@@ -22,12 +22,12 @@ import { type Completeness, type Connection, completeness } from '../warehouse/i
 import { groupGaps } from './gap-words.ts';
 import { alertRows } from './rows.ts';
 
-/** Wider names are cut: a message is read on a telephone. */
+/** Longer names are cut, because people read messages on phones. */
 const maxCellWidth = 48;
 
-/** What a summary tells: a week or a month against the one before it. USD is decimal text; null is not known. */
+/** A week or a month compared with the one before. USD is decimal text; null means unknown. */
 export interface CostSummary {
-  /** `weekly/2026-W47`: it is told once. */
+  /** `weekly/2026-W47`. Each summary is sent once. */
   readonly name: string;
   readonly title: string;
   readonly start: string;
@@ -36,7 +36,7 @@ export interface CostSummary {
   readonly spent: string | null;
   readonly spentBefore: string | null;
   readonly movers: readonly { readonly name: string; readonly cost: string; readonly costBefore: string }[];
-  /** Of the present period of each. */
+  /** Budgets in their current periods. */
   readonly budgets: readonly {
     readonly budget: string;
     readonly period: string;
@@ -45,26 +45,26 @@ export interface CostSummary {
     /** Percent. */
     readonly share: string | null;
     readonly state: string | null;
-    /** What the period is expected to come to, in a sentence, where it is worth one; null where it is not. */
+    /** The forecast in a sentence, if the budget is at risk; otherwise null. */
     readonly forecast: string | null;
   }[];
-  /** Those that somebody was to be told of; null where nobody looked yet. */
+  /** Anomalies that were worth a notification; null if none were evaluated yet. */
   readonly anomalies: {
     readonly open: number;
     readonly openImpact: string;
-    /** Since the summary's period began. */
+    /** Ended since the start of the summary's period. */
     readonly over: number;
     readonly overImpact: string;
   } | null;
-  /** What of it is missing, a sentence each. */
+  /** Missing data, one sentence per gap. */
   readonly gaps: readonly string[];
-  /** All of it as plain text, in lines of one width. */
+  /** The whole summary as plain text, for a fixed-width font. */
   readonly text: string;
 }
 
 export type SummaryPeriod = 'weekly' | 'monthly';
 
-/** The last whole week or month before an instant, and the one before it. */
+/** The last complete week or month before an instant, and the one before it. */
 export function summaryWindows(kind: SummaryPeriod, now: Instant): { name: string; period: Window; before: Window } {
   const calendar = calendarOf(kind);
   const period = calendar.periodAt(calendar.periodAt(now).start - 1);
@@ -73,11 +73,11 @@ export function summaryWindows(kind: SummaryPeriod, now: Instant): { name: strin
 
 export interface SummaryOptions extends SpendsAsked {
   readonly budgets: readonly Budget[];
-  /** Undefined where nothing is known of them. */
+  /** Undefined if they are unknown. */
   readonly anomalyRules?: Pick<AnomalyRules, 'isOn'> | undefined;
 }
 
-/** Reads what a summary tells. Throws UsageError where a budget asks for what the books do not have. */
+/** Reads a summary. Throws UsageError if a budget needs data that the books do not have. */
 export async function readCostSummary(
   connection: Connection,
   kind: SummaryPeriod,
@@ -96,7 +96,7 @@ export async function readCostSummary(
     end: formatInstant(period.end),
   });
   function sum(value: unknown, isWhole: boolean): string | null {
-    // Nothing in the books is nothing spent only where all of it is in the books.
+    // No rows mean no spend only if the books are complete.
     return typeof value === 'string' ? value : isWhole ? '0' : null;
   }
   const spent = sum(rows[0]?.['cost'], gaps.length === 0);
@@ -104,14 +104,14 @@ export async function readCostSummary(
   const asks = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(asked.now) }));
   const forecasts = await readForecasts(connection, { ...asked, budgets, withWorkspaces: false });
   const spends = withForecasts(await readSpends(connection, asks, asked), forecasts);
-  const told: Omit<CostSummary, 'text'> = {
+  const summary: Omit<CostSummary, 'text'> = {
     name,
-    title: digestTitle(`${kind === 'weekly' ? 'Week' : 'Month'} ${name.slice(kind.length + 1)}`, spent, spentBefore),
+    title: summaryTitle(`${kind === 'weekly' ? 'Week' : 'Month'} ${name.slice(kind.length + 1)}`, spent, spentBefore),
     start: formatInstant(period.start),
     end: formatInstant(period.end),
     spent,
     spentBefore,
-    // Against what is not known nothing moved: a resource that is missing there did not cost 0.
+    // Without both amounts there is no change: a resource that is missing from the data did not cost 0.
     movers: (spent === null || spentBefore === null ? [] : rows.slice(1)).map((row) => ({
       name: String(row['name']),
       cost: String(row['cost']),
@@ -121,12 +121,12 @@ export async function readCostSummary(
     anomalies: await anomaliesSince(connection, period.start),
     gaps: [...gaps, ...gapsBefore, ...groupGaps(spends).map(({ of, sentence }) => `B${of.slice(1)}: ${sentence}`)],
   };
-  return { ...told, text: summaryText(told, expected, anomalyRules?.isOn ?? true) };
+  return { ...summary, text: summaryText(summary, expected, anomalyRules?.isOn ?? true) };
 }
 
 /** `Week 2026-W46: 1234.56 USD spent (+56.20 USD)`. */
-function digestTitle(period: string, spent: string | null, before: string | null): string {
-  if (spent === null) return `${period}: what was spent is not known`;
+function summaryTitle(period: string, spent: string | null, before: string | null): string {
+  if (spent === null) return `${period}: spend is unknown`;
   return `${period}: ${usd(spent)} spent${before === null ? '' : ` (${usd(difference(spent, before), true)})`}`;
 }
 
@@ -180,13 +180,13 @@ export function summaryText(
   const parts = [
     [
       `${formatWindow({ start: Date.parse(summary.start), end: Date.parse(summary.end) })}`,
-      `Spent: ${spent === null ? 'not known' : usd(spent)}; before: ${spentBefore === null ? 'not known' : usd(spentBefore)}${change === undefined ? '' : ` (${usd(change, true)})`}`,
+      `Spent: ${spent === null ? 'unknown' : usd(spent)}; period before: ${spentBefore === null ? 'unknown' : usd(spentBefore)}${change === undefined ? '' : ` (${usd(change, true)})`}`,
       ...gaps.map((sentence) => `! ${sentence}`),
     ].join('\n'),
   ];
   if (movers.length > 0) {
     parts.push(
-      `Moved most:\n${formatTable(
+      `Largest changes:\n${formatTable(
         [
           { name: 'resource', type: 'VARCHAR' },
           ...['before', 'now', 'change'].map((name) => ({ name, type: 'DECIMAL' })),
@@ -203,7 +203,7 @@ export function summaryText(
   }
   if (budgets.length > 0) {
     parts.push(
-      `Budgets, in their present periods:\n${formatTable(
+      `Budgets, current periods:\n${formatTable(
         ['budget', 'period', 'spent', 'of', '%', 'state'].map((name) => ({
           name,
           type: ['spent', 'of', '%'].includes(name) ? 'DECIMAL' : 'VARCHAR',
@@ -211,10 +211,10 @@ export function summaryText(
         budgets.map(({ budget, period, spent: used, amount, share, state }) => [
           budget,
           period,
-          used === null ? 'not known' : short(used),
+          used === null ? 'unknown' : short(used),
           short(amount),
           share ?? undefined,
-          state ?? 'not known',
+          state ?? 'unknown',
         ]),
         { maxCellWidth },
       )}${budgets.map(({ forecast }) => (forecast === null ? '' : `\n${forecast}`)).join('')}`,
@@ -226,22 +226,22 @@ export function summaryText(
       'Data:',
       ...accounts.map(
         ({ account, completeThrough, settledThrough }) =>
-          `  ${account} complete through ${instant(completeThrough)}, settled through ${instant(settledThrough)}`,
+          `  ${account}: complete through ${instant(completeThrough)}, settled through ${instant(settledThrough)}`,
       ),
     ].join('\n'),
   );
   return parts.map((part) => part.trimEnd()).join('\n\n');
 }
 
-/** What is said of anomalies; nothing where there are none. */
+/** The paragraph about anomalies; empty if there are none. */
 function anomalyParts(anomalies: CostSummary['anomalies'], since: string): string[] {
-  if (anomalies === null) return ['Anomalies: nobody has looked yet; "costbook alert" does.'];
+  if (anomalies === null) return ['Anomalies: not evaluated yet. Run "costbook alert".'];
   const { open, openImpact, over, overImpact } = anomalies;
-  const said = [
+  const counts = [
     ...(open === 0 ? [] : [`${open} open, ${usd(openImpact, true)} so far`]),
-    ...(over === 0 ? [] : [`${over} over since ${since}, ${usd(overImpact, true)}`]),
+    ...(over === 0 ? [] : [`${over} ended since ${since}, ${usd(overImpact, true)}`]),
   ];
-  return said.length === 0 ? [] : [`Anomalies: ${said.join('; ')}: costbook report anomalies`];
+  return counts.length === 0 ? [] : [`Anomalies: ${counts.join('; ')}. Details: costbook report anomalies`];
 }
 
 function instant(value: Instant | undefined): string {

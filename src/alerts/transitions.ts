@@ -15,21 +15,20 @@ import type {
 import { withNews } from './causes.ts';
 import { largestDifference, monthsTouched } from './unproven.ts';
 
-/** One thing that happened to an alert and that its sinks are told. */
+/** One change of an alert, to be sent to its sinks. */
 export interface AlertEntry {
   readonly key: string;
   readonly occurrence: number;
   /**
-   * reminded: it was acknowledged until now, and still holds. open: it was raised earlier, before this sink was to be
-   * notified.
+   * reminded: its acknowledgement ended and it is still open. open: it was raised before this sink was added.
    */
   readonly transition: 'raised' | 'reminded' | 'open' | 'resolved';
   readonly fact: AlertFact;
-  /** When it was raised; only of what was open before. */
+  /** When it was raised; only for `open`. */
   readonly since?: string | undefined;
 }
 
-/** What an evaluation comes to: what changes in the ledger, and what is told to whom. */
+/** The result of an evaluation: changes of the ledger, and notifications. */
 export interface Transitions {
   readonly raised: readonly RaisedAlert[];
   readonly ended: readonly EndedAlert[];
@@ -38,15 +37,14 @@ export interface Transitions {
   readonly entries: readonly { readonly entry: AlertEntry; readonly sinks: readonly string[] }[];
 }
 
-/** Alerts of a budget's period that is over for so long lapse: nothing changes in it any more that would be told. */
+/** A budget alert lapses this long after its period ended: no later change would be reported. */
 const lapseDays = 62;
 const dayMs = 86_400_000;
 
 /**
- * What becomes of alerts by facts. Each sink is notified of each crossing once: of a fact that is open already again only
- * where its revision differs, and of one that was resolved when it is raised again. A sink that came later gets what is
- * open. Where there is no fact for an open alert nothing is known, and it stays open. `everybody` are the sinks of facts
- * that name none. Pure.
+ * Applies facts to the known alerts. Each sink is notified once when an alert is raised and once when it is resolved. An
+ * open alert is reported again only if its revision differs. A sink that is added later gets the open alerts. An open
+ * alert without a fact stays open, because nothing is known. `everybody` are the default sinks. Pure.
  */
 export function transitionsOf(
   known: readonly KnownAlert[],
@@ -78,7 +76,7 @@ export function transitionsOf(
     ended.push({ key: alert.key, occurrence: alert.occurrence, ending, fact: JSON.stringify(fact) });
   }
 
-  /** Notifies the sinks that an open alert did not have yet; nobody while it is acknowledged. */
+  /** Notifies sinks that were added since the alert was raised, unless it is acknowledged. */
   function share({ key, occurrence, sinks, acknowledgedUntil, raisedAt }: KnownAlert, fact: AlertFact): void {
     const added = sinksOf(fact).filter((sink) => !sinks.includes(sink));
     if (added.length === 0 || (acknowledgedUntil !== undefined && acknowledgedUntil > now)) return;
@@ -96,7 +94,7 @@ export function transitionsOf(
         continue;
       }
       if (fact.revision !== parseFact(open.fact).revision) {
-        // While it is acknowledged it stays as it was reported, so that its end is reported as well.
+        // An acknowledged alert does not change, so that its end is still reported.
         if (open.acknowledgedUntil !== undefined && open.acknowledgedUntil > now) continue;
         end(open, 'superseded', fact);
         raise(fact, open);
@@ -110,7 +108,7 @@ export function transitionsOf(
       share(open, fact);
     } else if (open !== undefined) {
       end(open, fact.state, fact);
-      // Nobody is told the end of what nobody was told the beginning of.
+      // Only sinks that were notified of the start are notified of the end.
       if (fact.state === 'resolved' && open.isNotified) {
         const { key, occurrence, sinks } = open;
         entries.push({ entry: { key, occurrence, transition: 'resolved', fact }, sinks });
@@ -126,22 +124,22 @@ export function transitionsOf(
   return { raised, ended, notified: [...notified.values()], acknowledged, entries };
 }
 
-/** A fact as the ledger keeps it. */
+/** Parses a fact from the ledger. */
 export function parseFact(json: string): AlertFact {
   return JSON.parse(json) as AlertFact;
 }
 
 type LastRun = Pick<RunFact, 'command' | 'runNumber' | 'outcome' | 'exitCode' | 'error' | 'endedAt'>;
 
-/** What is known of the data, for facts about it. Instants are text, USD decimal text. */
+/** The state of the data that facts are derived from. Instants are text; USD is decimal text. */
 export interface DataState {
   readonly accounts: readonly {
     readonly account: string;
-    /** Of an account that the configuration no longer names nothing new is expected. */
+    /** False if the configuration no longer names the account: no new data is expected. */
     readonly isConfigured: boolean;
     readonly completeThrough: string | null;
     readonly isTooOld: boolean;
-    /** Null where this machine's clock was not ahead of the platform's. */
+    /** Null unless this machine's clock was ahead of the platform's. */
     readonly clock: Pick<ClockFact, 'aheadSeconds' | 'platformAt' | 'localAt'> | null;
     /** Newest first. */
     readonly unproven: readonly {
@@ -153,7 +151,7 @@ export interface DataState {
     }[];
   }[];
   readonly freshnessHours: number;
-  /** Through when all accounts are complete. */
+  /** Complete through, of all accounts. */
   readonly completeThrough: string | null;
   readonly checks: readonly {
     readonly name: string;
@@ -162,7 +160,7 @@ export interface DataState {
     readonly offenders: number | null;
     readonly error: string | null;
   }[];
-  /** The last run that is over, of each command that is watched. */
+  /** The last finished run of each watched command. */
   readonly runs: readonly LastRun[];
   readonly closedMonths: readonly (Pick<
     ClosedMonthFact,
@@ -175,15 +173,15 @@ export interface DataState {
   })[];
 }
 
-/** How many windows an alert shows; all are counted. */
+/** An alert shows this many windows and counts all. */
 const windowsShown = 3;
 
-/** How severe an alert of each kind is, where somebody wants it otherwise. */
+/** Severities by kind, where the configuration changes the default. */
 export type Severities = Readonly<Partial<Record<DataFact['kind'], Severity>>>;
 
 /**
- * The facts about the data that hold, and for every open alert about the data that does not hold any more the fact that
- * says so. One cause is one fact: what only follows from another one is left out, unless it is open already. Pure.
+ * The current facts about the data, and an ending fact for every open alert that no longer applies. One cause gives one
+ * fact: a consequence of another fact is left out, unless its alert is already open. Pure.
  */
 export function dataFacts(state: DataState, known: readonly KnownAlert[], severities: Severities = {}): DataFact[] {
   const openFacts = new Map(known.flatMap((alert) => (alert.isOpen ? [[alert.key, parseFact(alert.fact)]] : [])));
@@ -201,8 +199,8 @@ export function dataFacts(state: DataState, known: readonly KnownAlert[], severi
 }
 
 /**
- * Whether another fact has the cause: old books after an ingest that failed, an ingest that failed for hours that differ
- * from the platform's totals, and another command that refuses to go on because of either.
+ * Whether a fact only follows from another: out-of-date books after a failed ingest, an ingest that failed because of
+ * unproven windows, or another command that refused because of either.
  */
 function isConsequence(fact: DataFact, state: DataState): boolean {
   const ingest = state.runs.find(({ command, outcome }) => command === 'ingest' && outcome !== 'done');
@@ -223,13 +221,13 @@ function heldFacts(state: DataState): DataFact[] {
   ];
 }
 
-/** A fact that held and does not any more; withdrawn where nobody looks for it now. */
+/** The ending of a fact that no longer applies: resolved, or withdrawn if it is no longer evaluated. */
 function overFact(fact: DataFact, state: DataState): DataFact {
   const account = state.accounts.find((candidate) => candidate.account === fact.account);
   function isLookedFor(): boolean {
     if (fact.kind === 'stale') return account?.isConfigured === true;
     if (fact.kind === 'check') return state.checks.some(({ name }) => name === fact.check);
-    // Books of an older version have one of each month, in the place of which there is one of the account now.
+    // Older versions stored one alert per month; now there is one per account.
     if (fact.kind === 'unproven' && (account?.unproven.length ?? 0) > 0) return false;
     return fact.account === null || account !== undefined;
   }
@@ -352,8 +350,7 @@ function dimensionFact(
 }
 
 /**
- * Facts of budgets with those of open alerts that no budget asks for any more: the budget, or its threshold, was changed
- * or removed. Pure.
+ * Adds a withdrawn fact for every open alert whose budget or threshold was changed or removed. Pure.
  */
 export function withWithdrawn(
   facts: readonly BudgetAlertFact[],

@@ -2,13 +2,13 @@ import { roundDecimal } from '../decimals.ts';
 import { usd } from '../money.ts';
 import { addCalendarMonths, formatMonth, type Instant, parseInstant } from '../time.ts';
 
-interface Stretch {
+interface WindowText {
   readonly start: string;
   readonly end: string;
 }
 
-/** The months that windows touch, newest first: `2026-10`. A window of a year touches twelve. */
-export function monthsTouched(windows: readonly Stretch[]): string[] {
+/** The months that windows touch, newest first: `2026-10`. */
+export function monthsTouched(windows: readonly WindowText[]): string[] {
   const months = new Set<Instant>();
   for (const { start, end } of windows) {
     const until = parseInstant(end, 'end', 0);
@@ -19,7 +19,7 @@ export function monthsTouched(windows: readonly Stretch[]): string[] {
   return [...months].sort((a, b) => b - a).map(formatMonth);
 }
 
-/** Months in words, oldest first, with neighbours as a range: `2025-01 to 2025-12, 2026-10`. */
+/** Months as text, oldest first, consecutive ones as a range: `2025-01 to 2025-12, 2026-10`. */
 export function monthWords(months: readonly string[]): string {
   const ranges: { first: string; last: string }[] = [];
   for (const month of months.toSorted()) {
@@ -33,22 +33,22 @@ export function monthWords(months: readonly string[]): string {
 
 /** What is known about the difference of an unproven window. */
 interface Difference {
-  /** USD, decimal text without sign; null where no cost differs. */
+  /** USD, decimal text without sign; null if no cost differs. */
   readonly costDifference: string | null;
 }
 
-/** The largest difference in cost of unproven windows: USD, decimal text. Undefined where no cost differs. Pure. */
+/** The largest cost difference of unproven windows: USD, decimal text. Undefined if no cost differs. Pure. */
 export function largestDifference(windows: readonly Difference[]): string | undefined {
   const known = windows.flatMap(({ costDifference }) => costDifference ?? []);
   return known.toSorted((a, b) => Number(b) - Number(a))[0];
 }
 
-/** `differ by 0.25 USD from the platform's totals in 2025-01 to 2025-12`: the amount and the months first. */
+/** `differ by 0.25 USD from the platform's totals in 2025-01 to 2025-12`. */
 export function differWords(windows: readonly Difference[], months: readonly string[]): string {
   return differenceWords(largestDifference(windows), windows.length, months);
 }
 
-/** As `differWords`, of an amount that is known; of several windows it is the largest. */
+/** Like `differWords`, with a known amount: the largest of all windows. */
 export function differenceWords(difference: string | undefined, windows: number, months: readonly string[]): string {
   const amount =
     difference === undefined ? '' : `by ${windows > 1 ? 'up to ' : ''}${usd(roundDecimal(difference, 12))} `;

@@ -11,62 +11,62 @@ import { anomalyKey } from './read.ts';
 import type { AnomalyRules } from './rules.ts';
 import { type Scope, scopeOf } from './scope.ts';
 
-/** An anomaly that would have been reported, the first time or again, or its end. */
+/** A notification that would have been sent: a new or continuing anomaly, or its end. */
 export interface AnomalyBacktestEvent extends Scope {
-  /** The end of the UTC day on which the books knew it first; now, on the present one. */
+  /** The end of the UTC day on which the books first knew it; now, if that is today. */
   readonly at: Instant;
   readonly key: string;
-  /** usual: it lasted until it was what is expected. */
+  /** usual: it lasted until its cost became the expected one. */
   readonly what: NoticeReason | 'over' | 'usual';
   readonly kind: AnomalyKind;
   readonly isUp: boolean;
   readonly severity: Severity;
   readonly firstDay: string;
-  /** USD of the first day, and what was expected of it, as both were known then; decimal text. */
+  /** Actual and expected cost of the first day, as known then: USD, decimal text. */
   readonly cost: string;
   readonly expected: string;
-  /** USD by which its days so far differed. */
+  /** Difference of its days so far, USD. */
   readonly impact: string;
 }
 
 export interface AnomalyBacktest {
-  /** The first day that was looked at. */
+  /** The first evaluated day. */
   readonly from: Instant;
-  /** From here on the books were kept day by day in every account; undefined where nothing was ever loaded. */
+  /** From here on the books of every account were updated daily; undefined if nothing was ever loaded. */
   readonly recordedSince: Instant | undefined;
   readonly scopes: number;
-  /** In order of time, then of impact. */
+  /** By time, then by impact. */
   readonly events: readonly AnomalyBacktestEvent[];
 }
 
-/** So many nights before the first one are followed as well, so that it finds what an earlier one would have left. */
+/** The replay starts this many nights early, so that anomalies that were already open are known. */
 const warmUpNights = 28;
-/** What moves a day by less is no change of it. */
+/** Smaller changes of a day are ignored. */
 const leastChange = 0.01;
 
-/** A scope as it became known. */
+/** The changes of a scope, as they became known. */
 interface BacktestScope {
   readonly scope: Scope;
   readonly firstDay: number;
-  /** In order of when they were known. */
+  /** By the time at which they were known. */
   readonly changes: readonly {
     readonly known: Instant;
     readonly day: number;
     readonly cost: number;
     readonly usage: number;
   }[];
-  /** As known at the night that is looked at. */
+  /** As known in the current night. */
   readonly costs: number[];
   readonly usages: number[];
   applied: number;
-  /** The night on which a large part of a day last came in late. */
+  /** The last night on which a large part of a day arrived late. */
   lateAt: Instant | undefined;
   episodes: StoredEpisode[];
 }
 
 /**
- * Replays the rules over the books of present and past: what would have been told at the end of each UTC day from the one
- * of `from` on, with what was known then of costs.
+ * Replays the rules over the history of the books: which notifications would have been sent at the end of each UTC day from
+ * `from` on, with the costs known then.
  */
 export async function backtestAnomalies(
   connection: Connection,
@@ -157,7 +157,7 @@ function toBacktestScope(
   };
 }
 
-/** Takes over what was known by a night; the first day, among those that were looked at, that it changes. */
+/** Applies the changes known by a night. Returns the first evaluated day that changed. */
 function learn(scope: BacktestScope, night: Instant, evaluatedDay: number | undefined): number | undefined {
   let first: number | undefined;
   const { changes, costs, usages, firstDay } = scope;
@@ -179,7 +179,7 @@ function learn(scope: BacktestScope, night: Instant, evaluatedDay: number | unde
   return first;
 }
 
-/** Through when an account was complete at each instant; before it was kept, as a run each day would have made it. */
+/** Complete through of an account at each instant; before its first load, as with daily runs. */
 function throughOf({ windows, states }: KnownCoverage, account: string, lagHours: number) {
   const own = {
     windows: windows.filter((window) => window.account === account),
@@ -224,7 +224,7 @@ function eventsOf(
   });
 }
 
-/** What is reported of an episode that was reported before; undefined where nothing is. */
+/** The next notification about a reported episode; undefined if there is none. */
 function whatHappened(
   episode: StoredEpisode,
   earlier: StoredEpisode,

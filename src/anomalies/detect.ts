@@ -31,56 +31,55 @@ import {
   stretches,
 } from './tuning.ts';
 
-/** What is an anomaly. */
+/** The rules that define an anomaly. */
 export interface DetectionRules extends BaselineRules {
-  /** USD a day by which a day must differ from what is expected. */
+  /** The least difference of a day from its expected cost, USD. */
   readonly minAmount: number;
-  /** The share of what is expected by which it must differ: 0.3. */
+  /** The least difference as a share of the expected cost: 0.3. */
   readonly minShare: number;
 }
 
 /**
- * What happened to a scope. spike: dearer. step: dearer or cheaper, and it stays so. drop: nothing any more of what cost
- * something every day. new: costs where there were none. price: a unit costs another amount. dip: cheaper, which is told
- * to nobody while it may be a holiday.
+ * What happened to a scope. spike: higher cost. step: higher or lower cost that lasts. drop: no cost where there was some
+ * every day. new: costs where there were none. price: a different unit price. dip: lower cost, not reported while it may be
+ * a holiday.
  */
 export const anomalyKinds = ['spike', 'step', 'drop', 'new', 'price', 'dip'] as const;
 export type AnomalyKind = (typeof anomalyKinds)[number];
 
-/** Something that happened to a scope, from its first day on. Days are numbers since 1970-01-01. */
+/** An unusual event of a scope. Days are numbers since 1970-01-01. */
 export interface Episode {
   readonly kind: AnomalyKind;
   readonly isUp: boolean;
   readonly firstDay: number;
-  /** The day with whose completion it showed: the first, or a later one where noise hid it. */
+  /** The day after which it was visible: the first, or a later one if noise hid it. */
   readonly seenDay: number;
-  /** The last day that was not as usual, so far. */
+  /** The last unusual day so far. */
   readonly lastDay: number;
-  /** The day with whose completion it was told for sure; undefined while it is not to be told. */
+  /** The day after which a notification is due; undefined while none is. */
   readonly notifiedDay: number | undefined;
   /**
-   * over: it is as before again. usual: it stayed until it was what is expected. grown: nobody was notified of it, and it
-   * became another one that is reported by itself.
+   * over: costs are back to the old level. usual: it lasted until its level became the expected one. grown: it was never
+   * reported and became a different episode, which is reported.
    */
   readonly state: 'open' | 'over' | 'usual' | 'grown';
-  /** The day on which that was known; undefined while it is open. */
+  /** The day on which its end was known; undefined while it is open. */
   readonly endedDay: number | undefined;
-  /** USD of the first day, and what was expected of it. */
+  /** Actual and expected cost of the first day, USD. */
   readonly cost: number;
   readonly expected: number;
   readonly low: number;
   readonly high: number;
-  /** USD by which each of its days so far differs from what was expected of it; below 0 where it was cheaper. */
+  /** Difference of each of its days so far from the expected cost, USD; negative if lower. */
   readonly impacts: readonly number[];
-  /** Of a price: so many times what a unit cost before. */
+  /** For a price: the ratio of the new unit price to the old. */
   readonly ratio: number | undefined;
 }
 
 /**
- * Follows a scope over the days from `from` to `to`, both among them: what is known of it afterwards, by what was known
- * before. Days are looked at one by one, each with what was there before it alone, so that a day's outcome does not
- * depend on later ones. `isQuiet` tells the days on which many scopes cost less at once; of a scope that `isLate`, part of a
- * day comes in after it was complete. Pure.
+ * Evaluates a scope on the days from `from` to `to`, inclusive, and returns its updated episodes. Each day is judged only by
+ * the days before it, so that its result does not depend on later ones. `isQuiet` marks days on which many scopes cost less
+ * at once. `isLate` means that part of a day may arrive after it was complete. Pure.
  */
 export function follow<T extends Episode>(
   series: DailyCosts,
@@ -106,7 +105,7 @@ export function follow<T extends Episode>(
   return episodes;
 }
 
-/** What has lasted for so long is the usual from this day on, which is looked at as any other. */
+/** An episode of this length becomes the usual level; the day is then evaluated like any other. */
 function withAdopted(episodes: readonly Episode[], day: number, rules: DetectionRules): readonly Episode[] {
   return episodes.map((episode) => {
     const { state, kind, firstDay } = episode;
@@ -115,7 +114,7 @@ function withAdopted(episodes: readonly Episode[], day: number, rules: Detection
   });
 }
 
-/** Tells the days on which many scopes cost less at once. */
+/** Returns whether many scopes cost less on a day. */
 type IsQuiet = (day: number) => boolean;
 
 /** One scope on one day. */
@@ -132,7 +131,7 @@ function costOn({ firstDay, costs }: DailyCosts, day: number): number {
   return costs[day - firstDay] ?? 0;
 }
 
-/** What was known of episodes before a day: later ones had not begun, and what ended or told them had not either. */
+/** The episodes as known before a day, without later starts, ends and notifications. */
 export function episodesBefore<T extends Episode>(episodes: readonly T[], day: number): T[] {
   return episodes.flatMap((episode) => {
     if (episode.seenDay >= day) return [];
@@ -149,14 +148,14 @@ export function episodesBefore<T extends Episode>(episodes: readonly T[], day: n
   });
 }
 
-/** Whether it showed in several days alone: then single ones of them may look as usual. */
+/** Whether it was visible only over several days: then single days may look usual. */
 function isSeenLate({ firstDay, seenDay }: Episode): boolean {
   return seenDay > firstDay;
 }
 
 /**
- * Whether many of an account's scopes cost less on a day than on the same weekday of the weeks before it: days without
- * a cost are then none of the scope's own. Days are looked at once. Pure.
+ * Returns whether many scopes of an account cost less on a day than on the same weekday of earlier weeks: a day without
+ * costs is then not specific to a scope. Results are cached. Pure.
  */
 export function quietDays(scopes: readonly DailyCosts[], rules: DetectionRules): (day: number) => boolean {
   const known = new Map<number, boolean>();
@@ -180,7 +179,7 @@ export function quietDays(scopes: readonly DailyCosts[], rules: DetectionRules):
 function followDay(view: View, isQuiet: IsQuiet, rules: DetectionRules): readonly Episode[] {
   const open = view.episodes.find(({ state, kind }) => state === 'open' && kind !== 'price');
   if (open === undefined) return withBegun(view.episodes, view, isQuiet, rules);
-  // What is lower now may have been so for longer than since it first showed on a single day.
+  // The lower level may have started before it was visible on a single day.
   const stays = open.kind === 'dip' ? staying(view, isQuiet, rules) : undefined;
   const isLonger = stays !== undefined && stays.firstDay < open.firstDay;
   const next = isLonger
@@ -188,7 +187,7 @@ function followDay(view: View, isQuiet: IsQuiet, rules: DetectionRules): readonl
     : followOpen(open, view, isQuiet, rules);
   const episodes = view.episodes.map((episode) => (episode === open ? next : episode));
   if (isLonger) return [...episodes, stays];
-  // What is over may have turned into its opposite on the same day.
+  // An episode that ended may have turned into its opposite on the same day.
   return next.state === 'over' || next.state === 'grown' ? withBegun(episodes, view, isQuiet, rules) : episodes;
 }
 
@@ -202,7 +201,7 @@ function withBegun(
   return begun === undefined ? episodes : [...episodes, begun];
 }
 
-/** What episodes say of the days before a day, and of prices on it. */
+/** What episodes imply for the days before a day, and for its prices. */
 function disturbancesOf(episodes: readonly Episode[], day: number, isQuiet: IsQuiet): Disturbances {
   const masked: { from: number; to: number }[] = [];
   const steps: number[] = [];
@@ -221,14 +220,14 @@ function disturbancesOf(episodes: readonly Episode[], day: number, isQuiet: IsQu
   return { masked, steps: steps.sort((a, b) => a - b), prices, isQuiet };
 }
 
-/** How far a day lies from what is expected: the logarithm of their ratio. */
+/** The deviation of a day: the logarithm of actual to expected cost. */
 function deviationOf(cost: number, expected: number): number {
   return Math.log(Math.max(cost, 1e-9) / Math.max(expected, 1e-9));
 }
 
 function isHigh(cost: number, day: number, baseline: Baseline, rules: DetectionRules, reach = 1): boolean {
   const { expected, high } = baseline.expectationOf(day);
-  // Half way out is half way out in every measure.
+  // `reach` below 1 scales every limit.
   if (expected === 0) return cost > high * reach && cost >= rules.minAmount * reach;
   const least = expected * Math.exp(-benefit * baseline.error);
   return (

@@ -2,43 +2,43 @@ import type { Severity } from '../severity.ts';
 import type { DetectionRules, Episode } from './detect.ts';
 
 /**
- * Why somebody is notified. first: it was found. worse: it costs clearly more a day. continues: it has lasted for three
- * days, or its total became more urgent. reminder: nobody was notified for a week, and it goes on.
+ * Why a notification is sent. first: it was found. worse: it costs clearly more a day. continues: it has lasted three
+ * days, or its total became more urgent. reminder: it continues, a week after the last notification.
  */
 export type NoticeReason = 'first' | 'worse' | 'continues' | 'reminder';
 
-/** A day of an anomaly with whose completion somebody is to be notified, and what is known then. */
+/** A day of an anomaly after which a notification is sent, and what is known then. */
 export interface Notice {
   /** Number of the day since 1970-01-01. */
   readonly day: number;
   readonly reason: NoticeReason;
   readonly severity: Severity;
-  /** USD by which its days so far differ from what was expected of them. */
+  /** Difference of its days so far from their expected cost, USD. */
   readonly impact: number;
 }
 
-/** Multiples of the least amount from which a day's difference is worth a warning, is critical, and is so in any case. */
+/** Daily differences, in multiples of `minAmount`: warning, critical if costs at least doubled, always critical. */
 const dailyAmounts = { warning: 4, critical: 20, huge: 100 } as const;
-/** The same of the difference of all its days. */
+/** The same for the difference of all days. */
 const totalAmounts = { warning: 20, critical: 100, huge: 500 } as const;
-/** After so many days it is no single event any more. */
+/** From this many days on, it is no longer a single event. */
 const continuesDays = 3;
 const reminderDays = 7;
-/** The daily rate is the mean of so many of the last days: a whole week has each weekday. */
+/** The daily rate is the mean of this many last days: a week contains every weekday. */
 const rateDays = 7;
-/** A day that is so many times the largest one reported is news. */
+/** A day this many times the largest reported one is news. */
 const worseTimes = 4;
-/** It got worse where it costs so many times as much a day as when it was last reported. */
+/** It got worse if its daily rate is this many times the one last reported. */
 const fasterTimes = 1.5;
-/** A day with at least this share of the largest one reported shows that it goes on. */
+/** It continues on days with at least this share of the largest reported one. */
 const goesOnShare = 0.3;
 
 const ranks = { info: 0, warning: 1, critical: 2 } as const;
 
 /**
- * The days on which somebody is to be notified of an episode, oldest first; none where nobody is. What is dearer is
- * reported again when it becomes more urgent by what it costs a day or has cost in total, once when it has lasted for
- * three days and is worth a warning, and then every week while it goes on. Each day is judged by the days up to it. Pure.
+ * The notifications of an episode, oldest first. A cost increase is reported again when its daily rate or total becomes
+ * more urgent, once when it has lasted three days and is at least a warning, and then weekly while it continues. Each day
+ * is judged only by the days up to it. Pure.
  */
 export function noticesOf(episode: Episode, rules: DetectionRules): readonly Notice[] {
   const { notifiedDay, firstDay, impacts, isUp, kind } = episode;
@@ -51,7 +51,7 @@ export function noticesOf(episode: Episode, rules: DetectionRules): readonly Not
   };
   const notices = [last];
   if (!isUp) return notices;
-  // A price lasts by nature, and a step that showed in several days only has lasted already.
+  // A price change lasts by nature, and a step found over several days has already lasted.
   let isLasting = kind === 'price' || episode.seenDay > firstDay || notifiedDay >= firstDay + continuesDays - 1;
   let reported = largest(impacts, notifiedDay - firstDay);
   for (let day = notifiedDay + 1; day < firstDay + impacts.length; day += 1) {
@@ -74,14 +74,14 @@ export function noticesOf(episode: Episode, rules: DetectionRules): readonly Not
   return notices;
 }
 
-/** USD by which the days of an episode up to a day differ from what was expected of them. Pure. */
+/** Difference of an episode up to a day from its expected cost, USD. Pure. */
 export function totalAt({ firstDay, impacts }: Episode, day: number): number {
   return impacts.slice(0, day - firstDay + 1).reduce((sum, impact) => sum + impact, 0);
 }
 
 /**
- * USD a day by which an episode differs from what was expected, by the week before the end of a day. Its first day, which
- * seldom is a whole one, counts only where there is no other. Pure.
+ * The daily rate of an episode's difference, USD, over the week up to a day. The first day is rarely a full day and
+ * counts only if it is the only one. Pure.
  */
 export function dailyAt({ firstDay, impacts }: Pick<Episode, 'firstDay' | 'impacts'>, day: number): number {
   const known = impacts.slice(0, day - firstDay + 1);
@@ -90,8 +90,8 @@ export function dailyAt({ firstDay, impacts }: Pick<Episode, 'firstDay' | 'impac
 }
 
 /**
- * How urgent an episode is by its days up to a day: by what it costs a day more than usual, and by what it has cost in
- * total. What is dearer is more urgent than what is new, and that more than what is gone. Pure.
+ * The severity of an episode up to a day, by its daily rate and its total. At equal amounts, an increase is more severe
+ * than a new cost, and a new cost more than a decrease. Pure.
  */
 export function severityAt(episode: Episode, day: number, rules: DetectionRules): Severity {
   const { kind, isUp, expected } = episode;

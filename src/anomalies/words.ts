@@ -4,7 +4,7 @@ import { cents, usd } from '../money.ts';
 import { dayNamed } from './days.ts';
 import type { AnomalyDriver, AnomalyFact } from './fact.ts';
 
-/** The text of an anomaly, as cards of alerts have it. */
+/** The text of an alert about an anomaly. */
 export interface AnomalyWords {
   readonly title: string;
   readonly sentences: readonly string[];
@@ -16,10 +16,10 @@ export interface AnomalyWords {
 
 const decimals = 12;
 const driversShown = 3;
-/** A resource with so many percent of the difference is the one to look at. */
+/** A resource with at least this percentage of the difference is named in the title. */
 const mainPart = 50;
 
-/** An anomaly in plain words: what it has cost, what it will cost, what drives it, and what to do next. Pure. */
+/** An anomaly as text: what it cost, what it will cost, what drives it, and what to do next. Pure. */
 export function anomalyWords(fact: AnomalyFact): AnomalyWords {
   return {
     title: titleOf(fact),
@@ -27,7 +27,7 @@ export function anomalyWords(fact: AnomalyFact): AnomalyWords {
       ...noticeWords(fact),
       ...monthEndWords(fact),
       drivenWords(fact),
-      ...(fact.isOver ? ['It is over.'] : []),
+      ...(fact.isOver ? ['It has ended.'] : []),
     ],
     next: [nextWords(fact), ...silenceWords(fact)].join(' '),
     fields: fieldsOf(fact),
@@ -35,7 +35,7 @@ export function anomalyWords(fact: AnomalyFact): AnomalyWords {
   };
 }
 
-/** The end of an anomaly in plain words. Pure. */
+/** The end of an anomaly as text. Pure. */
 export function anomalyOverWords(fact: AnomalyFact): AnomalyWords {
   const subject = subjectOf(fact);
   const amount = `${amountOf(fact.impact)} ${fact.isUp ? 'more' : 'less'} than usual`;
@@ -44,20 +44,22 @@ export function anomalyOverWords(fact: AnomalyFact): AnomalyWords {
   if (fact.isRestated) {
     return {
       ...head,
-      title: `${subject} cost what is usual after all`,
-      sentences: [`The platform corrected its numbers: ${days} had nothing unusual.`],
+      title: `${subject} had its usual cost after all`,
+      sentences: [`The platform corrected its numbers: the cost ${days} was not unusual.`],
     };
   }
   if (fact.isUsual === true) {
     return {
       ...head,
-      title: `${subject} has cost ${amount} ${days}: Costbook takes that as usual from now on`,
-      sentences: [`${usd(fact.impact, true)} in all${rateWords(fact)}. Costbook reports it again only if it changes.`],
+      title: `${subject} cost ${amount} ${days}: Costbook now treats this cost as usual`,
+      sentences: [
+        `Total difference: ${usd(fact.impact, true)}${rateWords(fact)}. Costbook reports it again only if it changes.`,
+      ],
       next: nextWords(fact),
     };
   }
-  const verb = fact.anomaly === 'drop' ? 'has costs again' : 'costs what is usual again';
-  const total = `${usd(fact.impact, true)} in all, ${days}${rateWords(fact)}.`;
+  const verb = fact.anomaly === 'drop' ? 'has costs again' : 'is back to its usual cost';
+  const total = `Total difference: ${usd(fact.impact, true)} ${days}${rateWords(fact)}.`;
   return { ...head, title: `${subject} ${verb}, after ${amount}`, sentences: [total] };
 }
 
@@ -76,7 +78,7 @@ function titleOf(fact: AnomalyFact): string {
     case 'drop':
       return isCredit(fact)
         ? `${subject} was credited ${amountOf(fact.cost)} more than it cost ${dayWords(firstDay, lastDay)}`
-        : `${subject} has cost nothing since ${dayWords(firstDay, lastDay)}, usually ${amountOf(fact.expected)} a day`;
+        : `${subject} has cost nothing since ${dayWords(firstDay, lastDay)}; usual: ${amountOf(fact.expected)} a day`;
     case 'price': {
       const percent = shareOf(minus(fact.cost, fact.expected), fact.expected);
       return `The price of ${subject} ${isUp ? 'rose' : 'fell'} by ${percent} %: ${amount} ${isUp ? 'more' : 'less'} ${days}${rateWords(fact)}`;
@@ -88,7 +90,7 @@ function titleOf(fact: AnomalyFact): string {
   }
 }
 
-/** The resource that drives it, or what is billed where no single one does. */
+/** The resource that drives it, or the billing dimension if no single resource does. */
 function subjectOf(fact: AnomalyFact): string {
   const billed = fact.billingDimension ?? 'no billing dimension';
   if (fact.anomaly === 'price') return billed;
@@ -108,7 +110,7 @@ function placeOf({ workspace, resourceType }: AnomalyFact): string {
   return `${resourceType ?? 'no resource type'} in ${workspace ?? 'no workspace'}`;
 }
 
-/** `on 20 Oct`, `since 15 Nov`, and of what is over `from 15 Nov to 17 Nov`. */
+/** `on 20 Oct`, `since 15 Nov`, or once it has ended `from 15 to 17 Nov`. */
 function spanOf({ firstDay, lastDay, isOver }: AnomalyFact): string {
   const first = dayWords(firstDay, lastDay);
   if (firstDay === lastDay) return `on ${first}`;
@@ -117,39 +119,41 @@ function spanOf({ firstDay, lastDay, isOver }: AnomalyFact): string {
   return `from ${isOneMonth ? Number(firstDay.slice(8)) : first} to ${dayWords(lastDay, lastDay)}`;
 }
 
-/** ` (about 92 USD a day)`; nothing where it has one day. */
+/** ` (about 92 USD a day)`; empty if it has lasted one day. */
 function rateWords({ dailyImpact }: AnomalyFact): string {
   return dailyImpact === null || dailyImpact === undefined ? '' : ` (about ${roughly(dailyImpact)} a day)`;
 }
 
-/** What is new since the notice before. */
+/** What changed since the last message. */
 function noticeWords({ notice, lastNotice, firstDay, lastDay }: AnomalyFact): string[] {
   const before =
     lastNotice === null || lastNotice === undefined
       ? ''
-      : `: it was ${amountOf(lastNotice.impact)} through ${dayWords(lastNotice.day, lastDay)}, when last reported`;
+      : ` The last message reported ${amountOf(lastNotice.impact)} through ${dayWords(lastNotice.day, lastDay)}.`;
   const days = dayNamed(lastDay) - dayNamed(firstDay) + 1;
   switch (notice) {
     case 'worse':
-      return [`It got worse${before}.`];
+      return [`It got worse.${before}`];
     case 'continues':
-      return [`It goes on, for ${days} days now${before}.`];
+      return [`It has lasted ${days} days.${before}`];
     case 'reminder':
-      return [`It still goes on, after ${days} days${before}.`];
+      return [`It continues after ${days} days.${before}`];
     case 'first':
     case undefined:
       return [];
   }
 }
 
-/** What it comes to if it goes on. */
+/** What it will cost by the end of the month if it continues. */
 function monthEndWords(fact: AnomalyFact): string[] {
   const { monthEnd } = fact;
   if (monthEnd === null || monthEnd === undefined) return paceWords(fact);
-  return [`If it goes on, it comes to about ${roughly(monthEnd.impact)} by the end of ${monthName(monthEnd.month)}.`];
+  return [
+    `If it continues, the extra cost will be about ${roughly(monthEnd.impact)} by the end of ${monthName(monthEnd.month)}.`,
+  ];
 }
 
-/** So many hours of a first day say little by their amount: a whole day costs many times as much. */
+/** With this few hours on its first day, the amount understates the cost of a whole day. */
 const fewHours = 8;
 
 function paceWords({ anomaly, isUp, isOver, firstDay, lastDay, firstHour, impact }: AnomalyFact): string[] {
@@ -157,10 +161,12 @@ function paceWords({ anomaly, isUp, isOver, firstDay, lastDay, firstHour, impact
   const hours = 24 - Number(firstHour.slice(11, 13));
   if (hours > fewHours) return [];
   const daily = decimalOfWhole((wholeOfDecimal(impact, decimals) * 24n) / BigInt(hours), decimals);
-  return [`It began in the last ${counted(hours, 'hour')} of the day: if it goes on, about ${roughly(daily)} a day.`];
+  return [
+    `It started in the last ${counted(hours, 'hour')} of the day. If it continues, the extra cost will be about ${roughly(daily)} a day.`,
+  ];
 }
 
-/** Whether price or usage moved, of what and where, and since which hour. */
+/** Whether price or usage changed, for what and where, and since which hour. */
 function drivenWords(fact: AnomalyFact): string {
   const { moved, priceEffect, volumeEffect, anomaly, isUp, firstHour, resourceType } = fact;
   const main = mainDriver(fact);
@@ -175,11 +181,11 @@ function drivenWords(fact: AnomalyFact): string {
       : `, since about ${dayWords(firstHour.slice(0, 10), fact.lastDay)}, ${firstHour.slice(11, 16)} UTC`;
   const direction = isUp ? 'up' : 'down';
   if (moved === null || priceEffect === null || volumeEffect === null || anomaly === 'drop' || anomaly === 'new') {
-    return `Billed: ${billed}${since}.`;
+    return `Billed for ${billed}${since}.`;
   }
-  if (moved === 'price') return `The price of a unit went ${direction}, not the usage: ${billed}${since}.`;
-  if (moved === 'usage') return `The usage went ${direction}, not the price: ${billed}${since}.`;
-  return `Price and usage moved (${usd(priceEffect, true)} and ${usd(volumeEffect, true)}): ${billed}${since}.`;
+  if (moved === 'price') return `The unit price went ${direction}, not the usage: ${billed}${since}.`;
+  if (moved === 'usage') return `Usage went ${direction}, not the price: ${billed}${since}.`;
+  return `Price and usage both changed (${usd(priceEffect, true)} and ${usd(volumeEffect, true)}): ${billed}${since}.`;
 }
 
 function placeOfWorkspace({ workspace }: AnomalyFact): string {
@@ -189,10 +195,10 @@ function placeOfWorkspace({ workspace }: AnomalyFact): string {
 function nextWords(fact: AnomalyFact): string {
   const { anomaly, isUp, billingDimension } = fact;
   if (anomaly === 'price') {
-    return 'Compare the price with your contract: "costbook report price_volume" lists it by resource.';
+    return 'Compare the price with your contract. "costbook report price_volume" lists it by resource.';
   }
   const main = mainDriver(fact);
-  if (main === undefined) return 'No single resource drives it: look for what those below have in common.';
+  if (main === undefined) return 'No single resource drives it. Check what the resources below have in common.';
   const name = nameOf(main);
   if (isCredit(fact)) return `Check what the credit of ${name} is for.`;
   if (!isUp) return `Check whether ${name} was meant to ${anomaly === 'drop' ? 'stop' : 'cost less'}.`;
@@ -201,10 +207,10 @@ function nextWords(fact: AnomalyFact): string {
   return `Check what ${name} runs, and its schedule.`;
 }
 
-/** Who reads of it again may know of it already. */
+/** How to stop the messages, for a reader who knows the anomaly already. */
 function silenceWords({ notice, isOver }: AnomalyFact): string[] {
   if (isOver || notice === undefined || notice === 'first') return [];
-  return ['If it is meant to be, "costbook alerts ack" with the key below stops these messages.'];
+  return ['If it is intended, run "costbook alerts ack" with the key below to stop these messages.'];
 }
 
 function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
@@ -235,14 +241,14 @@ function driverItems(drivers: readonly AnomalyDriver[]): string[] {
     });
 }
 
-/** `80 % of it`; what exceeds the whole is compensated by other resources. */
+/** `80 % of the difference`. Above 100 %, other resources offset the rest. */
 function partWords(part: number): string {
   const percent = Math.round(part);
-  if (percent > 100) return 'all of it; others went the other way';
-  return percent < 0 ? 'the other way' : `${percent} % of it`;
+  if (percent > 100) return 'more than the whole difference; other resources offset it';
+  return percent < 0 ? 'offsets the difference' : `${percent} % of the difference`;
 }
 
-/** Whether more was taken back on the first day than it cost. */
+/** Whether credits exceeded costs on the first day. */
 function isCredit({ cost }: Pick<AnomalyFact, 'cost'>): boolean {
   return wholeOfDecimal(cost, decimals) < 0n;
 }
@@ -256,23 +262,23 @@ function monthName(date: string): string {
   return months[Number(date.slice(5, 7)) - 1] ?? date;
 }
 
-/** `15 Nov`; with its year where that is not the one of the last day. */
+/** `15 Nov`; with the year if it differs from the last day's. */
 function dayWords(day: string, lastDay: string): string {
   const year = day.slice(0, 4) === lastDay.slice(0, 4) ? '' : ` ${day.slice(0, 4)}`;
   return `${Number(day.slice(8, 10))} ${monthName(day).slice(0, 3)}${year}`;
 }
 
-/** An estimate to the cent: what is below a cent is none. */
+/** An estimate, rounded to cents. */
 function exactly(text: string): string {
   return `${cents(wholeOfDecimal(text, decimals))} USD`;
 }
 
-/** An amount without its sign: `12.19 USD`, and from 100 USD on `458 USD`. */
+/** An amount without sign: `12.19 USD`, and from 100 USD on `458 USD`. */
 function amountOf(text: string): string {
   return rough(text, 100n);
 }
 
-/** An estimate without its sign: `92 USD`, and below 10 USD `4.06 USD`. */
+/** An estimate without sign: `92 USD`, and below 10 USD `4.06 USD`. */
 function roughly(text: string): string {
   return rough(text, 10n);
 }
@@ -280,7 +286,7 @@ function roughly(text: string): string {
 const unit = 10n ** BigInt(decimals);
 const grouped = new Intl.NumberFormat('en-US');
 
-/** Whole USD from `least` on, cents below. */
+/** Whole USD from `least` on, with cents below. */
 function rough(text: string, least: bigint): string {
   const signed = wholeOfDecimal(text, decimals);
   const whole = signed < 0n ? -signed : signed;

@@ -10,18 +10,18 @@ import { type Forecaster, forecastPeriod, historyDays, stepHoursOf } from './per
 import { scopeForSql, unanswerableOf } from './spend.ts';
 import { type BudgetFact, budgetCalendar, evaluateBudgets, isForecastAsked, type Spend } from './thresholds.ts';
 
-/** A threshold that would have been told of: reached, or no longer reached. */
+/** A notification that would have been sent: a threshold reached, or no longer reached. */
 export interface BudgetBacktestEvent extends Omit<BudgetFact, 'drivers'> {
-  /** The end of the UTC day on which the books knew it first; now, on the present one. */
+  /** The end of the UTC day on which the books first knew it; now, if that is today. */
   readonly at: Instant;
 }
 
-/** What a period came to as the books know it at the end of the replay. */
+/** The outcome of a period, as known at the end of the replay. */
 export interface BacktestPeriod {
   readonly period: CalendarPeriod;
-  /** Which books begin within it, a sentence each: what was spent before is not known. */
+  /** Accounts whose books start within the period, one sentence each: earlier spend is unknown. */
   readonly gaps: readonly string[];
-  /** Trillionths of a USD; undefined where no cost of it is known. */
+  /** Trillionths of a USD; undefined if no cost is known. */
   readonly spent: bigint | undefined;
 }
 
@@ -29,29 +29,29 @@ export interface BudgetBacktest {
   /** The start of the first period. */
   readonly from: Instant;
   /**
-   * From here on the books were kept day by day in every account; undefined where nothing was ever loaded. What had
-   * happened before counts as known once its hour was over and the platform had had its lag.
+   * From here on the books of every account were updated daily; undefined if nothing was ever loaded. Earlier hours count
+   * as known after their end plus the platform's lag.
    */
   readonly recordedSince: Instant | undefined;
   readonly periods: readonly BacktestPeriod[];
-  /** In order of time, then of period and threshold. */
+  /** By time, then by period and threshold. */
   readonly events: readonly BudgetBacktestEvent[];
 }
 
-/** What a period came to as the books knew it from an instant on. */
+/** Spend of a period as known from an instant on. */
 export interface KnownSpend {
   readonly period: CalendarPeriod;
   readonly knownFrom: Instant;
   /** Trillionths of a USD. */
   readonly spent: bigint;
   readonly gaps: readonly string[];
-  /** What was forecast then; undefined where nobody asked. */
+  /** The forecast at that instant; undefined if none was requested. */
   readonly forecast?: Spend['forecast'];
 }
 
 /**
- * What a budget would have told at each of these instants, each change of a threshold's state once. Spends of one period
- * come in order of time. Pure.
+ * The notifications of a budget at these instants, one for each change of a threshold's state. Spends of a period must be
+ * in order of time. Pure.
  */
 export function backtestFacts(
   budget: Budget,
@@ -72,7 +72,7 @@ export function backtestFacts(
     };
     const open = new Set([...states].flatMap(([key, state]) => (state === 'raised' ? [key] : [])));
     for (const { drivers: _, ...fact } of evaluateBudgets([budget], [spend], open)) {
-      // What was never raised has nothing to resolve.
+      // Only raised thresholds can be resolved.
       const before = states.get(fact.key) ?? 'resolved';
       if (before === fact.state || (before !== 'raised' && fact.state !== 'raised')) continue;
       states.set(fact.key, fact.state);
@@ -83,11 +83,10 @@ export function backtestFacts(
 }
 
 /**
- * Replays a budget over the books of present and past, from the start of the period in which `from` lies up to now: what
- * it would have told at the end of each UTC day with what was known then of costs. Labels and owners of each hour are
- * those that the books have for it now: a rule can be tried on months in which nobody had it yet. What would have been
- * forecast is computed only where a threshold asks for it. Throws UsageError where the books have no owners or labels at
- * all, and where the time zone puts a boundary between two hours.
+ * Replays a budget from the start of the period that contains `from` up to now: which notifications it would have sent at
+ * the end of each UTC day, with the costs known then. Each hour has its current labels and owners, so a rule can be tried
+ * on months before it existed. Forecasts are computed only if a threshold needs them. Throws UsageError if the books have
+ * no owners or labels at all, or if the time zone puts a boundary within an hour.
  */
 export async function backtestBudget(
   connection: Connection,
@@ -137,25 +136,25 @@ export async function backtestBudget(
     })),
     events: backtestFacts(
       budget,
-      // What is known with its forecast comes before the same without one.
+      // An entry with a forecast comes before the same entry without one.
       [...forecasts, ...spends].sort((a, b) => a.knownFrom - b.knownFrom),
       history.completeThroughAt,
     ),
   };
 }
 
-/** What a replay is asked for besides the budget. */
+/** Options of a replay. */
 export interface BacktestOptions {
   readonly from: Instant;
   readonly now: Instant;
   readonly lagHours: number;
   readonly signal?: AbortSignal;
-  /** Is told which day is being forecast. */
+  /** Called with the day that is being forecast. */
   readonly progress?: ((text: string) => void) | undefined;
   readonly forecaster?: Forecaster;
 }
 
-/** What a stretch of time, which reaches to the next one asked for, came to as the books knew it from an instant on. */
+/** Spend of a window, which extends to the start of the next one, as known from an instant on. */
 interface KnownCost {
   readonly start: Instant;
   readonly knownFrom: Instant;
@@ -164,7 +163,7 @@ interface KnownCost {
 
 interface ForecastBacktest extends Omit<KnownHistory, 'recordedSince'> {
   readonly periods: readonly CalendarPeriod[];
-  /** In order of time in each period. */
+  /** By time within each period. */
   readonly spends: readonly KnownSpend[];
   readonly costsIn: (starts: readonly Instant[]) => Promise<readonly KnownCost[]>;
   readonly now: Instant;
@@ -174,9 +173,9 @@ interface ForecastBacktest extends Omit<KnownHistory, 'recordedSince'> {
 }
 
 /**
- * What would have been forecast at the end of each UTC day with what was known then; and each period once more when it
- * is over. Only the books' complete hours make a history, and hours known beyond them count as spent, as they are few; of a
- * day that has begun all hours are taken to cost the same.
+ * The forecasts at the end of each UTC day with the costs known then, and once more at the end of each period. Only
+ * complete hours form the history; the few known hours after them count as spent. Within a partial day, all hours are
+ * assumed to cost the same.
  */
 async function backtestForecasts(
   budget: Budget,
@@ -213,7 +212,7 @@ async function backtestForecasts(
       const steps = known.get(alignOf(period));
       if (steps?.advance(at) === true || completeThrough !== throughBefore) isNews = true;
       throughBefore = completeThrough;
-      // What is spent in a period of which no hour is there yet is not known.
+      // Without any hour of a period, its spend is unknown.
       if (steps !== undefined && isNews && history.hasHoursAt(period, at)) {
         isNews = false;
         const align = alignOf(period);
@@ -235,7 +234,7 @@ async function backtestForecasts(
           forecaster,
         );
         replayed.push({ period, knownFrom: at, spent, gaps: history.gapsIn(period), forecast });
-        await setImmediate(); // a signal is heard between two forecasts
+        await setImmediate(); // lets signals be handled between two forecasts
         signal?.throwIfAborted();
       }
     }
@@ -243,9 +242,9 @@ async function backtestForecasts(
   }
 }
 
-/** What each step cost as the books knew it at an instant that only goes forward. */
+/** The cost of each step as known at an instant that only moves forward. */
 interface StepsKnown {
-  /** Returns whether anything became known since the last instant. */
+  /** Returns whether anything changed since the last instant. */
   advance(to: Instant): boolean;
   /** USD. */
   costOf(start: Instant): number;
@@ -280,16 +279,16 @@ function periodsFrom(budget: Budget, from: Instant, now: Instant): CalendarPerio
 
 interface KnownHistory {
   readonly recordedSince: Instant | undefined;
-  /** Where the books of all accounts have begun, by what is known now. */
+  /** The start of the books over all accounts, as known now. */
   readonly start: Instant | undefined;
   completeThroughAt(instant: Instant): Instant | undefined;
   /** Whether any hour of a period was in the books. */
   hasHoursAt(period: CalendarPeriod, instant: Instant): boolean;
-  /** Which books begin within a period, by what is known now. */
+  /** Accounts whose books start within a period, as known now. */
   gapsIn(period: CalendarPeriod): string[];
 }
 
-/** What was known at each instant of how far the books were, in the accounts that a budget is of. */
+/** How far the books of a budget's accounts were known to be complete at each instant. */
 async function readKnownHistory(connection: Connection, budget: Budget, lagHours: number): Promise<KnownHistory> {
   const isOurs = (account: string) => budget.scope.account?.includes(account) ?? true;
   const { windows, states } = await readKnown(connection, isOurs);
@@ -315,7 +314,7 @@ async function readKnownHistory(connection: Connection, budget: Budget, lagHours
     hasHoursAt(period, instant) {
       return accounts.some(({ windows: own, recordedSince }) => {
         if (recordedSince === undefined) return false;
-        // Hours that are too young to be claimed are there as well.
+        // Includes hours that are too young to be complete.
         if (instant < recordedSince) return floorHour(instant) > period.start;
         return hasHoursAt({ windows: own }, period, instant);
       });
@@ -323,7 +322,7 @@ async function readKnownHistory(connection: Connection, budget: Budget, lagHours
     completeThroughAt(instant) {
       const reached = accounts.map((account) => {
         if (account.recordedSince === undefined) return undefined;
-        // The first run made up for what had happened before it.
+        // The first run loaded everything before it.
         if (instant < account.recordedSince) return floorHour(instant) - lagHours * hourMs;
         return reachedAt(account, instant);
       });

@@ -8,53 +8,53 @@ export const percentDecimals = 4;
 
 export const thresholdSubjects = ['spent', 'forecast'] as const;
 
-/** A point on a budget: reached where at least so much is spent, or is forecast to be spent at the period's end. */
+/** A threshold of a budget: reached when this much is spent, or is forecast for the end of the period. */
 export interface Threshold {
-  /** What is compared with it: what is spent, or what the period is forecast to come to. */
+  /** Compared with spend, or with the forecast of the period. */
   readonly of: (typeof thresholdSubjects)[number];
-  /** `80%` or `4500 USD`: what tells it from the others of its budget, in the key of its alert too. */
+  /** `80%` or `4500 USD`: identifies it within its budget and in the key of its alert. */
   readonly code: string;
   /** Ten-thousandths of a percent of the budget's amount, or trillionths of a USD. */
   readonly at: { readonly percent: bigint } | { readonly usd: bigint };
   readonly severity: Severity;
-  /** Names of sinks: its own, or those of the budget. */
+  /** Names of sinks: its own, or else the budget's. */
   readonly notify: readonly string[];
 }
 
-/** Of what costs a budget is. A row must fit every key that is there, and a key fits with any of its values. */
+/** The costs that a budget covers. A cost must match every key; a key matches with any of its values. */
 export interface BudgetScope {
   readonly account?: readonly string[];
   readonly workspace?: readonly string[];
   readonly resource_type?: readonly string[];
-  /** Patterns: `*` stands for any characters. */
+  /** Patterns: `*` matches any characters. */
   readonly resource_name?: readonly string[];
   readonly billing_dimension?: readonly string[];
-  /** Of the allocation: owners along its dimensions, such as team. */
+  /** Owners by dimension of the allocation, such as team. */
   readonly owner?: Readonly<Record<string, readonly string[]>>;
   /** Labels of the resource, by key. */
   readonly label?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A limit on what may be spent in each period. */
+/** A limit on the spend of each period. */
 export interface Budget {
   readonly name: string;
-  /** Where it stands: `jobs/budgets.yaml:2:5`. */
+  /** Its position: `jobs/budgets.yaml:2:5`. */
   readonly where: string;
-  /** With what its parents say of theirs: a child is a part of its parent. */
+  /** Includes the scopes of its parents: a child covers a part of its parent. */
   readonly scope: BudgetScope;
   readonly period: PeriodKind;
-  /** Whose clocks tell where a period begins; they differ from UTC by whole hours. */
+  /** The time zone of its periods, which differs from UTC by whole hours. */
   readonly timeZone: string;
   /** Trillionths of a USD, above 0. */
   readonly amount: bigint;
-  /** Amounts of single periods by their names, in the place of `amount`. */
+  /** Amounts of single periods by name; they override `amount`. */
   readonly limits: ReadonlyMap<string, bigint>;
   readonly parent: string | undefined;
-  /** At least one, in the order in which they stand in the file. */
+  /** At least one, in the order of the file. */
   readonly thresholds: readonly Threshold[];
 }
 
-/** What may be spent in a period, in trillionths of a USD; without a name, in one that none is named for. */
+/** The amount of a period, in trillionths of a USD; without a name, the usual amount. */
 export function amountIn({ amount, limits }: Budget, period: string | undefined): bigint {
   return (period === undefined ? undefined : limits.get(period)) ?? amount;
 }
@@ -64,7 +64,7 @@ export function usdText(whole: bigint): string {
   return `${shortest(whole, usdDecimals)} USD`;
 }
 
-/** A decimal without zeros behind its last place: `82.5`, `5000`. */
+/** A decimal without trailing zeros: `82.5`, `5000`. */
 export function shortest(whole: bigint, decimals: number): string {
   return decimalOfWhole(whole, decimals).replace(/\.?0+$/, '');
 }

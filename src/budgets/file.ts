@@ -29,11 +29,11 @@ import { readNames, readScope, refuse } from './read-scope.ts';
 
 export interface BudgetsInput {
   readonly text: string;
-  /** As problems name it. */
+  /** Its name in problems. */
   readonly file: string;
-  /** A zone must put the boundaries of the period at this instant on whole hours of UTC. */
+  /** The time zone must put the boundaries of the period at this instant on whole hours of UTC. */
   readonly now: Instant;
-  /** Names of the sinks that there are; undefined where that is not to be looked at. */
+  /** Names of the configured sinks; undefined to skip that check. */
   readonly sinks?: readonly string[] | undefined;
 }
 
@@ -43,7 +43,7 @@ export function budgetsFile(dir: string): string {
 }
 
 /**
- * A project's budgets, or those of another file; undefined where there is no such file.
+ * A project's budgets, or those of another file; undefined if the file does not exist.
  * Throws one UsageError that lists every problem, one a line: `file:line:column: …`.
  */
 export function loadBudgets(
@@ -54,7 +54,7 @@ export function loadBudgets(
   return text === undefined ? undefined : parseBudgets({ text, file, now, sinks });
 }
 
-/** What a text says of budgets. Pure. Throws one UsageError that lists every problem, one a line, by position. */
+/** Parses budgets. Pure. Throws one UsageError that lists every problem, one per line, by position. */
 export function parseBudgets(input: BudgetsInput): readonly Budget[] {
   const problems = gatherProblems();
   const { root, isSound } = parseYaml(input.text, input.file, problems);
@@ -70,7 +70,7 @@ export function parseBudgets(input: BudgetsInput): readonly Budget[] {
   return budgets;
 }
 
-/** One budget; undefined where it has a mistake. Its name is put among `names` in any case, and reported where it is there. */
+/** One budget; undefined if it has a mistake. Adds its name to `names` in any case, and reports a duplicate. */
 function readBudget(
   item: Given,
   input: BudgetsInput,
@@ -103,7 +103,7 @@ function readBudget(
     const line = first.position?.line;
     problems.report(namePlace, `found ${quoted(name ?? '')} a second time, first on line ${line}; rename one`);
   } else if (name !== undefined) names.set(name, namePlace);
-  // What follows from a mistake is no news.
+  // Do not report consequences of a mistake.
   if (name === undefined || period === undefined || amount === undefined || timeZone === undefined) return undefined;
   return {
     budget: { name, where: item.where, scope, period, timeZone, amount, limits, parent, thresholds },
@@ -145,7 +145,7 @@ function readTimeZone(
   const parse: Parse<string> = (value) => {
     const zone = parseText(value);
     calendarOf(period ?? 'monthly', zone).periodAt(now);
-    // Clocks that are turned by half an hour are ahead by whole hours in a part of the year.
+    // Zones with a half-hour daylight saving shift differ from UTC by whole hours for part of the year.
     const days = calendarOf('daily', zone);
     for (let month = -12; month <= 12; month += 1) days.periodAt(addCalendarMonths(now, month));
     return zone;
@@ -239,7 +239,7 @@ export function sinkParser(sinks: readonly string[] | undefined): Parse<string> 
     if (sinks === undefined || sinks.includes(name)) return name;
     const guess = nearest(name, sinks);
     const known =
-      sinks.length === 0 ? 'costbook.yaml has none: write it there, below sinks' : `expected ${oneOf(sinks)}`;
+      sinks.length === 0 ? 'costbook.yaml has no sinks: add it there, below sinks' : `expected ${oneOf(sinks)}`;
     throw new UsageError(
       `found the sink ${quoted(name)}, which costbook.yaml does not have; ${guess === undefined ? known : `did you mean ${guess}?`}`,
     );

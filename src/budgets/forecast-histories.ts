@@ -15,37 +15,37 @@ import type { ForecastScope } from './forecast-rows.ts';
 import { historyDays, type Steps, stepHoursOf } from './period-forecast.ts';
 import { earliest, scopeForSql } from './spend.ts';
 
-/** A workspace and resource type that cost nothing for so long is forecast no more. */
+/** A workspace and resource type without costs for this long is no longer forecast. */
 const activeDays = 35;
 /**
- * The history of a workspace and resource type has so many days at most: there are many of them, and what choosing a model
- * takes grows with the history.
+ * The longest history of a workspace and resource type: there are many of them, and choosing a model takes longer the
+ * longer the history.
  */
 const workspaceHistoryDays = 210;
-/** So many workspaces and resource types of an account are forecast at most, those that cost most lately. */
+/** The most workspaces and resource types to forecast per account: those with the highest recent costs. */
 export const mostWorkspaces = 500;
-/** By so many days the usual day is known. */
+/** Days that show the usual course of a day. */
 const usualDays = 28;
 
-/** The period that is forecast, and how its history is cut into steps. */
+/** The period to forecast, and the steps of its history. */
 export interface ForecastWindow {
   readonly period: CalendarPeriod;
   readonly completeThrough: Instant | undefined;
-  /** Undefined where nothing is complete. */
+  /** Undefined if nothing is complete. */
   readonly cut: Cut | undefined;
-  /** Where the books of all of its accounts have begun. */
+  /** The start of the books over all of its accounts. */
   readonly historyStart: Instant;
 }
 
-/** How time is cut into steps, up to the last complete hour. */
+/** The steps of a history, up to the last complete hour. */
 interface Cut {
   readonly stepHours: 1 | 24;
-  /** Hours after midnight at which a step of a day begins. */
+  /** Hours after midnight at which a daily step starts. */
   readonly align: number;
   readonly completeThrough: Instant;
 }
 
-/** The period of the first hour that is not complete, in accounts that are expected to be. */
+/** The period of the first incomplete hour, over accounts that still get data. */
 export function forecastWindowOf(
   kind: PeriodKind,
   calendar: ReturnType<typeof calendarOf>,
@@ -66,21 +66,21 @@ export function cutsOf(windows: readonly ForecastWindow[]): Cut[] {
   return [...cuts.values()];
 }
 
-/** The last end of a whole step up to which all is complete, and the complete hours after it. */
+/** The end of the last complete step, and the complete hours after it. */
 function endOf({ stepHours, align, completeThrough }: Cut): { readonly end: Instant; readonly hours: number } {
   const hours = (Math.floor(completeThrough / hourMs) - align) % stepHours;
   return { end: completeThrough - hours * hourMs, hours };
 }
 
-/** What a scope cost, in steps. */
+/** The cost of a scope by step. */
 export interface ScopeHistory {
   readonly scope: ForecastScope;
   readonly steps: Steps;
-  /** What was spent in the complete hours since a step began, trillionths of a USD. */
+  /** Spend in the complete hours since the start of a step, trillionths of a USD. */
   spentFrom(start: Instant): bigint;
 }
 
-/** The histories of the budgets and workspaces that are cut in one way: one pass over the amounts. */
+/** The histories of budgets and workspaces with the same steps, in one pass over the costs. */
 export async function readHistories(
   connection: Connection,
   cut: Cut,
@@ -120,7 +120,7 @@ export async function readHistories(
   }
   function historyOf(scope: ForecastScope, own: readonly StepCost[], historyStart: Instant): ScopeHistory {
     const begin = scope.kind === 'budget' ? from : Math.max(from, end - workspaceHistoryDays * dayMs);
-    // The first step in which every hour is in the books.
+    // The first step whose hours are all in the books.
     const start = Math.max(begin, end - Math.floor(Math.max(0, end - historyStart) / stepMs) * stepMs);
     const values = new Array<number>(Math.round((end - start) / stepMs)).fill(0);
     for (const { start: at, cost } of own) {
@@ -150,12 +150,12 @@ export async function readHistories(
 
 interface StepCost {
   readonly start: Instant;
-  /** Trillionths of a USD, as the next. */
+  /** Trillionths of a USD, like the next field. */
   readonly cost: bigint;
   readonly firstCost: bigint;
 }
 
-/** What of steps lies in their first hours; `otherwise` where they cost nothing. */
+/** The share of the steps' cost in their first hours; `otherwise` if they cost nothing. */
 function shareOfFirst(steps: readonly StepCost[], otherwise: number): number {
   const sum = (limits: readonly bigint[]) => Number(limits.reduce((total, amount) => total + amount, 0n));
   const whole = sum(steps.map(({ cost }) => cost));

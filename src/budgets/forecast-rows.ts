@@ -7,34 +7,34 @@ import { type NoPeriodForecast, type PeriodForecast, reachedOn } from './period-
 import { scopeForSql } from './spend.ts';
 import { accountOf, dayOf } from './thresholds.ts';
 
-/** Of what costs a forecast is: a budget's, or those of one resource type in one workspace of an account. */
+/** The costs that a forecast covers: a budget, or one resource type in one workspace of an account. */
 export type ForecastScope =
   | { readonly kind: 'budget'; readonly budget: Budget }
   | {
       readonly kind: 'workspace';
       readonly account: string;
-      /** Null where the platform tells none. */
+      /** Null if the platform reports none. */
       readonly workspace: string | null;
       readonly resourceType: string | null;
     };
 
-/** What a scope is expected to cost in the period of the first hour that is not complete. Amounts are trillionths of a USD. */
+/** The forecast of a scope for the period of the first incomplete hour. Amounts are trillionths of a USD. */
 export interface ScopeForecast {
   readonly scope: ForecastScope;
   readonly periodKind: PeriodKind;
   readonly period: CalendarPeriod;
-  /** Undefined where no hour is complete in every account that it is of. */
+  /** Undefined if no hour is complete in every account of the scope. */
   readonly completeThrough: Instant | undefined;
-  /** In the complete hours of the period; undefined where that is not known. */
+  /** In the complete hours of the period; undefined if unknown. */
   readonly spent: bigint | undefined;
-  /** Of a budget what may be spent in the period. */
+  /** For a budget, its amount in the period. */
   readonly amount: bigint | undefined;
   readonly forecast: PeriodForecast | NoPeriodForecast;
-  /** What the last complete hours or days cost, in USD, the newest last; undefined where that is not known. */
+  /** Costs of the last complete hours or days in USD, newest last; undefined if unknown. */
   readonly recent?: { readonly stepHours: 1 | 24; readonly values: readonly number[] } | undefined;
 }
 
-/** What a forecast is of, as the ledger keeps it. */
+/** The scope of a forecast, as the ledger stores it. */
 export function scopeRow(
   scope: ForecastScope,
   periodKind: PeriodKind,
@@ -55,7 +55,7 @@ export function scopeRow(
   };
 }
 
-/** A forecast as the ledger keeps it; undefined where nothing was complete that it could have been made from. */
+/** A forecast as the ledger stores it; undefined if there was no complete data to forecast from. */
 export function forecastRow({
   scope,
   periodKind,
@@ -93,7 +93,7 @@ export function forecastRow({
   };
 }
 
-/** The day on which a budget's amount is expected to be reached; undefined where it is not, or was already. */
+/** The day on which the forecast reaches the budget's amount; undefined if it does not, or if it was reached already. */
 export function exceedsOnOf({
   scope,
   spent,

@@ -3,7 +3,7 @@ import type { CalendarPeriod } from '../time.ts';
 import { amountIn, type Budget } from './budget.ts';
 import { forecastLevel, type PeriodForecast } from './period-forecast.ts';
 
-/** What a budget's period is forecast to come to, and when it exceeds the amount, in one sentence. */
+/** The forecast of a budget's period, and when it exceeds the budget, in one sentence. */
 export function forecastSentence(
   budget: Budget,
   period: CalendarPeriod,
@@ -12,18 +12,20 @@ export function forecastSentence(
 ): string {
   const amount = `${cents(amountIn(budget, period.name))} USD`;
   const end =
-    exceedsOn === undefined ? `of ${amount}` : `it exceeds ${amount} ${aboutDay(exceedsOn, period.end - period.start)}`;
+    exceedsOn === undefined
+      ? `budget ${amount}`
+      : `expected to exceed ${amount} ${aboutDay(exceedsOn, period.end - period.start)}`;
   return (
-    `${budget.name} is forecast to come to ${cents(mean)} USD in ${period.name} ` +
-    `(${forecastLevel} %: ${cents(low)} to ${cents(high)}): ${end}`
+    `${budget.name}: ${cents(mean)} USD forecast for ${period.name} ` +
+    `(${forecastLevel} % interval ${cents(low)} to ${cents(high)}), ${end}`
   );
 }
 
 const longestMonthMs = 31.5 * 86_400_000;
 
-/** A day of a period of such a length, in words: `on about the 23rd`, of longer ones `on about 2026-10-23`. */
+/** An estimated day as text: `around the 23rd`, or `around 2026-10-23` in periods longer than a month. */
 export function aboutDay(day: string, lengthMs: number): string {
-  return lengthMs <= longestMonthMs ? `on about the ${ordinal(Number(day.slice(8)))}` : `on about ${day}`;
+  return lengthMs <= longestMonthMs ? `around the ${ordinal(Number(day.slice(8)))}` : `around ${day}`;
 }
 
 const ordinalRules = new Intl.PluralRules('en', { type: 'ordinal' });

@@ -8,31 +8,31 @@ import {
 import { usdDecimals } from '../money.ts';
 import { type CalendarPeriod, formatInstant, hourMs, type Instant, type PeriodKind, type Window } from '../time.ts';
 
-/** Of how many outcomes in a hundred an interval should hold. */
+/** The percentage of outcomes that should fall into the interval. */
 export const forecastLevel = 80;
 
-/** Of days a history has so many at most, a year and what is needed to see it begin again; of hours six weeks. */
+/** The longest history: for days, a year plus enough to see the yearly season repeat; for hours, six weeks. */
 export const historyDays = { 24: 400, 1: 42 } as const;
 
-/** Budgets of days are forecast from hours, those of longer periods from days. */
+/** Daily budgets are forecast from hours, budgets of longer periods from days. */
 export function stepHoursOf(kind: PeriodKind): 1 | 24 {
   return kind === 'daily' ? 1 : 24;
 }
 
-/** A history in whole steps of hours or days, up to the last that is complete. Amounts are USD. */
+/** A history of complete hours or days. Amounts are USD. */
 export interface Steps extends Window {
   readonly stepHours: 1 | 24;
-  /** What each step cost; a step without cost is 0, as its hours are all complete. */
+  /** The cost of each step; 0 without costs, because all of its hours are complete. */
   readonly values: readonly number[];
-  /** The hours after the last whole step that are complete too, of a step of days. */
+  /** For daily steps, the complete hours after the last complete day. */
   readonly beginning: {
     readonly hours: number;
-    /** What of a step lies in its first so many hours, as the steps before had it: 0 to 1. */
+    /** The share of a day's cost that usually falls into these hours: 0 to 1. */
     readonly share: number;
   };
 }
 
-/** A period and what is known when the rest of it is forecast. */
+/** A period, and what is known when its rest is forecast. */
 export interface PeriodAsked {
   readonly period: CalendarPeriod;
   /** Within the period, or at its start. */
@@ -42,14 +42,14 @@ export interface PeriodAsked {
   readonly steps: Steps;
 }
 
-/** What a period is expected to come to. Amounts are trillionths of a USD. */
+/** The forecast of a period. Amounts are trillionths of a USD. */
 export interface PeriodForecast {
   readonly kind: 'forecast';
   readonly mean: bigint;
-  /** The ends of the interval that should hold the outcome as often as `forecastLevel` says. */
+  /** The interval that should contain `forecastLevel` percent of outcomes. */
   readonly low: bigint;
   readonly high: bigint;
-  /** What is expected to have been spent at the end of each step that is left, in order; the last is the mean. */
+  /** The expected spend at the end of each remaining step, in order; the last is the mean. */
   readonly path: readonly { readonly start: Instant; readonly spent: bigint }[];
   readonly model: string;
   readonly transform: string;
@@ -57,28 +57,28 @@ export interface PeriodForecast {
   readonly seasons: readonly number[];
   readonly notes: readonly string[];
   readonly stepHours: 1 | 24;
-  /** The history that the model was made from. */
+  /** The history that the model used. */
   readonly history: Window;
   readonly observations: number;
   readonly backtest: Backtest;
 }
 
-/** Why nothing is forecast, in plain words. */
+/** Why there is no forecast. */
 export interface NoPeriodForecast {
   readonly kind: 'none';
   readonly reason: string;
 }
 
-/** What forecasts a series: the engine, which a test may put something else in the place of. */
+/** Forecasts a series: the engine, or a replacement in a test. */
 export type Forecaster = (history: CostHistory, horizon: number, options: ForecastOptions) => Promise<Forecast>;
 
-/** A history says nothing of a future that is so many times as long. */
+/** A history cannot forecast a future this many times as long. */
 const reach = 4;
 
 /**
- * Forecasts what a period comes to: what its complete hours cost, and a forecast of the rest, which begins where the last
- * whole step ends. Of that step's beginning, where some hours after it are complete, what they would have cost by the
- * usual day is taken off: what they did cost is among what is spent. Throws what the forecaster throws.
+ * Forecasts a period: the cost of its complete hours plus a forecast of the rest, which starts after the last complete
+ * step. Complete hours after that step count as spent, so their usual share is subtracted from the forecast. Throws what
+ * the forecaster throws.
  */
 export async function forecastPeriod(
   { period, completeThrough, spent, steps }: PeriodAsked,
@@ -89,7 +89,7 @@ export async function forecastPeriod(
   const begun = steps.values.findIndex((value) => value !== 0);
   const noun = steps.stepHours === 1 ? 'hour' : 'day';
   if (begun === -1) return { kind: 'none', reason: 'nothing was spent yet' };
-  // What began within the history began within a step: that one is no whole one.
+  // The first cost falls within a step, so that step is not complete.
   const first = begun === 0 ? 0 : begun + 1;
   const values = steps.values.slice(first);
   if (horizon > reach * values.length) {
@@ -99,7 +99,7 @@ export async function forecastPeriod(
     };
   }
   const start = steps.start + first * stepMs;
-  const nonNegative = values.every((value) => value >= 0); // credits are costs below nothing
+  const nonNegative = values.every((value) => value >= 0); // credits are negative costs
   const forecast = await forecaster({ start: formatInstant(start), step: noun, values }, horizon, {
     level: forecastLevel / 100,
     nonNegative,
@@ -109,7 +109,7 @@ export async function forecastPeriod(
   const whole = forecast.cumulative.at(-1);
   if (firstPoint === undefined || whole === undefined) throw new Error(`no forecast of ${horizon} steps`);
   const done = steps.beginning.share * firstPoint.mean;
-  // The interval of a sum grows with about the root of what is uncertain in it.
+  // The interval of a sum grows roughly with the square root of its uncertain part.
   const left = Math.sqrt(Math.max(0, horizon - steps.beginning.share) / horizon);
   const at = (more: number) => spent + toTrillionths(nonNegative ? Math.max(0, more) : more);
   const rest = whole.mean - done;
@@ -133,12 +133,12 @@ export async function forecastPeriod(
   };
 }
 
-/** When so much is expected to be spent: the start of the hour or day in which it is reached; undefined where it is not. */
+/** The start of the hour or day in which the forecast reaches an amount; undefined if it does not. */
 export function reachedOn({ path }: PeriodForecast, limit: bigint): Instant | undefined {
   return path.find(({ spent }) => spent >= limit)?.start;
 }
 
-/** Decimals of USD that a forecast has: it knows no more. */
+/** Decimals of USD in a forecast: more would be false precision. */
 const forecastDecimals = 6;
 
 function toTrillionths(usd: number): bigint {

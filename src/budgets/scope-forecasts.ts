@@ -16,30 +16,30 @@ import { budgetCalendar, isForecastAsked, type Spend } from './thresholds.ts';
 
 export interface ForecastsAsked {
   readonly now: Instant;
-  /** Accounts of the configuration, where it names any: of others nothing more is expected. */
+  /** Accounts that the configuration names; empty means all. No new data is expected for others. */
   readonly configured: readonly string[];
   readonly budgets: readonly Budget[];
-  /** Whether every workspace and resource type that cost something lately is forecast as well, by the month. */
+  /** Whether to also forecast every workspace and resource type with recent costs, by month. */
   readonly withWorkspaces: boolean;
-  /** Only these workspaces, where any are named. */
+  /** Only these workspaces, if any are named. */
   readonly workspaces?: readonly string[];
   readonly signal?: AbortSignal;
-  /** Is told what is being forecast. */
+  /** Called with the name of each forecast. */
   readonly progress?: ((text: string) => void) | undefined;
   readonly forecaster?: Forecaster;
   /**
-   * Whether what the books have kept already is left out, but for budgets that have a threshold of what is forecast. Only
-   * the first forecast of a scope from one instant is kept, so that another one would be thrown away.
+   * Whether to skip forecasts that the books have already, except for budgets with a forecast threshold. The books store
+   * only the first forecast of a scope from one instant, so another would be discarded.
    */
   readonly withoutStored?: boolean;
 }
 
-/** So many of the newest steps go with a forecast. */
+/** The number of latest steps that a forecast includes. */
 const recentSteps = 14;
 /**
- * Forecasts every scope from the complete hours of the books: budgets in the order in which they are given, then
- * workspaces. Budgets of days are forecast from hours, the others from days, which begin at the hour of the day at which
- * the period ends. An hour that is not proven is never taken for one without cost: histories end before it.
+ * Forecasts every scope from the complete hours of the books: budgets in the given order, then workspaces. Daily budgets
+ * are forecast from hours, the others from days that start at the hour at which the period ends. Histories end before
+ * the first unproven hour, so that it never counts as 0.
  */
 export async function readForecasts(connection: Connection, asked: ForecastsAsked): Promise<ScopeForecast[]> {
   const { budgets, configured, withWorkspaces, workspaces = [], now, signal, progress, forecaster } = asked;
@@ -69,7 +69,7 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     histories.push(...(await readHistories(connection, cut, ofBudgets, ofAccounts)));
   }
 
-  /** A signal is heard between two forecasts. */
+  /** Lets signals be handled between two forecasts. */
   async function pause(): Promise<void> {
     progress?.(`forecast ${forecasts.length}`);
     await setImmediate();
@@ -124,13 +124,13 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
   return forecasts;
 }
 
-/** What is kept of forecasts from where these stretches are complete through, or later. */
+/** The stored forecasts from the same complete-through instants, or later. */
 async function keysStored(connection: Connection, windows: readonly ForecastWindow[]): Promise<ReadonlySet<string>> {
   const through = windows.flatMap(({ completeThrough }) => completeThrough ?? []);
   return through.length === 0 ? new Set() : knownForecasts(connection, formatInstant(Math.min(...through)));
 }
 
-/** The spends with what is forecast of the same period of the same budget. */
+/** Adds to each spend the forecast of the same budget and period. */
 export function withForecasts<T extends Spend>(spends: readonly T[], forecasts: readonly ScopeForecast[]): T[] {
   return spends.map((spend) => {
     const own = forecasts.find(
@@ -141,7 +141,7 @@ export function withForecasts<T extends Spend>(spends: readonly T[], forecasts: 
   });
 }
 
-/** What was spent on each budget in the complete hours of its period; nothing of those that cannot be answered. */
+/** Spend of each budget in the complete hours of its period; budgets that cannot be evaluated are left out. */
 async function spentOf(
   connection: Connection,
   lines: readonly (ForecastWindow & { readonly budget: Budget; readonly reason: string | undefined })[],

@@ -7,38 +7,38 @@ import type { Budget, BudgetScope } from './budget.ts';
 import { reachedAt, readKnown } from './coverage-known.ts';
 import { type BudgetFact, type Driver, evaluateBudgets, type Spend, watchedPeriods } from './thresholds.ts';
 
-/** How fast money is being spent on a budget, and of which hours that was computed. */
+/** How fast a budget is spent, and the hours from which that is computed. */
 export interface BurnRate extends Window {
   /** Trillionths of a USD in 24 hours, rounded. */
   readonly perDay: bigint;
 }
 
-/** A spend with what is computed beside it for the present period. */
+/** A spend with more figures for the current period. */
 export interface SpendNow extends Spend {
-  /** Undefined where no hour is complete in every account. */
+  /** Undefined if no hour is complete in every account. */
   readonly burnRate: BurnRate | undefined;
-  /** What of `spent` lies in hours that are not complete yet: there may be more of them; undefined where nothing is known. */
+  /** The part of `spent` in hours that are not complete yet, which may grow; undefined if unknown. */
   readonly spentSince: bigint | undefined;
 }
 
-/** What is known of the accounts besides the books. */
+/** Facts about the accounts that the books do not have. */
 export interface SpendsAsked {
   readonly now: Instant;
-  /** Books whose complete-through lies further back are missing something. */
+  /** Books that are complete through an earlier instant have gaps. */
   readonly freshnessHours: number;
-  /** Accounts of the configuration, where it names any: of others nothing more is expected. */
+  /** Accounts that the configuration names; empty means all. No new data is expected for others. */
   readonly configured: readonly string[];
 }
 
-/** A burn rate is of so many complete hours, whole weeks in which every weekday counts the same. */
+/** Hours of a burn rate: whole weeks, so that every weekday counts the same. */
 const burnHours = 7 * 24;
 
-/** So many resources stand beside a spend. */
+/** Resources listed with a spend. */
 const driverCount = 3;
 
 /**
- * What was spent on budgets in the given periods of each, in their order. Where a scope asks for what these books do not
- * have (owners without an allocation, labels without an inventory) it is not known, and `lacking` says why.
+ * Spend of budgets in the given periods, in order. If a scope needs data that the books do not have (owners without an
+ * allocation, labels without an inventory), `spent` is undefined and `gaps` says why.
  */
 export async function readSpends(
   connection: Connection,
@@ -107,15 +107,15 @@ export async function readSpends(
   });
 }
 
-/** What an evaluation asks for: of what, and which periods besides those that may still change. */
+/** Input of an evaluation. */
 export interface WatchAsked extends SpendsAsked {
-  /** By budget, the names of periods of which something was told and is not resolved yet. */
+  /** By budget, the names of periods with an open alert. */
   readonly open?: ReadonlyMap<string, readonly string[]>;
 }
 
 /**
- * What is spent on every budget in its watched periods, as the books are (see `watchedPeriods`). Those whose `spent` is
- * undefined make no fact; whoever raises alerts tells them as missing, with what is `lacking`.
+ * Spend of every budget in its watched periods (see `watchedPeriods`). If `spent` is undefined there is no fact, and the
+ * caller reports the `gaps`.
  */
 export async function watchedSpends(
   connection: Connection,
@@ -135,7 +135,7 @@ export async function watchedSpends(
   return readSpends(connection, periods, asked);
 }
 
-/** Through when each account was complete at the last evaluation: hours after that came since. */
+/** Complete through of each account at the last evaluation. Later hours are new. */
 async function evaluatedThrough(connection: Connection): Promise<ReadonlyMap<string, Instant>> {
   const [row] = await connection.rows(await readSql('budgets', 'last_evaluated'));
   const at = row?.['evaluated_at'];
@@ -151,8 +151,8 @@ async function evaluatedThrough(connection: Connection): Promise<ReadonlyMap<str
 }
 
 /**
- * The facts of every budget in its watched periods: what an alert is made of. A fact of a key that is not among them says
- * nothing: neither that it holds nor that it is over. It is `evaluateBudgets` of `watchedSpends`.
+ * The facts of every budget in its watched periods: `evaluateBudgets` of `watchedSpends`. A key without a fact is unknown:
+ * neither reached nor resolved.
  */
 export async function budgetFacts(
   connection: Connection,
@@ -162,7 +162,7 @@ export async function budgetFacts(
   return evaluateBudgets(budgets, await watchedSpends(connection, budgets, asked));
 }
 
-/** The accounts that a budget is of and of which more is expected; where that is none, those that it is of. */
+/** The accounts of a budget that still get data; if none do, all accounts of the budget. */
 export function expectedOf(
   { scope }: Budget,
   accounts: readonly Completeness[],
@@ -173,13 +173,13 @@ export function expectedOf(
   return expected.length > 0 ? expected : ours;
 }
 
-/** Through when the books are complete in every one of these accounts. */
+/** Complete through, over all of these accounts. */
 export function earliest(accounts: readonly Completeness[]): Instant | undefined {
   const known = accounts.flatMap(({ completeThrough }) => completeThrough ?? []);
   return known.length === 0 || known.length < accounts.length ? undefined : Math.min(...known);
 }
 
-/** The last complete hours, a week of them where the books have so many. */
+/** The last complete hours, at most the hours of a burn rate. */
 function burningHours(accounts: readonly Completeness[], completeThrough: Instant | undefined): Window | undefined {
   const starts = accounts.flatMap(({ historyStart }) => historyStart ?? []);
   if (completeThrough === undefined || starts.length < accounts.length) return undefined;
@@ -188,18 +188,20 @@ function burningHours(accounts: readonly Completeness[], completeThrough: Instan
 }
 
 function gapsOf({ account, historyStart, completeThrough }: Completeness, period: Window, due: Instant): string[] {
-  if (completeThrough === undefined) return [`${account} is complete through nothing yet`];
+  if (completeThrough === undefined) return [`${account} has no complete hour yet`];
   const gaps: string[] = [];
   if (historyStart === undefined || historyStart > period.start) {
     gaps.push(
-      `the books of ${account} begin ${historyStart === undefined ? 'nobody knows when' : formatInstant(historyStart)}`,
+      historyStart === undefined
+        ? `the start of the books of ${account} is unknown`
+        : `the books of ${account} begin ${formatInstant(historyStart)}`,
     );
   }
   if (completeThrough < due) gaps.push(`${account} is complete through ${formatInstant(completeThrough)} only`);
   return gaps;
 }
 
-/** A listing of resources of which labels may be missing. */
+/** A resource listing whose labels may be missing. */
 interface UnreadListing {
   readonly account: string;
   readonly resourceType: string;
@@ -210,7 +212,7 @@ async function unreadListings(connection: Connection): Promise<readonly UnreadLi
   return (await connection.rows(await readSql('budgets', 'labels_missing'))).map((row) => {
     const { account, resource_type: type, outcome } = row;
     const readAt = formatInstant(Number(row['read_at']));
-    const sentence = `labels may be missing: the listing of ${type} of ${account} was ${outcome} at ${readAt}`;
+    const sentence = `labels may be missing: the ${type} listing of ${account} was ${outcome} at ${readAt}`;
     return { account: String(account), resourceType: String(type), sentence };
   });
 }
@@ -220,18 +222,18 @@ function isAskedOf({ scope }: Budget, { account, resourceType }: UnreadListing):
   return (scope.account?.includes(account) ?? true) && (scope.resource_type?.includes(resourceType) ?? true);
 }
 
-/** A stretch of whole hours in which a budget's costs are added up. */
+/** A window of whole hours to sum a budget's costs over. */
 export interface SpendWindow extends Window {
   readonly budget: Budget;
 }
 
-/** What was spent in a stretch, in trillionths of a USD, and by which resources most of it. */
+/** Spend in a window, in trillionths of a USD, and its most expensive resources. */
 export interface Cost {
   readonly total: bigint;
   readonly drivers: readonly Driver[];
 }
 
-/** What was spent in each stretch; undefined where no row fits. */
+/** Spend in each window; undefined if no row matches. */
 export async function costsOf(
   connection: Connection,
   spendWindows: readonly SpendWindow[],
@@ -261,7 +263,7 @@ export async function costsOf(
     });
     for (const row of rows) {
       const spendWindow = Number(row['spend_window']);
-      // Credits are no reason why so much is spent.
+      // Credits do not explain high spend.
       const isDriver = wholeOfDecimal(String(row['cost']), usdDecimals) > 0n;
       const drivers = [...(costs[spendWindow]?.drivers ?? []), ...(isDriver ? [toDriver(row)] : [])];
       costs[spendWindow] = { total: wholeOfDecimal(String(row['total']), usdDecimals), drivers };
@@ -304,7 +306,7 @@ function fileFor({ scope }: Budget): 'spends' | 'spends_by_label' | 'spends_by_o
   return scope.owner ? 'spends_by_owner' : scope.label ? 'spends_by_label' : 'spends';
 }
 
-/** A scope as the SQL files read it; what it does not name is null. */
+/** A scope for the SQL files. Keys that it does not name are null. */
 export function scopeForSql({ owner, label, ...scope }: BudgetScope): Record<string, unknown> {
   return {
     account: scope.account,
@@ -321,7 +323,7 @@ function entriesForSql(entries: Readonly<Record<string, readonly string[]>>): re
   return Object.entries(entries).map(([key, values]) => ({ pointer: jsonPointer(key), values }));
 }
 
-/** A pattern of ours as SQL's LIKE has it, with \ before what it would take for its own. */
+/** Converts a pattern to SQL LIKE, with \ before LIKE's own special characters. */
 function likePattern(pattern: string): string {
   return pattern.replace(/[\\%_]/g, '\\$&').replaceAll('*', '%');
 }
@@ -330,7 +332,7 @@ function jsonPointer(key: string): string {
   return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** The keys of a scope whose values have names of their own, and where the books have those. */
+/** Scope keys with named values, and where the books have these values. */
 const entryGroups = {
   label: {
     file: 'labels_known',
@@ -339,13 +341,13 @@ const entryGroups = {
   },
   owner: {
     file: 'owners_known',
-    words: 'scope.owner needs an allocation, and in these books no cost has an owner',
+    words: 'scope.owner needs an allocation, and no cost in these books has an owner',
     whatToDo: 'write jobs/allocation.yaml and run "costbook allocation apply"',
   },
 } as const;
 type EntryGroup = keyof typeof entryGroups;
 
-/** The values that the books have of each label, or of each dimension of owners. */
+/** The values in the books of each label, or of each owner dimension. */
 async function knownEntries(
   connection: Connection,
   group: EntryGroup,
@@ -361,7 +363,7 @@ async function knownEntries(
   return known;
 }
 
-/** Why it cannot be known what is spent on budgets: an answer of no cost would look like one. A sentence each. */
+/** Why the spend of budgets is unknown, so that it is not shown as 0. One sentence per reason. */
 export async function unanswerableOf(
   connection: Connection,
   budgets: readonly Budget[],
@@ -387,14 +389,14 @@ export async function unanswerableOf(
   return reasons;
 }
 
-/** What a scope names and no cost in the books has, a sentence each with what was probably meant. */
+/** Scope values that no cost in the books has, one sentence each with the probable spelling. */
 export async function namesNotFound(connection: Connection, budgets: readonly Budget[]): Promise<string[]> {
   const named = budgets.flatMap(({ name, scope }) =>
     (['account', 'workspace', 'resource_type', 'resource_name', 'billing_dimension'] as const).flatMap((key) =>
       (scope[key] ?? []).map((value) => ({ budget: name, key, value })),
     ),
   );
-  // Only names of resources may hold a star, so the others are patterns of themselves.
+  // Only resource names may contain a star; all other values match only themselves.
   const asked = named.map(({ key, value }) => ({ key, value, pattern: likePattern(value) }));
   const rows = await connection.rows(await readSql('budgets', 'values_not_found'), { asked: JSON.stringify(asked) });
   const sentences = named.flatMap(({ budget, key, value }) => {

@@ -5,23 +5,23 @@ import { type Calendar, type CalendarPeriod, calendarOf, formatInstant, type Ins
 import { amountIn, type Budget, percentDecimals, type Threshold } from './budget.ts';
 import { forecastLevel, type NoPeriodForecast, type PeriodForecast, reachedOn } from './period-forecast.ts';
 
-/** What is known of what was spent on a budget in one of its periods. Amounts are trillionths of a USD. */
+/** Known spend of a budget in one of its periods. Amounts are trillionths of a USD. */
 export interface Spend {
   readonly budget: string;
   readonly period: CalendarPeriod;
-  /** Undefined where no hour of the period is in the books: that is not nothing. */
+  /** Undefined, not 0, if no hour of the period is in the books. */
   readonly spent: bigint | undefined;
-  /** Through when it is complete in every account that it is of; undefined where some account has nothing complete. */
+  /** Complete through, over all accounts of the budget; undefined if one of them has no complete hour. */
   readonly completeThrough: Instant | undefined;
-  /** What is not known though it should be by now, a sentence each; none where nothing is missing. */
+  /** Missing data that should be there by now, one sentence each. */
   readonly gaps: readonly string[];
-  /** The resources that cost most of it, the dearest first; not more than a message holds. */
+  /** The most expensive resources, in descending order; as many as fit a message. */
   readonly drivers: readonly Driver[];
-  /** What the period is expected to come to; undefined where nobody asked, or where it is over. */
+  /** The forecast of the period; undefined if none was requested, or if the period has ended. */
   readonly forecast?: PeriodForecast | NoPeriodForecast | undefined;
 }
 
-/** A resource and what of a spend is its own. A name is null where the platform tells none. */
+/** A resource and its part of a spend. A name is null if the platform reports none. */
 export interface Driver {
   readonly account: string;
   readonly workspace: string | null;
@@ -32,14 +32,14 @@ export interface Driver {
 }
 
 /**
- * Whether a threshold is reached in a period. Its key is the same however often, and by whomever, it is evaluated;
- * telling each change of its state once is for whoever keeps what was told.
+ * Whether a threshold is reached in a period. Its key is the same in every evaluation, so that the caller can report each
+ * change of state once.
  */
 export interface BudgetFact {
   /** `budget/acc_main/research/2026-10/80%`. */
   readonly key: string;
   readonly kind: 'budget';
-  /** The account that it is of; null where it is of several, or of all. */
+  /** The account of the budget; null if it covers several, or all. */
   readonly account: string | null;
   readonly budget: string;
   /** The period's name: `2026-10`. */
@@ -49,44 +49,43 @@ export interface BudgetFact {
   readonly periodEnd: string;
   /** `80%` or `4500 USD`. */
   readonly threshold: string;
-  /** Only of a threshold of what is forecast; the others are of what is spent. */
+  /** Only set for a forecast threshold; the others compare spend. */
   readonly of?: 'forecast';
   readonly severity: Severity;
-  /** Names of the sinks that are told. */
+  /** Names of the sinks to notify. */
   readonly notify: readonly string[];
   /**
-   * raised: at least the limit is spent, or forecast. reached: what was forecast was spent, which a threshold of what is
-   * spent tells.
+   * raised: at least the limit is spent, or forecast. reached: the forecast came true, which a spend threshold reports.
    */
   readonly state: 'raised' | 'resolved' | 'reached';
-  /** USD spent, decimal text, as the next three. */
+  /** USD spent, decimal text, like the next three. */
   readonly value: string;
-  /** At which the threshold is reached. */
+  /** The amount at which the threshold is reached. */
   readonly limit: string;
-  /** Of the budget in this period. */
+  /** The budget's amount in this period. */
   readonly amount: string;
-  /** Null where some account that it is of is complete through nothing yet. */
+  /** Null if one of its accounts has no complete hour yet. */
   readonly completeThrough: string | null;
-  /** What the value does not hold though it should by now, a sentence each: who tells it must say so. */
+  /** Data that the value should include by now and does not, one sentence each. Messages must show them. */
   readonly gaps: readonly string[];
-  /** The resources that cost most of the value, the dearest first. */
+  /** The most expensive resources, in descending order. */
   readonly drivers: readonly Driver[];
-  /** Of a threshold of what is forecast; null where the period is over, or nothing is forecast any more. */
+  /** Only set for a forecast threshold; null if the period has ended, or if there is no forecast. */
   readonly forecast?: ForecastFact | null;
 }
 
-/** What a period is expected to come to, for a fact. Amounts are USD, decimal text; instants and days are text. */
+/** The forecast of a period, for a fact. Amounts are USD, decimal text; instants and days are text. */
 export interface ForecastFact {
   readonly value: string;
   readonly low: string;
   readonly high: string;
-  /** Of how many outcomes in a hundred the interval should hold. */
+  /** The percentage of outcomes that should fall into the interval. */
   readonly level: number;
-  /** When the limit is expected to be reached, and the day of it by the budget's own clocks; null where it is not. */
+  /** When the forecast reaches the limit, and that day in the budget's time zone; null if it does not. */
   readonly exceedsAt: string | null;
   readonly exceedsOn: string | null;
   readonly model: string;
-  /** What it was made from: so many values of a step each. */
+  /** The history it used: this many steps. */
   readonly step: 'hour' | 'day';
   readonly historyStart: string;
   readonly historyEnd: string;
@@ -94,9 +93,9 @@ export interface ForecastFact {
 }
 
 /**
- * The facts of every threshold in every period of which something is known. Where nothing is known there is no fact: it
- * is neither reached nor resolved. `open` are the keys of alerts that hold: a forecast that was told is over only where it
- * has fallen clearly below its limit. Pure; the same spends give the same facts in the same order.
+ * The facts of every threshold in every period with known spend. Without known spend there is no fact: the threshold is
+ * neither reached nor resolved. `open` are the keys of open alerts: a reported forecast is resolved only if it falls
+ * clearly below its limit. Pure; the same spends give the same facts in the same order.
  */
 export function evaluateBudgets(
   budgets: readonly Budget[],
@@ -110,7 +109,7 @@ export function evaluateBudgets(
   );
 }
 
-/** A forecast that was told is over where it has fallen by so many hundredths of the limit below it: it wavers nightly. */
+/** A reported forecast is resolved once it is this many percent below its limit, because forecasts vary from night to night. */
 const forecastSlackPercent = 5n;
 
 function forecastState(
@@ -151,7 +150,7 @@ function forecastFact(budget: Budget, threshold: Threshold, { period, forecast }
   };
 }
 
-/** The day in which an instant lies by a budget's own clocks: `2026-10-23`. */
+/** The day of an instant in a budget's time zone: `2026-10-23`. */
 export function dayOf({ timeZone }: Budget, instant: Instant): string {
   return calendarOf('daily', timeZone).periodAt(instant).name;
 }
@@ -188,7 +187,7 @@ function factOf(budget: Budget, threshold: Threshold, spend: Spend, open: Readon
   };
 }
 
-/** The key of a threshold's fact in a period of a name. */
+/** The key of a threshold's fact in a named period. */
 export function thresholdKey(budget: Budget, period: string, { code, of }: Threshold): string {
   const account = accountOf(budget);
   const point = of === 'spent' ? code : `${of}:${code}`;
@@ -197,7 +196,7 @@ export function thresholdKey(budget: Budget, period: string, { code, of }: Thres
     .replaceAll(' ', '');
 }
 
-/** Whether a budget still asks what a fact answered: for the same threshold, of the same account, in such a period. */
+/** Whether a budget still has the threshold of a fact, for the same account and kind of period. */
 export function isAskedBy(budget: Budget, { key, period }: Pick<BudgetFact, 'key' | 'period'>): boolean {
   return (
     budget.thresholds.some((threshold) => thresholdKey(budget, period, threshold) === key) &&
@@ -205,26 +204,26 @@ export function isAskedBy(budget: Budget, { key, period }: Pick<BudgetFact, 'key
   );
 }
 
-/** The one account that a budget is of; null where it is of several, or of all. */
+/** The one account of a budget; null if it covers several, or all. */
 export function accountOf({ scope }: Budget): string | null {
   const [account, second] = scope.account ?? [];
   return account === undefined || second !== undefined ? null : account;
 }
 
-/** USD as decimal text with all the places that the books keep. */
+/** USD as decimal text with all decimals of the books. */
 function usd(whole: bigint): string {
   return decimalOfWhole(whole, usdDecimals);
 }
 
-/** A whole of percent is so many of its last places. */
+/** One hundred percent in the smallest unit of a percentage. */
 const hundredPercent = 100n * 10n ** BigInt(percentDecimals);
 
-/** Whether a threshold is reached: at the limit it is. Exact, whatever places the share has. */
+/** Whether a threshold is reached, which includes the exact limit. Exact arithmetic. */
 export function isReached(budget: Budget, { at }: Threshold, { name }: CalendarPeriod, spent: bigint): boolean {
   return 'usd' in at ? spent >= at.usd : spent * hundredPercent >= amountIn(budget, name) * at.percent;
 }
 
-/** Trillionths of a USD from which on a threshold is reached. */
+/** The amount at which a threshold is reached, in trillionths of a USD. */
 export function limitOf(budget: Budget, { at }: Threshold, { name }: CalendarPeriod): bigint {
   if ('usd' in at) return at.usd;
   const product = amountIn(budget, name) * at.percent;
@@ -232,12 +231,12 @@ export function limitOf(budget: Budget, { at }: Threshold, { name }: CalendarPer
 }
 
 /**
- * A budget's state in a period, the worst that holds. EXCEEDED: its amount is spent. FORECAST: the forecast reaches its
- * amount, or one of its thresholds of what is forecast. WARNING: what is spent reaches one of its thresholds.
+ * A budget's state in a period: the worst that applies. EXCEEDED: its amount is spent. FORECAST: the forecast reaches its
+ * amount or a forecast threshold. WARNING: spend reaches a threshold.
  */
 export type BudgetState = 'OK' | 'WARNING' | 'FORECAST' | 'EXCEEDED';
 
-/** A budget's state; undefined where nothing is known of what was spent. */
+/** A budget's state; undefined if its spend is unknown. */
 export function stateOf(
   budget: Budget,
   period: CalendarPeriod,
@@ -248,7 +247,7 @@ export function stateOf(
   if (spent >= amountIn(budget, period.name)) return 'EXCEEDED';
   const isAt = (of: Threshold['of'], amount: bigint) =>
     budget.thresholds.some((threshold) => threshold.of === of && isReached(budget, threshold, period, amount));
-  // Also where no threshold asks for it: a budget that its own forecast exceeds is not OK.
+  // Even without a forecast threshold, a budget whose forecast exceeds it is not OK.
   const isForecast =
     forecast?.kind === 'forecast' &&
     (forecast.mean >= amountIn(budget, period.name) || isAt('forecast', forecast.mean));
@@ -256,21 +255,21 @@ export function stateOf(
   return isAt('spent', spent) ? 'WARNING' : 'OK';
 }
 
-/** Whether a budget has a threshold of what is forecast. */
+/** Whether a budget has a forecast threshold. */
 export function isForecastAsked({ thresholds }: Budget): boolean {
   return thresholds.some(({ of }) => of === 'forecast');
 }
 
-/** What of a budget's amount is spent, in percent rounded to two places: `82.35`. */
+/** The spent share of a budget's amount, in percent rounded to two decimals: `82.35`. */
 export function shareOf(budget: Budget, period: CalendarPeriod, spent: bigint): string {
   return decimalOfWhole(rounded(spent * 10_000n, amountIn(budget, period.name)), 2);
 }
 
 /**
- * The periods of a budget that are evaluated at an instant, oldest first: the current one, and those before it that hold
- * hours from `changingFrom` on, which are not settled or have come since the last evaluation; undefined is nothing settled
- * yet, and then the one before the current one is among them. `alsoNamed` are periods by their names, such as those of
- * which something was told and not resolved. Throws UsageError where the time zone puts a boundary between two hours.
+ * The periods of a budget to evaluate at an instant, oldest first: the current one, and earlier ones with hours from
+ * `changingFrom` on, which are not settled or arrived since the last evaluation. If `changingFrom` is undefined, nothing is
+ * settled yet and the previous period is included. `alsoNamed` adds periods by name, such as those with open alerts. Throws
+ * UsageError if the time zone puts a boundary within an hour.
  */
 export function watchedPeriods(
   budget: Budget,
@@ -293,7 +292,7 @@ export function watchedPeriods(
   return [...periods.values()].sort((a, b) => a.start - b.start);
 }
 
-/** The calendar by which a budget's periods are told. */
+/** The calendar of a budget's periods. */
 export function budgetCalendar({ period, timeZone }: Budget): Calendar {
   return calendarOf(period, timeZone);
 }

@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
+import { counted } from '../counted.ts';
 import {
   addCalendarMonths,
   dayMs,
@@ -19,12 +20,12 @@ import {
   type UnprovenWindow,
 } from '../warehouse/index.ts';
 
-/** What was billed to an account in a month, to be closed or compared with what was closed. */
+/** What was billed to an account in a month: to close it, or to compare it with its closing total. */
 export type BilledMonth = Omit<AccountClose, 'invoiced'>;
 
 /**
- * What is billed in a month to each account with any row in it, by `costs_billed`: rows, USD as decimal text, and the
- * digest. The digest is SHA-256 over a line of JSON for each row, in the order of these lines, each ended by a line feed.
+ * What `costs_billed` bills in a month to each account with rows: rows, USD as decimal text, and a SHA-256 over one line of
+ * JSON per row, sorted, each ended by a line feed.
  */
 export async function readBilledMonth(connection: Connection, month: Instant): Promise<BilledMonth[]> {
   const parameters = { month: formatInstant(month).slice(0, 10) };
@@ -50,28 +51,28 @@ export async function readBilledMonth(connection: Connection, month: Instant): P
   });
 }
 
-/** What is billed to an account to which nothing is billed. */
+/** The entry of an account without billed costs. */
 export function nothingBilled(account: string): BilledMonth {
   const none = '0.000000000000';
   const sha256 = createHash('sha256').digest('hex');
   return { account, rowCount: 0, cost: none, corrections: 0, correctionCost: none, sha256 };
 }
 
-/** An account as far as it matters to closing a month. */
+/** The state of an account that closing a month depends on. */
 export interface AccountToClose {
   readonly account: string;
-  /** Undefined where the account is not in the books. */
+  /** Undefined if the account is not in the books. */
   readonly completeness: Completeness | undefined;
-  /** False where the configuration names it no longer: nothing new is expected of it. */
+  /** False if the configuration no longer names it: no new data is expected. */
   readonly isConfigured: boolean;
   readonly covered: readonly CoveredWindow[];
-  /** What did not prove, and where the platform's totals contradict the hours. */
+  /** Unproven windows, and windows whose hours contradict the platform's totals. */
   readonly unproven: readonly UnprovenWindow[];
-  /** Whether the platform's own total of the month is still to be asked: it was not met, or the month changed since. */
+  /** Whether the month must still be compared with the platform's total: it did not match, or the month changed since. */
   readonly isTotalDue: boolean;
 }
 
-/** What is looked at before a month is closed. */
+/** Everything to check before a month is closed. */
 export interface CloseQuestion {
   readonly month: Window;
   readonly closed: readonly ClosedMonth[];
@@ -82,7 +83,7 @@ export interface CloseQuestion {
   readonly settleDays: number;
 }
 
-/** Everything that stands in the way of closing a month, each a sentence with what to do about it; none where nothing does. */
+/** Why a month cannot be closed, one sentence per reason with what to do. Empty if it can. */
 export function closeObstacles(question: CloseQuestion): string[] {
   return [
     ...orderObstacles(question.month, question.closed),
@@ -92,7 +93,7 @@ export function closeObstacles(question: CloseQuestion): string[] {
   ];
 }
 
-/** Months are closed oldest first and without gaps; the first one may be any. */
+/** Months are closed in order, without gaps. The first one can be any month. */
 function orderObstacles(month: Window, closed: readonly ClosedMonth[]): string[] {
   const [first, last] = [closed[0], closed.at(-1)];
   if (first === undefined || last === undefined) return [];
@@ -100,8 +101,8 @@ function orderObstacles(month: Window, closed: readonly ClosedMonth[]): string[]
   if (month.start === next) return [];
   if (month.start > next) return [`${formatMonth(next)} is not closed: close the older month first`];
   return [
-    `the first month that was closed is ${formatMonth(first.month)}, and an older one is closed no more: ` +
-      `${formatMonth(next)} is the next; or reopen all of them with "costbook reopen", the newest first, and begin with this one`,
+    `the first closed month is ${formatMonth(first.month)}, and months before it cannot be closed: ` +
+      `close ${formatMonth(next)} next, or reopen all closed months with "costbook reopen", newest first, and start with this one`,
   ];
 }
 
@@ -113,25 +114,25 @@ function accountObstacles(
   const obstacles: string[] = [];
   const settledAt = month.end + closeAfterDays * dayMs;
   const again = 'run "costbook ingest"';
-  // Books that begin later have no part in the month, and of an account that is no longer configured nothing more comes.
+  // An account has no part in the month if its books start later or if it is no longer configured.
   const hasPart = isConfigured && (historyStart === undefined || historyStart < month.end);
   if (hasPart && (historyStart === undefined || completeThrough === undefined)) {
-    obstacles.push(`account ${account}: nothing of it is complete yet; ${again}`);
+    obstacles.push(`account ${account}: it has no complete hour yet; ${again}`);
   } else if (hasPart) {
     if (historyStart !== undefined && historyStart > month.start) {
       obstacles.push(
-        `account ${account}: its books begin ${formatInstant(historyStart)}, within the month; close a later month ` +
-          'first, or set since to the beginning of this one and run "costbook ingest"',
+        `account ${account}: its books start at ${formatInstant(historyStart)}, within the month; close a later month ` +
+          'first, or set since to the start of this one and run "costbook ingest"',
       );
     }
     if (completeThrough !== undefined && completeThrough < settledAt) {
       obstacles.push(
         `account ${account}: its books are complete through ${formatInstant(completeThrough)}, expected ` +
-          `${formatInstant(settledAt)}, the month's end and ${closeAfterDays} days (closeAfterDays); ${again} after that instant`,
+          `${formatInstant(settledAt)}, the end of the month plus ${closeAfterDays} days (closeAfterDays); ${again} after that instant`,
       );
     } else {
-      // An hour that was read too soon after its end may have changed since. What is closed sooner than hours settle
-      // asks for no more than that.
+      // An hour that was fetched too soon after its end may have changed since. If months close before hours settle, that
+      // shorter time is enough.
       const youngestDays = Math.min(closeAfterDays, settleDays);
       const young = covered.find(
         ({ start, end, seenAt }) =>
@@ -139,8 +140,8 @@ function accountObstacles(
       );
       if (young !== undefined) {
         obstacles.push(
-          `account ${account}: hours of ${formatWindow(young)} were last read ${formatInstant(young.seenAt)}, less than ` +
-            `${youngestDays} days after their end; ${again}, which reads them again`,
+          `account ${account}: hours of ${formatWindow(young)} were last fetched at ${formatInstant(young.seenAt)}, less than ` +
+            `${youngestDays} days after their end; ${again}, which fetches them again`,
         );
       }
     }
@@ -148,24 +149,24 @@ function accountObstacles(
   const within = unproven.filter(({ window }) => window.start < month.end && window.end > month.start);
   for (const { window, reason } of within) {
     obstacles.push(
-      `account ${account}: ${formatWindow(window)} is unproven (${reason}); ${again}, which asks again; the view proofs shows each comparison`,
+      `account ${account}: ${formatWindow(window)} is unproven (${reason}); ${again}, which fetches it again; the view reconciliation shows each comparison`,
     );
   }
-  // A month that is not whole or not complete has no total to meet yet, and a total that contradicts was told above.
+  // An incomplete month has no total to compare yet, and contradictions are reported above.
   if (hasPart && isTotalDue && obstacles.length === 0) {
     obstacles.push(
-      `account ${account}: the platform's own total of ${formatMonth(month.start)} was not met, or not asked since the month ` +
-        `changed; ${again}, which asks for it; the view proofs shows each comparison`,
+      `account ${account}: ${formatMonth(month.start)} does not match the platform's own total, or was not compared since the month ` +
+        `changed; ${again}, which compares it; the view reconciliation shows each comparison`,
     );
   }
   return obstacles;
 }
 
 function checkObstacle({ check, offenders, error }: CheckResult): string[] {
-  if (error !== undefined) return [`check ${check.name} cannot be run: ${error.message}`];
+  if (error !== undefined) return [`check ${check.name} cannot run: ${error.message}`];
   if (offenders === undefined || offenders === 0) return [];
-  const found = `${offenders} offender${offenders === 1 ? '' : 's'}`;
+  const found = `found ${counted(offenders, 'row')}`;
   return [
-    `check ${check.name}: ${found}, expected none; "costbook check" shows them, and ${check.file.path} says what they are`,
+    `check ${check.name}: ${found}, expected none; "costbook check" shows them, and ${check.file.path} defines the check`,
   ];
 }

@@ -1,17 +1,17 @@
 import { addCalendarMonths, type Instant, type Window } from '../time.ts';
 import { type ClosedMonth, type Connection, closedMonths } from '../warehouse/index.ts';
 
-/** What a person asks for with `--as-of`: an instant, or the present whatever is closed. */
+/** The value of `--as-of`: an instant, or the present even for closed months. */
 export type AsOf = Instant | 'now';
 
-/** The instant that `--as-of` names; undefined where it names none, or the present. */
+/** The instant that `--as-of` names; undefined if there is none, or if it names the present. */
 export function instantOf(asked: AsOf | undefined): Instant | undefined {
   return asked === 'now' ? undefined : asked;
 }
 
 /**
- * As of when a report about these periods answers; undefined for the present. What was asked for decides; else a report
- * about closed months alone answers as of the close of the last of them, and every other one as of now.
+ * The instant that a report about these periods answers as of; undefined for the present. `--as-of` decides. Without it, a
+ * report about closed months only answers as of the close of the last one, and every other report as of now.
  */
 export function resolveAsOfAmong(
   closed: readonly ClosedMonth[],
@@ -22,7 +22,7 @@ export function resolveAsOfAmong(
   const closes = periods.map(({ start, end }) =>
     closed.find(({ month }) => month === start && addCalendarMonths(month, 1) === end),
   );
-  // A period that is part of a month, or of several, is no closed month: its hours are told as they are.
+  // A period that is not exactly a month is not a closed month, so its current costs are shown.
   const instants = closes.flatMap((close) => (close === undefined ? [] : [close.closedAt]));
   return instants.length > 0 && instants.length === periods.length ? Math.max(...instants) : undefined;
 }

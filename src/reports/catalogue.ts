@@ -23,32 +23,32 @@ export interface Report {
   readonly file: SqlFile;
   readonly name: string;
   readonly about: string;
-  /** The columns that name a row; the answer is ordered by all of them. */
+  /** The columns that identify a row. The answer is sorted by them. */
   readonly grain: readonly string[];
   readonly formats: readonly string[];
-  /** What its SQL is bound to, in the header's order. */
+  /** Its parameters, in the order of the header. */
   readonly parameters: readonly ReportParameter[];
-  /** What it tells of that only `costbook alert` finds out; undefined of a report of anything else. */
+  /** The data it needs from `costbook alert`; undefined if none. */
   readonly evaluated: EvaluatedKind | undefined;
-  /** How its table is shown to a person; files have the order of the grain, and every column. */
+  /** How its table is shown on a screen. Files have every column, sorted by the grain. */
   readonly screen: Screen;
   /** Rows that become columns. */
   readonly spread: Spread | undefined;
-  /** The columns that a person may want added up at the end, besides its cost. */
+  /** Columns with a total at the end, besides the cost. */
   readonly totals: readonly string[];
-  /** What keeps it from being answered, with file, line and column; undefined where nothing does. */
+  /** Why it cannot be run, with file, line and column; undefined if it can. */
   readonly problem?: string;
-  /** SQL on the lines before and after its own, as `shape` makes it. */
+  /** SQL before and after its own, from `shape`. */
   readonly wrapping?: { readonly before: string; readonly after: string };
 }
 
-/** What a person sees first of an answer. */
+/** How an answer is shown on a screen. */
 export interface Screen {
-  /** Columns by which rows are ordered, the largest first; empty for the order of the grain, undefined for the cost. */
+  /** Columns to sort by, largest first. Empty: by the grain. Undefined: by the cost. */
   readonly top: readonly string[] | undefined;
-  /** Columns by their importance, where the header names them. */
+  /** Columns by importance, if the header names them. */
   readonly important: readonly string[] | undefined;
-  /** A line of small bars: one column's numbers over the days or months of another. */
+  /** A sparkline: the numbers of one column over the days or months of another. */
   readonly sparkline: { readonly of: string; readonly over: string } | undefined;
 }
 
@@ -91,23 +91,23 @@ export async function readReports(overlay: string): Promise<Report[]> {
 }
 
 /**
- * The report's SELECT with its total order: by its grain, and rows that this does not tell apart by a hash of all they
- * hold, so that the same rows always come in the same order. (Sorting by every column would hold each row twice.) With
- * `columns` only those of its columns are answered, in that order; with `top` the largest of these come first.
+ * The report's SELECT with a total order: by the grain, then by a hash of the whole row, so that the order is always the
+ * same. (Sorting by every column would need twice the memory.) `columns` selects columns and their order; `top` sorts by
+ * these columns first, largest first.
  */
 export function orderedQuery(report: Report, columns?: readonly string[], top: readonly string[] = []): string {
   return inOrder(selectOf(report), { columns, top, grain: report.grain });
 }
 
-/** The report's SELECT. Its file begins on the second line, so that mistakes are found by line. */
+/** The report's SELECT. The file starts on the second line, so that errors can be mapped to its lines. */
 export function selectOf({ file, wrapping }: Report): string {
   const text = file.text.trimEnd().replace(/;$/, '');
   return wrapping === undefined ? `\n${text}` : `${wrapping.before}\n${text}\n${wrapping.after}`;
 }
 
 /**
- * Has DuckDB read a report's SQL without answering it, so that nothing is written where it is wrong, and returns the
- * columns that it answers with. Throws UsageError where the grain, or the header's cost, is none of them.
+ * Has DuckDB parse and bind a report's SQL without running it, so that wrong SQL writes nothing. Returns its columns. Throws
+ * UsageError if the grain or the header's cost is not among them.
  */
 export async function checkReport(
   connection: Connection,
@@ -132,14 +132,14 @@ export async function checkReport(
   return columns;
 }
 
-/** Throws UsageError where a report's SQL is anything but one SELECT, which is all that may stand inside of ours. */
+/** Throws UsageError unless a report's SQL is exactly one SELECT, as a subquery requires. */
 export async function admitReport(connection: Connection, { file }: Report): Promise<void> {
   await connection.admit(file.text, { withParameters: true }).catch((error) => {
     throw error instanceof UsageError ? sqlProblem(file, error, 0) : error;
   });
 }
 
-/** Throws UsageError where the header's cost is no column that can be added up exactly. */
+/** Throws UsageError unless the header's cost is a column with an exact sum. */
 function checkCost({ file }: Report, columns: readonly SqlColumn[]): void {
   const declared = file.header['cost'];
   if (declared === undefined || costColumnOf(columns, declared) !== undefined) return;
@@ -156,7 +156,7 @@ function checkCost({ file }: Report, columns: readonly SqlColumn[]): void {
   throw new UsageError(`${at}: the cost is "${declared}"${hint}, expected a column of the report: ${names.join(', ')}`);
 }
 
-/** Throws UsageError where what the header says of the screen names a column that the report does not have. */
+/** Throws UsageError if the header's screen settings name a column that the report does not have. */
 function checkScreen({ file, screen }: Report, columns: readonly SqlColumn[]): void {
   const names = columns.map(({ name }) => name);
   const plainNames = names.map((name) => name.toLowerCase());
@@ -191,12 +191,12 @@ function screenOf({ path, header }: SqlFile, problems: string[]): Screen {
   };
 }
 
-/** The line of a header's key, from 1. */
+/** The line of a header key, from 1. */
 function lineOf({ text }: SqlFile, key: string): number {
   return text.split('\n').findIndex((line) => new RegExp(`^--! *${key}:`).test(line)) + 1;
 }
 
-/** The columns by which a person is shown an answer, the largest first: those of the header, or what it costs. */
+/** The columns to sort by on a screen, largest first: those of the header, or the cost. */
 export function topOf({ file, screen }: Report, columns: readonly SqlColumn[]): readonly string[] {
   if (screen.top !== undefined) return screen.top;
   const cost = costColumnOf(columns, file.header['cost']);

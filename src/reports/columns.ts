@@ -1,6 +1,6 @@
 import { type Connection, noRowsOf, type SqlColumn, type SqlParameters } from '../warehouse/index.ts';
 
-/** The columns that a SELECT would answer with; it is read, bound and not run. Throws SqlError where it is wrong. */
+/** The columns of a SELECT, which is parsed and bound but not run. Throws SqlError if it is wrong. */
 export async function columnsOf(
   connection: Connection,
   query: string,

@@ -1,19 +1,19 @@
 import { addCalendarMonths, floorMonth, formatInstant, formatWindow, type Instant, type Window } from '../time.ts';
 import { type Completeness, type Connection, completeness } from '../warehouse/index.ts';
 
-/** As of when the books answer, and through when numbers over all accounts are complete and settled: as far as every account is. */
+/** The instant that an answer is as of, and complete through and settled through over all accounts. */
 export interface CompletenessState {
-  /** The instant as of which the books were asked; null where they answer as they are. */
+  /** The instant that was asked for; null for the current books. */
   readonly asOf: string | null;
-  /** The same instant where it is the close of the month that the answer is about; null where it is not. */
+  /** The same instant if it is the close of the month that was asked for; otherwise null. */
   readonly closedAt: string | null;
-  /** Where the books of all accounts have begun. */
+  /** The start of the books, over all accounts. */
   readonly completeFrom: string | null;
   readonly completeThrough: string | null;
   readonly settledThrough: string | null;
 }
 
-/** The state that goes with an answer from these books; null where some account has nothing complete yet. */
+/** The state of an answer from these books. Null fields mean that an account has no complete hour yet. */
 export async function completenessOf(connection: Connection, asOf?: Instant): Promise<CompletenessState> {
   const accounts = await completeness(connection);
   function earliest(instants: readonly (number | undefined)[]): string | null {
@@ -31,14 +31,17 @@ export async function completenessOf(connection: Connection, asOf?: Instant): Pr
   };
 }
 
-/** The sentence that goes with numbers shown to a person. */
+/** The sentence below numbers on a screen. */
 export function describeCompleteness(state: CompletenessState): string {
   const close = state.closedAt === null ? '' : 'closed, ';
   const asOf = state.asOf === null ? '' : `${close}as of ${state.asOf}, `;
-  return `${asOf}complete through ${state.completeThrough ?? 'nothing yet'}, settled through ${state.settledThrough ?? 'nothing yet'}`;
+  const complete =
+    state.completeThrough === null ? 'no complete hour yet' : `complete through ${state.completeThrough}`;
+  const settled = state.settledThrough === null ? 'no settled hour yet' : `settled through ${state.settledThrough}`;
+  return `${asOf}${complete}, ${settled}`;
 }
 
-/** The last month that is complete in every account; undefined where none is. */
+/** The last month that is complete in every account; undefined if there is none. */
 export function lastCompleteMonth({ completeFrom, completeThrough }: CompletenessState): Window | undefined {
   if (completeFrom === null || completeThrough === null) return undefined;
   const end = floorMonth(Date.parse(completeThrough));
@@ -47,20 +50,21 @@ export function lastCompleteMonth({ completeFrom, completeThrough }: Completenes
 }
 
 /**
- * What of these stretches is not complete, as a sentence each that names the accounts; for an answer about no stretch of
- * its own, which accounts have nothing complete. Nothing known is not nothing spent: a stretch before an account's books
- * begin is not complete either.
+ * Which of these windows are incomplete, one sentence each with the accounts. Without windows: which accounts have no
+ * complete hour. A window before the start of an account's books is incomplete too, because unknown is not 0.
  */
 export function incompleteness(
   accounts: readonly Completeness[],
   periods: readonly (Window & { readonly label: string })[],
 ): string[] {
-  if (accounts.length === 0) return ['nothing is complete: the books have no such account'];
+  if (accounts.length === 0) return ['no data: the books have no such account'];
   function sentence(label: string, gaps: readonly string[]): string[] {
     return gaps.length === 0 ? [] : [`${label} is not complete: ${gaps.join('; ')}`];
   }
   function through({ account, completeThrough }: Completeness): string {
-    return `${account} is complete through ${completeThrough === undefined ? 'nothing yet' : formatInstant(completeThrough)}`;
+    return completeThrough === undefined
+      ? `${account} has no complete hour yet`
+      : `${account} is complete through ${formatInstant(completeThrough)}`;
   }
   if (periods.length === 0) {
     const empty = accounts.filter(({ completeThrough }) => completeThrough === undefined);

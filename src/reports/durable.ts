@@ -1,20 +1,20 @@
 import { copyFile, link, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Names that only we give, to what is being written: nobody reads them, and the next run removes what is left of them. */
+/** Temporary names of our own. Nobody reads such files, and the next run removes leftovers. */
 const partPattern = /^\..+\.\d+\.part$/;
 
-/** Where a file is written before it gets its name: beside it, hidden from whoever lists `*.csv` or `*.parquet`. */
+/** The temporary path of a file: in the same folder, and not matched by `*.csv` or `*.parquet`. */
 export function partOf(path: string): string {
   return join(dirname(path), `.${basename(path)}.${process.pid}.part`);
 }
 
-/** Whether a name is one of `partOf`. */
+/** Whether a name comes from `partOf`. */
 export function isPart(name: string): boolean {
   return partPattern.test(name);
 }
 
-/** Brings what is written of a file, or the names in a folder, onto the disk. */
+/** Syncs a file, or the names in a folder, to disk. */
 export async function syncPath(path: string): Promise<void> {
   const file = await open(path, 'r');
   try {
@@ -24,7 +24,7 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** Puts a text under a name, whole: written aside, synced, renamed, the folder synced. */
+/** Writes a text atomically: to a temporary file that is synced and renamed; then syncs the folder. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const part = partOf(path);
   try {
@@ -38,15 +38,15 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   await syncPath(dirname(path));
 }
 
-/** Makes `path` another name of a file, in the place of what had that name, which is never missing meanwhile. */
+/** Atomically makes `path` another name of a file, replacing any file of that name. */
 export async function relink(file: string, path: string): Promise<void> {
-  // rename() between two names of one file does nothing, and would leave the part.
+  // rename() between two names of one file does nothing and would leave the temporary name.
   if (await isSameFile(file, path)) return;
   const part = partOf(path);
   try {
     await rm(part, { force: true });
     await link(file, part).catch((error: NodeJS.ErrnoException) => {
-      // Not every file system has hard links.
+      // Some file systems have no hard links.
       if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(error.code ?? '')) throw error;
       return copyFile(file, part);
     });
@@ -57,13 +57,13 @@ export async function relink(file: string, path: string): Promise<void> {
   }
 }
 
-/** Whether two names are of one file; false where either is missing. */
+/** Whether two names refer to the same file; false if either is missing. */
 export async function isSameFile(one: string, other: string): Promise<boolean> {
   const [a, b] = await Promise.all([statOf(one), statOf(other)]);
   return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
 }
 
-/** Bytes, inode and device of a file; undefined where there is none. */
+/** Bytes, inode and device of a file; undefined if it does not exist. */
 export function statOf(path: string): Promise<{ size: number; ino: number; dev: number } | undefined> {
   return stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
@@ -71,7 +71,7 @@ export function statOf(path: string): Promise<{ size: number; ino: number; dev: 
   });
 }
 
-/** The names in a folder, in order; none where it is not there. */
+/** The names in a folder, sorted; empty if it does not exist. */
 export async function namesIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];

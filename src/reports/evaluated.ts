@@ -2,22 +2,22 @@ import { firstTimeDays } from '../anomalies/index.ts';
 import { dayMs, formatInstant, type Instant, type Window } from '../time.ts';
 import { type Completeness, type Connection, readSql } from '../warehouse/index.ts';
 
-/** What only `costbook alert` finds out and keeps. A report says in its header that it tells of it: `--! evaluated: anomalies`. */
+/** Data that only `costbook alert` evaluates and stores. The header of a report names it: `--! evaluated: anomalies`. */
 export const evaluatedKinds = ['anomalies', 'forecasts', 'outcomes'] as const;
 export type EvaluatedKind = (typeof evaluatedKinds)[number];
 
-/** How far `costbook alert` has come with what a report tells of: no rows can mean that nobody looked. */
+/** How far `costbook alert` has evaluated the data of a report. An empty result may mean that it has not run yet. */
 export interface Evaluated {
-  /** Up to which instant, in all accounts; null where nobody looked yet in one of them. */
+  /** Evaluated through, over all accounts; null if one of them was not evaluated yet. */
   readonly through: string | null;
   readonly sentence: string;
-  /** What the answer does not hold because nobody looked, and what to run, a sentence each. */
+  /** What is missing because it was not evaluated yet, and what to run, one sentence each. */
   readonly gaps: readonly string[];
-  /** What it does not hold and never will. */
+  /** What is missing for good. */
   readonly gone: readonly string[];
 }
 
-/** What is asked: of which accounts, and about which stretches; none is all of the time. */
+/** The accounts and windows of a report; no windows means all time. */
 export interface EvaluatedOptions {
   readonly accounts: readonly Completeness[];
   readonly periods: readonly Window[];
@@ -27,7 +27,7 @@ function instantOrNull(instant: Instant | undefined): string | null {
   return instant === undefined ? null : formatInstant(instant);
 }
 
-/** How far what a report tells of was looked at, as these books know it. */
+/** How far the data of a report was evaluated in these books. */
 export async function readEvaluated(
   connection: Connection,
   kind: EvaluatedKind,
@@ -36,7 +36,7 @@ export async function readEvaluated(
   return kind === 'anomalies' ? evaluatedAnomalies(connection, asked) : evaluatedForecasts(connection, kind, asked);
 }
 
-/** Whether there is a day to look at: the one in which the books begin, once it is over, or a later one. */
+/** Whether the books have a complete day to evaluate. */
 function hasDay({ historyStart, completeThrough }: Completeness): boolean {
   if (historyStart === undefined || completeThrough === undefined) return false;
   return Math.floor(completeThrough / dayMs) > Math.floor(historyStart / dayMs);
@@ -55,8 +55,8 @@ async function evaluatedAnomalies(connection: Connection, { accounts, periods }:
     never.length === 0
       ? []
       : [
-          `nobody has looked for anomalies in ${never.join(', ')} yet: "costbook alert" does, ` +
-            'unless jobs/budgets.yaml has anomalies: { enabled: false }',
+          `anomalies in ${never.join(', ')} were not evaluated yet: run "costbook alert" ` +
+            '(jobs/budgets.yaml must not have anomalies: { enabled: false })',
         ];
   const gone: string[] = [];
   for (const { account, historyStart, completeThrough, first, through } of looked) {
@@ -64,16 +64,14 @@ async function evaluatedAnomalies(connection: Connection, { accounts, periods }:
     const complete = Math.floor(completeThrough / dayMs) * dayMs;
     const due = Math.min(complete, Math.max(...periods.map(({ end }) => end), periods.length === 0 ? complete : 0));
     if (through < due) {
-      gaps.push(
-        `anomalies of ${account} were looked for through ${formatInstant(through)} only: "costbook alert" looks at the days since`,
-      );
+      gaps.push(`anomalies in ${account} were evaluated only through ${formatInstant(through)}: run "costbook alert"`);
     }
-    // The first time only what is open, or of the last days, is told.
+    // The first evaluation reports only open and recent anomalies.
     const from = first - firstTimeDays * dayMs;
     if (historyStart !== undefined && historyStart < from && periods.some(({ start }) => start < from)) {
       gone.push(
-        `anomalies of ${account} that were over before ${formatInstant(from)} are not told, as nobody had looked yet: ` +
-          '"costbook budgets backtest --anomalies --lookback 400d" says what would have been',
+        `anomalies in ${account} that ended before ${formatInstant(from)} are not listed: they were never evaluated. ` +
+          '"costbook budgets backtest --anomalies --lookback 400d" shows them',
       );
     }
   }
@@ -83,8 +81,8 @@ async function evaluatedAnomalies(connection: Connection, { accounts, periods }:
     through: instantOrNull(through),
     sentence:
       through === undefined
-        ? 'not looked at by "costbook alert" yet'
-        : `looked at by "costbook alert" through ${formatInstant(through)}`,
+        ? 'not evaluated by "costbook alert" yet'
+        : `evaluated by "costbook alert" through ${formatInstant(through)}`,
     gaps,
     gone,
   };
@@ -102,18 +100,20 @@ async function evaluatedForecasts(
   if (through === undefined || firstEnd === undefined) {
     return {
       through: null,
-      sentence: 'no forecast is kept yet',
-      gaps: ['no forecast is kept yet: "costbook alert" makes and keeps them, "costbook forecast" only shows them'],
+      sentence: 'no forecast is stored yet',
+      gaps: [
+        'no forecast is stored yet: run "costbook alert" ("costbook forecast" shows forecasts without storing them)',
+      ],
       gone: [],
     };
   }
   const complete = Math.min(...accounts.map(({ completeThrough = 0 }) => completeThrough));
-  const sentence = `forecast by "costbook alert" from what was complete through ${formatInstant(through)}`;
+  const sentence = `forecast by "costbook alert" with data complete through ${formatInstant(through)}`;
   if (kind === 'outcomes') {
     const isOver = firstEnd <= complete;
     return {
       through: instantOrNull(through),
-      sentence: isOver ? sentence : `${sentence}; no period that was forecast is over yet`,
+      sentence: isOver ? sentence : `${sentence}; no forecast period has ended yet`,
       gaps: [],
       gone: [],
     };
@@ -123,7 +123,7 @@ async function evaluatedForecasts(
     through: instantOrNull(through),
     sentence,
     gaps: isOld
-      ? [`the forecasts are of what was complete through ${formatInstant(through)}: "costbook alert" makes newer ones`]
+      ? [`the forecasts use data complete through ${formatInstant(through)}: run "costbook alert" for newer ones`]
       : [],
     gone: [],
   };

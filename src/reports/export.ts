@@ -8,10 +8,10 @@ import type { AnswerChunks, FormatOptions, Question } from './formats/format.ts'
 import { jsonChunks } from './formats/json.ts';
 import { writeParquet } from './formats/parquet.ts';
 
-/** Writes the answer to a question to a path where nothing lies yet; returns how many rows it has. */
+/** Writes an answer to a new file. Returns its number of rows. */
 type Writer = (path: string, question: Question, options: FormatOptions) => Promise<number>;
 
-/** How each format is written: adding one means one file in formats/ and one line here. */
+/** The writer of each format. A new format needs one file in formats/ and one line here. */
 const writers: Readonly<Record<string, Writer>> = {
   csv: streamed(async () => csvChunks),
   parquet: writeParquet,
@@ -22,12 +22,12 @@ const writers: Readonly<Record<string, Writer>> = {
 /** The formats that can be written. */
 export const exportFormats: readonly string[] = Object.keys(writers);
 
-/** Arrow's writer, loaded where it is asked for: the library takes longer to load than most commands to answer. */
+/** Arrow's writer, loaded on demand: loading the library takes longer than most commands. */
 export async function loadArrow(): Promise<AnswerChunks> {
   return (await import('./formats/arrow.ts')).arrowChunks;
 }
 
-/** A format that is written piece by piece from the rows as they come. */
+/** A format that is streamed from the rows. */
 function streamed(load: () => Promise<AnswerChunks>): Writer {
   return async (path, { connection, query, parameters }, options) => {
     const toChunks = await load();
@@ -44,7 +44,7 @@ function streamed(load: () => Promise<AnswerChunks>): Writer {
   };
 }
 
-/** Writes an answer in a format to a path where nothing lies yet; returns how many rows it has. Throws SqlError. */
+/** Writes an answer in a format to a new file. Returns its number of rows. Throws SqlError. */
 export function writeAnswer(
   question: Question,
   { format, path, ...options }: FormatOptions & { readonly format: string; readonly path: string },
@@ -54,7 +54,7 @@ export function writeAnswer(
   return write(path, question, options);
 }
 
-/** The metadata that goes with an answer, in formats that have any; what is not known is left out. */
+/** The metadata of an answer, for formats that support it. Unknown values are left out. */
 export function factsOf({
   asOf,
   closedAt,

@@ -8,21 +8,21 @@ import {
 } from '../warehouse/index.ts';
 import { figuresOfCsv } from './formats/csv-figures.ts';
 
-/** How many rows there are, and what their cost adds up to as exact decimal text; null where there is nothing to add up. */
+/** Number of rows, and the sum of their cost as exact decimal text; null without a cost column. */
 export interface Figures {
   readonly rows: number;
   readonly cost: string | null;
 }
 
-/** A column that can be added up exactly, with its decimals. */
+/** A column with an exact sum, and its decimals. */
 export interface CostColumn {
   readonly name: string;
   readonly decimals: number;
 }
 
 /**
- * The column of an answer that its manifest adds up: the one that the header's `--! cost:` line names, otherwise
- * `cost`. Undefined where the answer has none, or holds it as a double, which has no exact sum.
+ * The column that the manifest sums: the one in the header's `--! cost:` line, or else `cost`. Undefined if there is none,
+ * or if it is a double, which has no exact sum.
  */
 export function costColumnOf(columns: readonly SqlColumn[], declared: string | undefined): CostColumn | undefined {
   const wanted = (declared ?? 'cost').toLowerCase(); // as DuckDB compares names
@@ -32,7 +32,7 @@ export function costColumnOf(columns: readonly SqlColumn[], declared: string | u
   return /^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$/.test(type ?? '') ? { name, decimals: 0 } : undefined;
 }
 
-/** The figures of a query's answer, added up by the books. */
+/** The figures of a query's answer, computed by the books. */
 export function figuresOfQuery(
   connection: Connection,
   query: string,
@@ -43,8 +43,7 @@ export function figuresOfQuery(
 }
 
 /**
- * The figures of a file, read again from what lies on the disk. Throws SqlError or another error of DuckDB's where it
- * cannot be read as what its format says.
+ * The figures of a file, read from disk. Throws SqlError or another DuckDB error if it is not readable in its format.
  */
 export async function figuresOfFile(
   connection: Connection,
@@ -59,7 +58,7 @@ export async function figuresOfFile(
 
 type Reader = (connection: Connection, path: string, column: CostColumn | undefined) => Promise<Figures>;
 
-/** How each format is read again: adding one means one line here. */
+/** The reader of each format. A new format needs one line here. */
 const readers: Readonly<Record<string, Reader>> = {
   parquet: (connection, path, column) => figuresFrom(connection, figuresOfParquet(column), { path }),
   csv: (_, path, column) => figuresOfCsv(path, column),
@@ -67,9 +66,9 @@ const readers: Readonly<Record<string, Reader>> = {
   arrow: async (_, path, column) => (await import('./formats/arrow.ts')).figuresOfArrow(path, column?.name),
 };
 
-/** Decimals are text there: read as text, they stay exact. */
+/** Decimals are text in JSON; read as text, they stay exact. */
 function figuresOfJson(connection: Connection, path: string, column: CostColumn | undefined): Promise<Figures> {
-  // A pointer, as RFC 6901 writes it, may hold any name.
+  // A JSON pointer (RFC 6901) can hold any name.
   const pointer = `/${(column?.name ?? '').replaceAll('~', '~0').replaceAll('/', '~1')}`;
   return figuresFrom(connection, figuresOfJsonFile(column), { path, pointer });
 }

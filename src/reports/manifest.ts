@@ -6,79 +6,79 @@ import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../errors.ts';
 import type { JsonValue } from '../warehouse/index.ts';
 
-/** A file that a manifest speaks for. */
+/** A file listed in a manifest. */
 export interface ManifestFile {
-  /** Its path below the manifest's folder, with `/`. */
+  /** Its path relative to the manifest's folder, with `/`. */
   readonly name: string;
   readonly format: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** Rows of the answer; null for a file that holds none, such as metadata. */
+  /** Rows of the answer; null for a file without rows, such as metadata. */
   readonly rows: number | null;
-  /** What its cost column adds up to, as exact decimal text; null where nothing in it can be added up. */
+  /** Sum of its cost column as exact decimal text; null if it has none. */
   readonly cost: string | null;
-  /** Whether its decimals were made doubles on request, so that its sum need not be that of the books. */
+  /** Whether its decimals were converted to doubles on request, so its sum may differ from the books. */
   readonly inexact?: true;
-  /** Whether text that a spreadsheet would run as a formula was left as it is. */
+  /** Whether text that a spreadsheet would run as a formula was left unescaped. */
   readonly raw?: true;
-  /** Whether the last row of a file for people adds up those above it. */
+  /** Whether the last row of a CSV for people is a total. */
   readonly totals?: true;
-  /** Of a partition: whose and which month's costs it holds, as text. */
+  /** For a partition, its account and month as text. */
   readonly partition?: { readonly account: string; readonly month: string };
 }
 
-/** What decided what is in partitions: where nothing of it is another, months that no load has touched since are as they were. */
+/** What the content of partitions depends on. If none of it changed, months without new loads are unchanged. */
 export interface PartitionBasis {
   readonly lastLoad: number;
-  /** Of the report's SQL, the views that it reads, and the units known. */
+  /** Hash of the report's SQL, the views it reads, and the known units. */
   readonly sha256: string;
 }
 
-/** What one export is: the question, the books that answered, and the files. It has no clock: same books, same bytes. */
+/** One export: its query, the state of the books, and its files. It has no time of writing: same books, same bytes. */
 export interface Manifest {
-  /** The form of this file. */
+  /** The version of this format. */
   readonly manifest: 1;
   readonly report: string;
   readonly parameters: Readonly<Record<string, JsonValue>>;
-  /** The SHA-256 of the files that the report read, by the name of their parameter. */
+  /** SHA-256 of the files that the report read, by parameter name. */
   readonly inputs?: Readonly<Record<string, string>>;
-  /** Asked as of this instant the books give the same answer again, also where the present was asked. */
+  /** As of this instant, the books give the same answer again, even if the export was of the present. */
   readonly asOf: string;
-  /** The close of the month as of which was answered; null where none decided it. */
+  /** The close of the month that the export is as of; null if it is not as of a close. */
   readonly closedAt: string | null;
   readonly completeFrom: string | null;
   readonly completeThrough: string | null;
   readonly settledThrough: string | null;
-  /** Of a report of what `costbook alert` finds out: how far it had looked; null where it had not yet. */
+  /** For reports that need `costbook alert`: evaluated through; null if not evaluated yet. */
   readonly evaluatedThrough?: string | null;
   readonly sqlSha256: string;
   readonly focusVersion: string | null;
-  /** Of partitions: which rows of the books, and what else, decided what is in them. */
+  /** For partitions: what their content depends on. */
   readonly basis?: PartitionBasis;
-  /** The column that `cost` adds up; null where the answer has none. */
+  /** The column that `cost` sums; null if the answer has none. */
   readonly costColumn: string | null;
   readonly rows: number;
   readonly cost: string | null;
   readonly files: readonly ManifestFile[];
-  /** The manifest in whose place this one was put, and what its files were; null for the first one. */
+  /** The manifest that this one replaced, and its files; null for the first one. */
   readonly previous: { readonly sha256: string; readonly files: Readonly<Record<string, string>> } | null;
 }
 
-/** The name of a manifest in its folder. Its rename is what commits an export. */
+/** The file name of a manifest. Renaming it into place commits an export. */
 export const manifestName = 'manifest.json';
 
-/** A manifest as it lies in a folder. */
+/** A manifest read from a folder. */
 export interface StoredManifest {
   readonly manifest: Manifest;
   readonly sha256: string;
 }
 
-/** A file that should be a manifest of ours and is none: what was found in it. */
+/** A file with the name of a manifest that is not one of ours: what was found in it. */
 export class NoManifestError extends Error {
   override readonly name = 'NoManifestError';
 }
 
-/** The manifest of a folder; undefined where there is none. Throws NoManifestError where it is not one of ours. */
+/** The manifest of a folder; undefined if there is none. Throws NoManifestError if it is not one of ours. */
 export async function readManifest(folder: string, name = manifestName): Promise<StoredManifest | undefined> {
   const bytes = await readFile(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
@@ -88,7 +88,7 @@ export async function readManifest(folder: string, name = manifestName): Promise
   return { manifest: parseManifest(bytes.toString('utf8')), sha256: createHash('sha256').update(bytes).digest('hex') };
 }
 
-/** A manifest as it is written: its keys in one order, two blanks, a newline at the end. */
+/** Formats a manifest: keys in a fixed order, two spaces of indent, a newline at the end. */
 export function manifestText(manifest: Manifest): string {
   return `${JSON.stringify(manifest, undefined, 2)}\n`;
 }
@@ -164,7 +164,7 @@ function expectText(value: unknown, what: string): void {
   if (typeof value !== 'string') throw new NoManifestError(`${what} is no text`);
 }
 
-/** Whether a name stays below the folder that it is told from: a manifest may come from anybody. */
+/** Whether a path stays below its folder: a manifest may come from anybody. */
 function isBelow(name: string): boolean {
   return name !== '' && !name.startsWith('/') && !name.includes('\\') && !name.split('/').includes('..');
 }

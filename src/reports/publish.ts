@@ -16,37 +16,37 @@ import {
   sha256OfText,
 } from './manifest.ts';
 
-/** A file of an export, to be written. */
+/** A file of an export to write. */
 export interface FileToWrite {
   readonly format: string;
-  /** The report's name, or `<report>-<kind>` for what goes with it (`focus-metadata`). */
+  /** The report's name, or `<report>-<kind>` for an additional file (`focus-metadata`). */
   readonly stem: string;
   readonly extension: string;
-  /** Whether it was asked for. Others are written where they lie from before: all files say the same. */
+  /** Whether it was requested. Formats of the previous export are rewritten too, so that all files agree. */
   readonly isAsked: boolean;
-  /** Whether it holds the answer's rows, so that they can be counted and added up again. */
+  /** Whether it holds the answer's rows, so that they can be counted and summed. */
   readonly holdsRows: boolean;
-  /** Whether its numbers were made inexact on request: then its sum need not be that of the books. */
+  /** Whether its numbers are inexact on request, so its sum may differ from the books. */
   readonly inexact?: true;
   readonly raw?: true;
-  /** Whether it ends in a row of totals; where it was not asked for, it is as it was before. */
+  /** Whether it ends in a total row; if it was not requested, as in the previous export. */
   readonly totals?: true;
-  /** Writes it under a name; throws where that fails. */
+  /** Writes it to a path. Throws if that fails. */
   write(path: string, options: { readonly totals: boolean }): Promise<void>;
 }
 
-/** What a manifest says but for the files, and for the manifest before it. */
+/** A manifest without its files and the manifest before it. */
 export type ExportFacts = Omit<Manifest, 'manifest' | 'files' | 'previous'>;
 
-/** An export that is committed. */
+/** A committed export. */
 export interface Published {
   readonly folder: string;
   readonly manifest: Manifest;
-  /** Whether everything was there already, to the byte. */
+  /** Whether nothing had changed, to the byte. */
   readonly isUnchanged: boolean;
 }
 
-/** The files of an export with their paths, and the stable names that people have for them. */
+/** The files of an export with their paths and stable names. */
 export function filesOf({ folder, manifest }: Published): (ManifestFile & { path: string; latest: string | null })[] {
   return manifest.files.map((file) => {
     const stable = latestName(manifest, file.name);
@@ -54,16 +54,15 @@ export function filesOf({ folder, manifest }: Published): (ManifestFile & { path
   });
 }
 
-/** How long another process that writes into the same folder is waited for. */
+/** How long to wait for another process that writes to the same folder. */
 export const patienceMs = 60_000;
 
 /**
- * Writes an export's files and commits them by renaming their manifest into its place: whoever reads the manifest finds
- * the files of before or the new ones, whole, whenever this process dies. Each file is read again, counted and added up
- * before. What the manifest before named and this one does not is removed afterwards, and the stable names
- * (`latest.csv`) are put on the new files last. Where all of it is there already nothing is written. Throws
- * LockedError where another process keeps writing into the folder, UnprovenError where a file does not hold what the
- * books answered, UsageError where the folder has a manifest that is not ours.
+ * Writes an export's files and commits them by renaming their manifest into place. Readers of the manifest always find
+ * either all old or all new files, even if this process dies. Before the commit, each file is read back, counted and summed.
+ * After it, files of the old manifest are removed and the stable names (`latest.csv`) point to the new files. If nothing
+ * changed, nothing is written. Throws LockedError if another process keeps writing to the folder, UnprovenError if a file
+ * differs from the books' answer, and UsageError if the folder has a manifest that is not ours.
  */
 export async function publishFiles(
   place: { readonly reportFolder: string; readonly folder: string },
@@ -108,7 +107,7 @@ export async function publishFiles(
   }
 }
 
-/** A file that lies under its temporary name. */
+/** A file under its temporary name. */
 interface Written {
   readonly part: string;
   readonly entry: ManifestFile;
@@ -133,7 +132,7 @@ async function writePart(
     if (figures !== null && (figures.rows !== facts.rows || (figures.cost !== facts.cost && !file.inexact))) {
       throw new UnprovenError(
         `${facts.report} as ${format} was not published: the file holds ${figures.rows} rows of ${figures.cost ?? 'no'} cost, ` +
-          `the books answered ${facts.rows} rows of ${facts.cost ?? 'no'} cost; what was there before stands`,
+          `the books answered ${facts.rows} rows of ${facts.cost ?? 'no'} cost; the previous export is unchanged`,
       );
     }
     const entry: ManifestFile = {
@@ -173,7 +172,7 @@ async function commit(
   try {
     for (const { part, entry } of written) {
       const path = join(folder, entry.name);
-      // One that is there and whole is left alone; one that was damaged is made good.
+      // An intact file is left alone; a damaged one is replaced.
       if ((await statOf(path))?.size === entry.bytes && (await sha256OfFile(path)) === entry.sha256) continue;
       await rename(part, path);
       made.push(entry.name);
@@ -181,7 +180,7 @@ async function commit(
     if (made.length > 0) await syncPath(folder);
     if (!isUnchanged) await replaceFile(join(folder, manifestName), manifestText(manifest));
   } catch (error) {
-    // A disk that is full gets its room back, unless the manifest has come to name them.
+    // Frees space on a full disk, unless the manifest already names the files.
     const named = (await readManifest(folder).catch(() => undefined))?.manifest.files ?? [];
     for (const name of made) {
       if (!named.some((file) => file.name === name)) await rm(join(folder, name), { force: true });
@@ -197,7 +196,7 @@ function hashesOf({ files }: Manifest): Record<string, string> {
   return Object.fromEntries(files.map(({ name, sha256 }) => [name, sha256]));
 }
 
-/** The folder's manifest. Throws UsageError where what has its name is not ours: nobody's file is overwritten. */
+/** The folder's manifest. Throws UsageError if a file of that name is not ours, so that it is not overwritten. */
 export async function ownManifest(folder: string): Promise<StoredManifest | undefined> {
   try {
     return await readManifest(folder);
@@ -231,13 +230,13 @@ export function latestName({ report, parameters }: NamedExport, name: string): s
   return stem.startsWith(`${report}-`) ? `latest-${stem.slice(report.length + 1)}.${extension}` : undefined;
 }
 
-/** Whether a name in a report's folder is one that only an export of it gives. */
+/** Whether a name in a report's folder is one that only its exports use. */
 export function isDataName(report: string, name: string): boolean {
   const [, stem = ''] = hashedName.exec(name) ?? [];
   return stem === report || (stem.startsWith(`${report}-`) && /^[a-z]+$/.test(stem.slice(report.length + 1)));
 }
 
-/** Removes what a run that was killed left: files that only we name so, and that no manifest speaks for. */
+/** Removes leftovers of a killed run: files with our names that no manifest lists. */
 async function removeLeftovers(folder: string, report: string, manifest: Manifest | undefined): Promise<void> {
   const named = new Set(manifest?.files.map(({ name }) => name));
   for (const name of await namesIn(folder)) {
@@ -251,7 +250,7 @@ async function removeSuperseded(folder: string, before: Manifest, after: Manifes
   for (const { name } of before.files) {
     if (kept.has(name)) continue;
     const stable = latestName(before, name);
-    // Of a format that there is none of any more.
+    // Belongs to a format that the export no longer has.
     if (stable !== undefined && !latest.has(stable) && (await isSameFile(join(folder, name), join(folder, stable)))) {
       await rm(join(folder, stable), { force: true });
     }

@@ -17,15 +17,15 @@ import { inputsOf } from './publish-report.ts';
 import { shape } from './shape.ts';
 import { type BooksAnswer, columnOf } from './verify.ts';
 
-/** The books, to be asked again what manifests say that they answered, each as of its own instant. */
+/** Queries the books again for exports, each as of its own instant. */
 export interface ExportVerifier {
   requery(manifest: Manifest): Promise<BooksAnswer>;
   close(): void;
 }
 
 /**
- * Opens the snapshot below the project folder to ask again what was exported. Where nothing was published there it has
- * nothing to say. The signal ends what is asked.
+ * Opens the snapshot of the project to query exports again. Without a published snapshot, every export is "not compared".
+ * The signal ends running queries.
  */
 export async function openExportVerifier(
   dir: string,
@@ -45,7 +45,7 @@ export async function openExportVerifier(
     if (!(error instanceof UsageError)) throw error;
     reason = error.message;
   }
-  // Most exports of a night are of one instant.
+  // Most exports of a night share one instant.
   let open: { readonly asOf: string; readonly books: Books; readonly files: readonly string[] } | undefined;
   async function booksAsOf(asOf: string, files: readonly string[]): Promise<Connection> {
     if (open?.asOf !== asOf || files.some((file) => !open?.files.includes(file))) {
@@ -63,14 +63,14 @@ export async function openExportVerifier(
     async requery(manifest) {
       if (reason !== undefined) return notCompared(reason);
       if (end === undefined || end < Date.parse(manifest.asOf)) {
-        const found = end === undefined ? 'nothing was ever seen' : formatInstant(end);
+        const found = end === undefined ? 'no data' : formatInstant(end);
         return { notCompared: undefined, facts: [{ what: 'books end', found, expected: manifest.asOf }] };
       }
       const report = reports.find(({ name }) => name === manifest.report);
-      if (report === undefined) return notCompared(`there is no report ${manifest.report} any more`);
+      if (report === undefined) return notCompared(`the report ${manifest.report} no longer exists`);
       if (report.problem !== undefined) return notCompared(report.problem);
       if (sha256OfText(report.file.text) !== manifest.sqlSha256) {
-        return notCompared(`the SQL of ${manifest.report} is another since`);
+        return notCompared(`the SQL of ${manifest.report} has changed since`);
       }
       const values = await bindAgain(report, manifest, dir);
       if (typeof values === 'string') return notCompared(values);
@@ -91,7 +91,7 @@ export async function openExportVerifier(
   };
 }
 
-/** The files that the SQL is bound to. */
+/** The files that the SQL reads. */
 function filesOfParameters(report: Report, values: SqlParameters): string[] {
   const names = report.parameters.filter(({ type }) => type === 'file').map(({ name }) => name);
   return names.flatMap((name) => (typeof values[name] === 'string' ? [String(values[name])] : []));
@@ -149,8 +149,8 @@ async function partitionFacts(connection: Connection, report: Report, manifest: 
 }
 
 /**
- * What the SQL was bound to, read again from what was said of it; a sentence where that cannot be done, or where a file
- * that it read is another one now.
+ * The parameter values of an export, read from its manifest. Returns a sentence instead if they cannot be read, or if a file
+ * that the SQL reads has changed.
  */
 async function bindAgain(report: Report, manifest: Manifest, dir: string): Promise<SqlParameters | string> {
   const given = Object.entries(manifest.parameters).map(([name, said]): GivenParameter => {
@@ -161,11 +161,11 @@ async function bindAgain(report: Report, manifest: Manifest, dir: string): Promi
   const problem = (text: string): number => problems.push(text);
   const read = await readParameters(report, given, { now: Date.parse(manifest.asOf), dir, folders: ['/'], problem });
   if (problems.length > 0) return problems.join('; ');
-  // Every value is told; none has to be looked up in the books.
+  // The manifest has every value, so none is looked up in the books.
   const values = settleParameters(read, nothingKnown);
   const { inputs = {} } = await inputsOf(values);
   const changed = Object.keys(inputs).filter((name) => inputs[name] !== manifest.inputs?.[name]);
-  if (changed.length > 0) return `the file of the parameter ${changed.join(', ')} is another since`;
+  if (changed.length > 0) return `the file of the parameter ${changed.join(', ')} has changed since`;
   return sqlParameters(values);
 }
 

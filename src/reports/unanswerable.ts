@@ -4,34 +4,33 @@ import { type Completeness, type Connection, countValue, readSql, valuesOf } fro
 import type { Report } from './catalogue.ts';
 import { type ParameterValue, periodsOf } from './parameters.ts';
 
-/** Parameters that choose rows by a dimension; each has the name of its column. */
+/** Parameters that filter by a column; each has the name of its column. */
 const dimensions = ['account', 'workspace', 'resource_type', 'resource_name', 'resource_uuid', 'billing_dimension'];
 
-/** So many known values are named where none is near. */
+/** Known values to list if none is similar. */
 const maxNamed = 10;
 
-/** One reason why a question has no answer. */
+/** One reason why a report cannot answer. */
 interface Refusal {
   /** The period that is refused, such as `2026-12`; undefined for a name. */
   readonly period?: string;
-  /** A sentence, without its subject where that is the period. */
+  /** A sentence; for a period, without its subject. */
   readonly words: string;
 }
 
-/** What the books say of a question. */
+/** What is needed to check parameters. */
 interface Known {
   readonly accounts: readonly Completeness[];
-  /** What the books call now. */
+  /** The books' current time. */
   readonly now: Instant;
-  /** Whether the answer is about what is yet to come. */
+  /** Whether the answer is about the future. */
   readonly isOfFuture: boolean;
   /** The names of the project's own budgets. */
   readonly budgets: readonly string[];
 }
 
 /**
- * Why a question cannot have an answer: a period outside of what the books hold, and a name that they do not know. What
- * was not asked for by name is not checked.
+ * Why a report cannot answer: a period outside of the books, or an unknown name. Defaults are not checked.
  */
 export async function unanswerable(
   connection: Connection,
@@ -45,11 +44,11 @@ export async function unanswerable(
     const words = await unknownName(connection, report, name, sqlValue, budgets);
     if (words !== undefined) unknown.push({ words });
   }
-  // An account that is not known has no period either.
+  // An unknown account has no period either.
   return unknown.length > 0 ? unknown : impossiblePeriods(values, accounts, isOfFuture ? undefined : now);
 }
 
-/** The reasons as sentences, each once: periods that are refused for the same reason share one. */
+/** The reasons as sentences. Periods with the same reason share one. */
 export function refusalWords(refusals: readonly Refusal[]): string[] {
   const periods = new Map<string, string[]>();
   for (const { period, words } of refusals) {
@@ -64,7 +63,7 @@ export function refusalWords(refusals: readonly Refusal[]): string[] {
   });
 }
 
-/** Whether a report is about the owners of cost: it reads the view that has them. */
+/** Whether a report reads the owners of costs. */
 export function isOfOwners({ file }: Pick<Report, 'file'>): boolean {
   return /\bcosts_allocated\b/i.test(file.text);
 }
@@ -88,12 +87,12 @@ function impossiblePeriods(
   );
   return periods.flatMap(({ label: period, ...window }) => {
     if (window.end <= start) return [{ period, words: `before the books: ${held}` }];
-    if (now !== undefined && window.start >= Math.max(now, end)) return [{ period, words: `yet to come: ${held}` }];
+    if (now !== undefined && window.start >= Math.max(now, end)) return [{ period, words: `in the future: ${held}` }];
     return [];
   });
 }
 
-/** What is wrong with the name that a parameter was given; undefined where nothing is, or where it takes no name. */
+/** What is wrong with a parameter's name; undefined if it is known, or if the parameter takes no name. */
 async function unknownName(
   connection: Connection,
   report: Pick<Report, 'file'>,
@@ -115,7 +114,7 @@ async function unknownName(
   return undefined;
 }
 
-/** What to say of a value that no series, no resource and no account has; undefined where one has it. */
+/** The error for a value that no series, resource or account has; undefined if one has it. */
 async function unknownValue(connection: Connection, name: string, value: string): Promise<string | undefined> {
   const sources = { isOfResources: name !== 'billing_dimension', isOfAccounts: name === 'account' };
   const [found] = await connection.rows(countValue(name, sources), { value });
@@ -125,7 +124,7 @@ async function unknownValue(connection: Connection, name: string, value: string)
   return `the books have no ${name} "${value}": ${hintOf(value, names)}`;
 }
 
-/** The known name that was probably meant, or some of those that there are. */
+/** The most similar known name, or some known names. */
 function hintOf(value: string, names: readonly string[]): string {
   const near = nearest(value, names);
   if (near !== undefined) return `did you mean "${near}"?`;

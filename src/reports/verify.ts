@@ -17,7 +17,7 @@ import {
 } from './manifest.ts';
 import { isDataName, latestName } from './publish.ts';
 
-/** Something that is not as a manifest says. */
+/** A difference between an export and its manifest. */
 export interface Difference {
   /** The file's path below the folder that was verified. */
   readonly file: string;
@@ -26,9 +26,9 @@ export interface Difference {
   readonly expected: string;
 }
 
-/** An export that was looked at. */
+/** The result of verifying an export. */
 export interface VerifiedExport {
-  /** Its folder, below the one that was verified; `.` where it is that one. */
+  /** Its folder, relative to the verified one; `.` if it is the same. */
   readonly folder: string;
   readonly report: string | null;
   readonly parameters: Readonly<Record<string, JsonValue>> | null;
@@ -36,24 +36,24 @@ export interface VerifiedExport {
   readonly files: number;
   readonly rows: number | null;
   readonly cost: string | null;
-  /** Why it was not compared with the books; null where it was. */
+  /** Why it was not compared with the books; null if it was. */
   readonly notCompared: string | null;
   readonly differences: readonly Difference[];
-  /** What is no difference, and worth to know: files that a run which was killed left, files of others. */
+  /** Notes that are not differences: files that a killed run left, and files of others. */
   readonly notes: readonly string[];
 }
 
-/** What the books say of an export's question, asked again. */
+/** The answer of the books when an export is queried again. */
 export interface BooksAnswer {
-  /** Why they could not be asked; then there is nothing else. */
+  /** Why they could not be queried; then nothing else is set. */
   readonly notCompared: string | undefined;
   readonly facts: readonly { readonly what: string; readonly found: string; readonly expected: string }[];
 }
 
-/** Asks the books again what a manifest says that they answered. */
+/** Queries the books again for a manifest. */
 export type AskBooks = (manifest: Manifest) => Promise<BooksAnswer>;
 
-/** The folders below `root` in which a manifest lies, in order. Throws what the file system throws. */
+/** The folders below `root` with a manifest, in order. Throws what the file system throws. */
 export async function findExports(root: string): Promise<string[]> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const folders = entries
@@ -62,13 +62,13 @@ export async function findExports(root: string): Promise<string[]> {
   return [...new Set(folders)].sort();
 }
 
-/** How often an export is looked at that is replaced while it is. */
+/** Attempts to verify an export that is replaced meanwhile. */
 const maxLooks = 5;
 
 /**
- * Looks whether an export is what its manifest says: each file there, of its bytes, hash, rows and cost (counted and
- * added up again from the file), the stable names on them, and the books' answer the same. Reads only; an export that is
- * replaced meanwhile is looked at again. `files` is a connection to read data files with.
+ * Verifies an export against its manifest: that each file exists with its bytes, hash, rows and cost (counted and summed
+ * from the file), that the stable names point to them, and that the books still give the same answer. Reads only. An
+ * export that is replaced meanwhile is verified again. `files` is a connection to read data files with.
  */
 export async function verifyExport(
   root: string,
@@ -110,7 +110,7 @@ async function verifyOnce(
   const below = relative(root, folder) || '.';
   const next = await manifestOf(folder, nextManifestName);
   if (stored === undefined || stored instanceof NoManifestError) {
-    if (stored === undefined) notes.push('a first export was killed before it was committed; the next one begins anew');
+    if (stored === undefined) notes.push('the first export was killed before it finished; the next one starts again');
     else {
       differences.push({
         file: join(below, manifestName),
@@ -126,7 +126,7 @@ async function verifyOnce(
   const swapping = new Map<string, ManifestFile>();
   if (next !== undefined && !(next instanceof NoManifestError)) {
     notes.push(
-      'a run was killed while it swapped files: each is that of before or the new one, and the next run ends it',
+      'a run was killed while it replaced files: each file is old or new, never partial. The next run finishes it',
     );
     for (const file of next.manifest.files) swapping.set(file.name, file);
   }
@@ -167,14 +167,14 @@ async function verifyOnce(
   };
 }
 
-/** The cost column with the decimals that the manifest's total is written with. */
+/** The cost column, with as many decimals as the total in the manifest. */
 export function columnOf({ costColumn, cost, files }: Manifest): CostColumn | undefined {
   if (costColumn === null) return undefined;
   const total = cost ?? files.find((file) => file.cost !== null)?.cost ?? '';
   return { name: costColumn, decimals: total.includes('.') ? total.length - total.indexOf('.') - 1 : 0 };
 }
 
-/** What can be read for its rows where its bytes are others: a damaged Arrow file may ask for all memory there is. */
+/** Formats whose rows may be read even if the hash differs. A damaged Arrow file could claim all memory. */
 const survivesDamage = new Set(['csv', 'json', 'parquet']);
 
 async function verifyFile(
@@ -198,14 +198,14 @@ async function verifyFile(
     if (rows !== file.rows) found.push({ what: 'rows', found: String(rows), expected: String(file.rows) });
     if (cost !== file.cost) found.push({ what: 'cost', found: cost ?? 'none', expected: file.cost ?? 'none' });
   } catch (error) {
-    if (error instanceof CostbookError) throw error; // this machine's, not the file's
+    if (error instanceof CostbookError) throw error; // a fault of this machine, not of the file
     const [words = ''] = messageOf(error).split('\n');
     found.push({ what: 'content', found: `unreadable as ${file.format}: ${words}`, expected: `${file.rows} rows` });
   }
   return found;
 }
 
-/** Whether what a manifest says of a file goes with what it says of the answer: every file of an answer holds all of it. */
+/** Compares a file's rows and cost in the manifest with the totals there: every file holds the whole answer. */
 function agreement(manifest: Manifest, file: ManifestFile): Omit<Difference, 'file'>[] {
   if (file.rows === null || file.partition !== undefined) return [];
   const found: Omit<Difference, 'file'>[] = [];
@@ -218,7 +218,7 @@ function agreement(manifest: Manifest, file: ManifestFile): Omit<Difference, 'fi
   return found;
 }
 
-/** What else lies in an export's folder. */
+/** Other files in an export's folder. */
 async function lookAround(
   folder: string,
   manifest: Manifest,
@@ -234,19 +234,19 @@ async function lookAround(
       const sha256 = await sha256OfFile(join(folder, name));
       if (sha256 === of.sha256) continue;
       if (Object.values(manifest.previous?.files ?? {}).includes(sha256)) {
-        strangers.push(`${name} is still that of the export before; the next run puts it on ${of.name}`);
+        strangers.push(`${name} still points to the previous export; the next run points it to ${of.name}`);
       } else {
         stale.push({ file: name, what: 'sha256', found: sha256, expected: `${of.sha256}, as ${of.name}` });
       }
     } else if (isPart(name) || (isDataName(manifest.report, name) && !named.has(name))) {
-      strangers.push(`${name} was left by a run that was killed; the next one removes it`);
+      strangers.push(`${name} was left by a killed run; the next one removes it`);
     }
   }
   if (manifest.basis === undefined) return { strangers, stale };
   for (const name of await strangersIn(join(folder, partitionsFolder), partitionsFolder)) {
-    if (isPart(basename(name))) strangers.push(`${name} was left by a run that was killed; the next one removes it`);
+    if (isPart(basename(name))) strangers.push(`${name} was left by a killed run; the next one removes it`);
     else if (!named.has(name) && !swapping.has(name) && name.endsWith('.parquet')) {
-      // Whoever reads the partitions together would read it too.
+      // Readers of all partitions would read it too.
       stale.push({ file: name, what: 'file', found: 'a file that no manifest names', expected: 'nothing' });
     }
   }
@@ -266,7 +266,7 @@ async function strangersIn(folder: string, below: string): Promise<string[]> {
     .sort();
 }
 
-/** The instant as of which a manifest's books are asked. */
+/** The instant as of which to query the books for a manifest. */
 export function asOfInstant({ asOf }: Manifest): Instant {
   return Date.parse(asOf);
 }

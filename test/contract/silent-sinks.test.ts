@@ -30,7 +30,7 @@ describe.concurrent('a message to a sink that falls silent', () => {
     const sink = await startSink(hangs);
     expect(await send(settings(sink.url))).toEqual({
       outcome: 'unknown',
-      reason: 'no whole answer from 127.0.0.1 within 10 s',
+      reason: 'no complete answer from 127.0.0.1 within 10 s',
       isPassing: true,
     });
   });

@@ -79,7 +79,7 @@ describe.each([
     const sink = await startSink(says(307, { location: `${elsewhere.url}/MARKED` }));
     expect(await tell(settings(sink.url))).toEqual({
       outcome: 'refused',
-      reason: '127.0.0.1 answered 307, a redirect, which is not followed',
+      reason: '127.0.0.1 answered 307, a redirect; Costbook does not follow redirects',
       isPassing: false,
     });
     expect(elsewhere.told).toEqual([]);
@@ -96,7 +96,7 @@ describe.each([
     await sink.close();
     expect(await tell(settings(sink.url))).toEqual({
       outcome: 'refused',
-      reason: 'no whole answer from 127.0.0.1 (ECONNREFUSED)',
+      reason: 'no complete answer from 127.0.0.1 (ECONNREFUSED)',
       isPassing: true,
     });
   });
@@ -137,7 +137,7 @@ describe.each([
       allowPrivateNetwork: false,
     });
     expect(attempt).toMatchObject({ outcome: 'refused', isPassing: false });
-    expect(JSON.stringify(attempt)).toContain('leads to a private address');
+    expect(JSON.stringify(attempt)).toContain('has a private address');
   });
 
   test.each([
@@ -148,7 +148,7 @@ describe.each([
   ])('%s is refused even with it', async (url) => {
     const attempt = await tell({ ...(settings('https://x') as SlackSettings), url });
     expect(attempt).toMatchObject({ outcome: 'refused', isPassing: false });
-    expect(JSON.stringify(attempt)).toContain('leads to an address that nothing may be sent to');
+    expect(JSON.stringify(attempt)).toContain('which is never allowed');
   });
 
   test('http to a public address is refused even with it', async () => {
@@ -157,7 +157,7 @@ describe.each([
       url: 'http://8.8.8.8/x',
     });
     expect(attempt).toMatchObject({ outcome: 'refused', isPassing: false });
-    expect(JSON.stringify(attempt)).toContain('without TLS');
+    expect(JSON.stringify(attempt)).toContain('is a public address');
   });
 });
 
@@ -238,7 +238,7 @@ describe('email', () => {
     smtp.offers = [];
     expect(await tell(email({ tls: 'starttls' }))).toEqual({
       outcome: 'refused',
-      reason: '127.0.0.1 offers no STARTTLS: it is told nothing in the clear',
+      reason: '127.0.0.1 does not offer STARTTLS, and Costbook does not send mail unencrypted',
       isPassing: false,
     });
     expect(smtp.lines.join()).not.toContain('AUTH');
@@ -267,7 +267,7 @@ describe('email', () => {
     smtp.trouble = [{ at: 'RCPT:finops@example.com', does: '550 gone', times: 1 }];
     expect(await tell(email())).toEqual({
       outcome: 'delivered',
-      reason: '127.0.0.1 did not take the address finops@example.com',
+      reason: '127.0.0.1 did not accept the address finops@example.com',
     });
     expect(smtp.mails[0]?.to).toEqual(['oncall@example.com']);
     smtp.trouble = [

@@ -149,7 +149,7 @@ describe('a sink that refuses a message', () => {
     await writeFile(join(given.dir, 'costbook.yaml'), 'accounts: [{ id: acc_one }]\n');
     const { exitCode, stderr } = await alert(given, '2026-09-09T02:15:00Z');
     expect(exitCode).toBe(8);
-    expect(stderr).toContain('costbook.yaml has no such sink any more');
+    expect(stderr).toContain('costbook.yaml no longer has this sink');
   });
 });
 
@@ -242,7 +242,7 @@ describe('costbook alerts', () => {
       ]);
       const shown = stdout.split('\n').slice(0, 24).join('\n');
       expect(shown, command).toContain(title);
-      expect(shown, command).toContain('complete through 2026-09-05T00:00:00Z: more than 26 hours ago');
+      expect(shown, command).toContain('complete through 2026-09-05T00:00:00Z, which is more than 26 hours ago');
       expect(stdout, command).not.toContain('as it should be');
     }
 

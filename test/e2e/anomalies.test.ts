@@ -88,7 +88,7 @@ describe('an anomaly', () => {
 
   test('is resolved after two usual days', () => {
     expect(answeredAtPlatform.get('2026-09-04')).toEqual([`resolved ${key('2026-09-01')}`]);
-    expect(sink.told.at(1)?.body.text).toContain('+20.00 USD in all, on 1 Sep.');
+    expect(sink.told.at(1)?.body.text).toContain('+20.00 USD on 1 Sep.');
   });
 
   test('that lasts is reported again on its third day, and when it becomes the usual level', async () => {
@@ -100,7 +100,9 @@ describe('an anomaly', () => {
     expect(subjects).toEqual([
       expect.stringContaining('second cost 24.00 USD more than usual on 5 Sep'),
       expect.stringContaining('second has cost 72.00 USD more than usual since 5 Sep (about 24 USD a day)'),
-      expect.stringContaining('second has cost 336 USD more than usual from 5 to 18 Sep: Costbook takes that as usual'),
+      expect.stringContaining(
+        'second cost 336 USD more than usual from 5 to 18 Sep: Costbook now treats this cost as usual',
+      ),
     ]);
     expect(
       await askSnapshot(dir, 'select alert_key, is_open, ending from alerts order by alert_key, occurrence'),

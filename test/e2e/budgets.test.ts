@@ -168,7 +168,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
     expect(stdout).toMatch(/^team +2026-10 +not known +5.00 +23.8 +not known +none +not known +2026-10-08T00:00:00Z$/m);
     expect(stdout).toMatch(/^all +2026-10 +69.00 +500.00 +13.80 /m);
     expect(stderr).toContain(
-      'warning: budget team, 2026-10 is not complete: scope.owner needs an allocation, and in these books no cost has an owner; write jobs/allocation.yaml',
+      'warning: budget team, 2026-10 is not complete: scope.owner needs an allocation, and no cost in these books has an owner; write jobs/allocation.yaml',
     );
     expect(exitCode).toBe(4);
     expect((await run('backtest', 'team', '--file', file)).exitCode).toBe(2);
@@ -191,7 +191,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
       ],
       [
         ['--file', await draft('budgets:\n  - { name: a, period: monthly, amount: 5 USD, notify: finops }\n')],
-        'draft.yaml:2:56: notify: found the sink "finops", which costbook.yaml does not have; costbook.yaml has none: write it there',
+        'draft.yaml:2:56: notify: found the sink "finops", which costbook.yaml does not have; costbook.yaml has no sinks: add it there',
       ],
       [
         ['backtest', 'evrything'],

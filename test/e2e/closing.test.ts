@@ -267,12 +267,11 @@ test('close lists everything that prevents it at once, each with what to do', as
   expect(stderr).toContain('2026-11 cannot be closed:');
   expect(stderr).toContain('- 2026-10 is not closed: close the older month first');
   expect(stderr).toContain('- account acc_one: its books are complete through');
-  expect(stderr).toMatch(/- account acc_one: 2026-\S+ is unproven \(.*\); run "costbook ingest", which asks again/);
+  expect(stderr).toMatch(
+    /- account acc_one: 2026-\S+ is unproven \(.*\); run "costbook ingest", which fetches it again/,
+  );
   const older = await run('2026-11-07T13:00:00Z', 'close', '2026-08');
-  expect([older.exitCode, older.stderr]).toEqual([
-    4,
-    expect.stringContaining('the first month that was closed is 2026-09'),
-  ]);
+  expect([older.exitCode, older.stderr]).toEqual([4, expect.stringContaining('the first closed month is 2026-09')]);
 }, 600_000);
 
 test('a month without a matching monthly total is not closed, nor one that changed after it matched', async () => {
@@ -284,11 +283,11 @@ test('a month without a matching monthly total is not closed, nor one that chang
   expect([first.exitCode, first.account.unproven], first.stderr).toEqual([3, []]);
   const refused = await run('2026-10-05T13:00:00Z', 'close', '2026-09');
   expect(refused.exitCode).toBe(4);
-  expect(refused.stderr).toContain("- account acc_one: the platform's own total of 2026-09 was not met, or not asked");
+  expect(refused.stderr).toContain("- account acc_one: 2026-09 does not match the platform's own total");
   const status = await run('2026-10-05T13:00:00Z', 'status');
   const lastLine = status.stdout.trimEnd().split('\n').at(-1);
   expect(lastLine, 'the reason is whole, and a refusal is no failure').toMatch(
-    /\(close\) refused at .*, exit 4: 2026-09 cannot be closed: account acc_one: the platform's own total of 2026-09/,
+    /\(close\) refused at .*, exit 4: 2026-09 cannot be closed: account acc_one: 2026-09 does not match the platform's own total/,
   );
   const { stdout: doctor } = await run('2026-10-05T13:00:00Z', 'doctor');
   expect(doctor).toMatch(/OK +books[^\n]*: the last run \(close\) was refused[^\n]*cannot be closed: account acc_one/);

@@ -319,7 +319,7 @@ describe.concurrent('costbook verify', () => {
     );
     const { exitCode, exports } = await verify(dir);
     expect(exitCode).toBe(0);
-    expect(exports[0]?.notCompared).toBe('the SQL of cost_by_workspace is another since');
+    expect(exports[0]?.notCompared).toBe('the SQL of cost_by_workspace has changed since');
   });
 
   test('checks the files without books, and says that it could not query the books', async () => {
@@ -358,7 +358,7 @@ describe.concurrent('costbook verify', () => {
     await writeFile(join(dir, 'orders.csv'), 'day,orders\n2026-09-03,8\n');
     expect(await verify(dir)).toMatchObject({
       exitCode: 0,
-      exports: [{ notCompared: 'the file of the parameter metric is another since' }],
+      exports: [{ notCompared: 'the file of the parameter metric has changed since' }],
     });
   });
 

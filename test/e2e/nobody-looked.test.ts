@@ -6,7 +6,7 @@ import { type ScriptedPlatform, series, startScriptedPlatform } from '../support
 
 const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
 const never =
-  'warning: nobody has looked for anomalies in acc_one yet: "costbook alert" does, unless jobs/budgets.yaml has anomalies: { enabled: false }';
+  'warning: anomalies in acc_one were not evaluated yet: run "costbook alert" (jobs/budgets.yaml must not have anomalies: { enabled: false })';
 
 let dir = '';
 let platform: ScriptedPlatform;
@@ -40,16 +40,16 @@ describe('a report that depends on "costbook alert"', () => {
   test('is empty before alert ran, and says so', async () => {
     const anomalies = await report('anomalies', '--month', '2026-09');
     expect(anomalies).toMatchObject({ exitCode: 0, warnings: [never] });
-    expect(anomalies.lines).toContain('not looked at by "costbook alert" yet');
+    expect(anomalies.lines).toContain('not evaluated by "costbook alert" yet');
     for (const name of ['stored_forecasts', 'forecast_accuracy', 'forecast_accuracy_summary']) {
       const forecasts = await report(name);
       expect(forecasts, name).toMatchObject({
         exitCode: 0,
         warnings: [
-          'warning: no forecast is kept yet: "costbook alert" makes and keeps them, "costbook forecast" only shows them',
+          'warning: no forecast is stored yet: run "costbook alert" ("costbook forecast" shows forecasts without storing them)',
         ],
       });
-      expect(forecasts.lines, name).toContain('no forecast is kept yet');
+      expect(forecasts.lines, name).toContain('no forecast is stored yet');
     }
     const { stdout } = await runCli(['report', 'anomalies', '--dir', dir, '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ evaluatedThrough: null, rows: [] });
@@ -71,18 +71,16 @@ describe('a report that depends on "costbook alert"', () => {
     expect(anomalies).toMatchObject({
       exitCode: 0,
       warnings: [
-        'warning: anomalies of acc_one that were over before 2026-09-26T00:00:00Z are not told, as nobody had looked yet: ' +
-          '"costbook budgets backtest --anomalies --lookback 400d" says what would have been',
+        'warning: anomalies in acc_one that ended before 2026-09-26T00:00:00Z are not listed: they were never evaluated. ' +
+          '"costbook budgets backtest --anomalies --lookback 400d" shows them',
       ],
     });
-    expect(anomalies.lines).toContain('looked at by "costbook alert" through 2026-10-03T00:00:00Z');
+    expect(anomalies.lines).toContain('evaluated by "costbook alert" through 2026-10-03T00:00:00Z');
     const forecasts = await report('stored_forecasts');
     expect(forecasts.warnings).toEqual([]);
-    expect(forecasts.lines).toContain(
-      'forecast by "costbook alert" from what was complete through 2026-10-03T00:00:00Z',
-    );
+    expect(forecasts.lines).toContain('forecast by "costbook alert" with data complete through 2026-10-03T00:00:00Z');
     expect((await report('forecast_accuracy')).lines).toContain(
-      'forecast by "costbook alert" from what was complete through 2026-10-03T00:00:00Z; no period that was forecast is over yet',
+      'forecast by "costbook alert" with data complete through 2026-10-03T00:00:00Z; no forecast period has ended yet',
     );
     expect((await runCli(['alerts', '--open', '--dir', dir])).stdout).toContain('No open alerts.');
   });
@@ -91,21 +89,21 @@ describe('a report that depends on "costbook alert"', () => {
     await load('2026-10-05T02:15:00Z');
     const anomalies = await report('anomalies', '--month', '2026-10');
     expect(anomalies.warnings).toContain(
-      'warning: anomalies of acc_one were looked for through 2026-10-03T00:00:00Z only: "costbook alert" looks at the days since',
+      'warning: anomalies in acc_one were evaluated only through 2026-10-03T00:00:00Z: run "costbook alert"',
     );
     expect((await report('anomalies', '--month', '2026-09')).warnings).toHaveLength(1);
     expect((await report('stored_forecasts')).warnings).toEqual([
-      'warning: the forecasts are of what was complete through 2026-10-03T00:00:00Z: "costbook alert" makes newer ones',
+      'warning: the forecasts use data complete through 2026-10-03T00:00:00Z: run "costbook alert" for newer ones',
     ]);
   });
 
   test('with --as-of shows what alert had evaluated by then', async () => {
     await alert('2026-10-05T02:15:00Z');
     expect((await report('anomalies', '--month', '2026-10')).lines).toContain(
-      'looked at by "costbook alert" through 2026-10-05T00:00:00Z',
+      'evaluated by "costbook alert" through 2026-10-05T00:00:00Z',
     );
     const then = await report('anomalies', '--month', '2026-09', '--as-of', '2026-10-04T00:00:00Z');
-    expect(then.lines).toContain('looked at by "costbook alert" through 2026-10-03T00:00:00Z');
+    expect(then.lines).toContain('evaluated by "costbook alert" through 2026-10-03T00:00:00Z');
   });
 });
 

@@ -227,7 +227,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
   });
 
   test.each([
-    ['a month that is yet to come', ['--month', '2027-03'], '2027-03 is yet to come'],
+    ['a month that is yet to come', ['--month', '2027-03'], '2027-03 is in the future'],
     ['a month before the books', ['--month', '2019-03'], '2019-03 is before the books'],
     ['a workspace that is misspelt', ['--param', 'workspace=nroth'], 'did you mean "north"?'],
     ['an account that there is none of', ['--param', 'account=zzz'], 'expected one of acc_one'],
@@ -247,7 +247,7 @@ describe.concurrent('costbook report cost_by_workspace', () => {
     const { exitCode, stdout, stderr } = await report(dir, 'cost_by_workspace', ...range);
     expect([exitCode, stdout]).toEqual([2, '']);
     expect(stderr).toContain('2026-07 and 2026-08 are before the books');
-    expect(stderr).toContain('2026-11 and 2026-12 are yet to come');
+    expect(stderr).toContain('2026-11 and 2026-12 are in the future');
     expect(stderr).toContain('nothing was written');
     expect(await readdir(dir)).toEqual(['data']);
     const allowed = await report(dir, 'cost_by_workspace', ...range, '--allow-empty');

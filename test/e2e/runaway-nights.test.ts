@@ -76,7 +76,7 @@ describe('a runaway agent, as seen in Slack and mail', () => {
   test('is reported on its first night with its amount, the resource, and its pace', () => {
     const [mail] = mailsOf('2026-11-16');
     expect(mail?.subject).toContain('🔵 demo-analyst cost 12.19 USD more than usual on 15 Nov');
-    expect(mail?.text).toMatch(/began in the last 3 hours of the day: if it goes on, about \d\d USD a day/);
+    expect(mail?.text).toMatch(/started in the last 3 hours of the day\. .* about \d\d USD a day/);
     expect(mail?.text).toContain('Check what demo-analyst runs, and its schedule.');
     expect(mail?.text).toContain('complete through 2026-11-16T00:00:00Z');
   });
@@ -86,8 +86,8 @@ describe('a runaway agent, as seen in Slack and mail', () => {
     expect(mail?.subject).toMatch(
       /🟠 demo-analyst has cost \d\d\.\d\d USD more than usual since 15 Nov \(about 8\d USD a day\)$/,
     );
-    expect(mail?.text).toMatch(/If it goes on, it comes to about 1,3\d\d USD by the end of November\./);
-    expect(mail?.text).toContain('It got worse: it was 12.19 USD through 15 Nov');
+    expect(mail?.text).toMatch(/If it continues, the extra cost will be about 1,3\d\d USD by the end of November\./);
+    expect(mail?.text).toContain('It got worse. The last message reported 12.19 USD through 15 Nov.');
   });
 
   test('is reported on the third night as continuing', () => {
@@ -95,7 +95,7 @@ describe('a runaway agent, as seen in Slack and mail', () => {
     expect(mail?.subject).toMatch(
       /🟠 demo-analyst has cost 19\d USD more than usual since 15 Nov \(about 90 USD a day\)$/,
     );
-    expect(mail?.text).toContain('It goes on, for 3 days now');
+    expect(mail?.text).toContain('It has lasted 3 days.');
   });
 
   test('is critical after a week, with the total of the week', () => {
@@ -103,13 +103,13 @@ describe('a runaway agent, as seen in Slack and mail', () => {
     expect(mail?.subject).toMatch(
       /🔴 demo-analyst has cost 54\d USD more than usual since 15 Nov \(about 89 USD a day\)$/,
     );
-    expect(mail?.text).toContain('It goes on, for 7 days now: it was 192 USD through 17 Nov');
+    expect(mail?.text).toContain('It has lasted 7 days. The last message reported 192 USD through 17 Nov.');
   });
 
   test('is resolved two days after its last day, with its total', () => {
     const [mail] = mailsOf('2026-11-26');
     expect(mail?.subject).toContain(
-      '✅ Resolved: demo-analyst costs what is usual again, after 716 USD more than usual',
+      '✅ Resolved: demo-analyst is back to its usual cost, after 716 USD more than usual',
     );
     expect(mail?.text).toContain('from 15 to 23 Nov');
   });

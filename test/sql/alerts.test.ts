@@ -528,7 +528,7 @@ test('a summary tells a week against the one before, what moved most, and what i
       budgets: [{ budget: 'all', period: '2026-09', spent: '116.500000000000', state: 'EXCEEDED' }],
       gaps: [],
     });
-    expect(summary.text).toContain('Spent: 16.50 USD; before: 13.00 USD (+3.50 USD)');
+    expect(summary.text).toContain('Spent: 16.50 USD; period before: 13.00 USD (+3.50 USD)');
     const month = await readCostSummary(books.connection, 'monthly', asked);
     expect(month).toMatchObject({ name: 'monthly/2026-08', spent: '13.000000000000', spentBefore: null });
     // Against a month that is not in the books nothing moved: what is missing is no 0.
@@ -582,11 +582,11 @@ describe('a summary', () => {
       ['plain', 'FORECAST'],
     ]);
     expect(budgets[0]?.forecast).toMatch(
-      /^tight is forecast to come to 300\.00 USD in 2026-09 \(80 %: [\d.]+ to [\d.]+\): it exceeds 250\.00 USD on about the 25th$/,
+      /^tight: 300\.00 USD forecast for 2026-09 \(80 % interval [\d.]+ to [\d.]+\), expected to exceed 250\.00 USD around the 25th$/,
     );
     expect(budgets[1]?.forecast).toBeNull();
     // No threshold of it asks for a forecast.
-    expect(budgets[2]?.forecast).toMatch(/^plain is forecast to come to 300\.00 USD in 2026-09 /);
+    expect(budgets[2]?.forecast).toMatch(/^plain: 300\.00 USD forecast for 2026-09 /);
     expect(text).toContain(`\n${budgets[0]?.forecast}\n`);
   });
 
@@ -610,7 +610,7 @@ describe('a summary', () => {
       overImpact: '8.000000000000',
     });
     expect(summary.text).toContain(
-      '\nAnomalies: 2 open, +14.50 USD so far; 2 over since 2026-08-31, +8.00 USD: costbook report anomalies\n',
+      '\nAnomalies: 2 open, +14.50 USD so far; 2 ended since 2026-08-31, +8.00 USD. Details: costbook report anomalies\n',
     );
   });
 
@@ -618,7 +618,7 @@ describe('a summary', () => {
     expect((await digestOf({ anomaly_evaluations: [{}] })).text).not.toContain('Anomalies');
     expect(await digestOf({})).toMatchObject({
       anomalies: null,
-      text: expect.stringContaining('\nAnomalies: nobody has looked yet; "costbook alert" does.\n'),
+      text: expect.stringContaining('\nAnomalies: not evaluated yet. Run "costbook alert".\n'),
     });
     expect((await digestOf({}, { isOn: false })).text).not.toContain('Anomalies');
   });

@@ -141,8 +141,8 @@ describe('what is spent', () => {
     const lines = asked.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
     const spends = await withBooks(given, (connection) => readSpends(connection, lines, usual));
     expect(spends.map(({ spent: of, completeThrough, gaps }) => [of, completeThrough, gaps])).toEqual([
-      [0n, undefined, ['acc_two is complete through nothing yet']],
-      [undefined, undefined, ['acc_two is complete through nothing yet']],
+      [0n, undefined, ['acc_two has no complete hour yet']],
+      [undefined, undefined, ['acc_two has no complete hour yet']],
       [undefined, undefined, ['account acc_none is not in the books']],
     ]);
   });
@@ -387,7 +387,7 @@ rules:
         undefined,
         true,
         [
-          'scope.owner needs an allocation, and in these books no cost has an owner; write jobs/allocation.yaml and run "costbook allocation apply"',
+          'scope.owner needs an allocation, and no cost in these books has an owner; write jobs/allocation.yaml and run "costbook allocation apply"',
         ],
       ],
     ]);
@@ -436,8 +436,8 @@ rules:
     const costs = ['agent', 'job', 'model', 'policy'].map((resource_type) => ({ resource_type, cost: '1' }));
     const books = { ...given, listings, costs: [...(given.costs ?? []), ...costs] };
     const spends = await withBooks(books, (connection) => readSpends(connection, lines, usual));
-    const sandbox = 'labels may be missing: the listing of sandbox of acc_one was partial at 2026-09-20T02:00:00Z';
-    const agent = 'labels may be missing: the listing of agent of acc_one was refused at 2026-09-01T00:00:00Z';
+    const sandbox = 'labels may be missing: the sandbox listing of acc_one was partial at 2026-09-20T02:00:00Z';
+    const agent = 'labels may be missing: the agent listing of acc_one was refused at 2026-09-01T00:00:00Z';
     expect(spends.map(({ gaps }) => gaps)).toEqual([[agent, sandbox], [sandbox], [], []]);
   });
 

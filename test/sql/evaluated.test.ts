@@ -23,13 +23,13 @@ test('an account without a whole day yet is none that nobody looked at', async (
   };
   expect(await keptOf(given)).toEqual({
     through: '2026-09-08T00:00:00Z',
-    sentence: 'looked at by "costbook alert" through 2026-09-08T00:00:00Z',
+    sentence: 'evaluated by "costbook alert" through 2026-09-08T00:00:00Z',
     gaps: [],
     gone: [],
   });
   const older = { ...given, covered: [{}, { ...young, claimed_end: '2026-09-08 05:00:00' }] };
   expect(await keptOf(older)).toMatchObject({
     through: null,
-    gaps: [expect.stringMatching(/^nobody has looked for anomalies in acc_two yet/)],
+    gaps: [expect.stringMatching(/^anomalies in acc_two were not evaluated yet/)],
   });
 });

@@ -80,7 +80,7 @@ describe('a night of many anomalies', () => {
     // 0.5 + 1.5 + … + 479.5
     expect(sent.left).toEqual({ anomalies: 480, impact: '115200.000000000000', resolved: 0 });
     expect(message?.message.length).toBeLessThan(40_000);
-    const words = 'and 480 smaller anomalies, +115200.00 USD together: costbook report anomalies';
+    const words = 'and 480 smaller anomalies, +115200.00 USD together; ';
     expect(plainText(sent)).toContain(words);
     expect(plainText(sent)).toContain('500 alerts');
     expect(JSON.stringify(slackMessage(sent))).toContain('and 485 more');
@@ -92,7 +92,7 @@ describe('a night of many anomalies', () => {
     const told = { ...JSON.parse(both), id: 'id', mayBeRepeat: false, isTest: false } as OutgoingMessage;
     expect(told.left).toMatchObject({ anomalies: 1, resolved: 39 });
     expect(plainText(told)).toContain('21 alerts, 39 resolved');
-    expect(plainText(told)).toMatch(/and 1 smaller anomaly, \+\S+ USD together, and 39 more that are over: costbook/);
+    expect(plainText(told)).toMatch(/and 1 smaller anomaly, \+\S+ USD together, and 39 more that have ended; /);
   });
 
   test('says nothing of a rest where there is none', () => {
@@ -178,9 +178,9 @@ describe('the words of an anomaly', () => {
   test('lead with the total so far, the daily rate and the resource, then say what comes by the end of the month', () => {
     const [title, ...lines] = wordsOf(exampleRunaway).split('\n');
     expect(title).toBe('🔴 demo-analyst has cost 544 USD more than usual since 20 Oct (about 89 USD a day)');
-    expect(lines[0]).toContain('It goes on, for 7 days now: it was 192 USD through 22 Oct');
+    expect(lines[0]).toContain('It has lasted 7 days. The last message reported 192 USD through 22 Oct.');
     expect(lines[1]).toContain('about 987 USD by the end of October');
-    expect(lines[2]).toContain('The usage went up, not the price: agent_compute_runtime_gbs of agent demo-analyst');
+    expect(lines[2]).toContain('Usage went up, not the price: agent_compute_runtime_gbs of agent demo-analyst');
     expect(lines[3]).toContain('its schedule');
   });
 
@@ -193,7 +193,9 @@ describe('the words of an anomaly', () => {
 
   test('say what a whole day would cost where the first day had few hours of it', () => {
     const late = { ...example, firstHour: '2026-10-20T21:00:00Z', impact: '12.000000000000' };
-    expect(wordsOf(late)).toContain('in the last 3 hours of the day: if it goes on, about 96 USD a day');
+    expect(wordsOf(late)).toContain(
+      'in the last 3 hours of the day. If it continues, the extra cost will be about 96 USD a day',
+    );
     expect(wordsOf({ ...late, isOver: true })).not.toContain('if it goes on');
   });
 

@@ -49,7 +49,7 @@ describe('closeObstacles(question)', () => {
     ]);
     expect(closeObstacles({ ...question, closed: [closed('2026-10', '2026-11-05')] })).toEqual([
       expect.stringContaining(
-        'the first month that was closed is 2026-10, and an older one is closed no more: 2026-11 is',
+        'the first closed month is 2026-10, and months before it cannot be closed: close 2026-11 next',
       ),
     ]);
   });
@@ -67,27 +67,27 @@ describe('closeObstacles(question)', () => {
     ];
     const young = { ...question, accounts: [{ ...sound, covered }] };
     expect(closeObstacles(young)).toEqual([
-      'account acc_one: hours of 2026-09-28T00:00:00Z/2026-10-04T00:00:00Z were last read 2026-10-02T00:00:00Z, less than ' +
-        '3 days after their end; run "costbook ingest", which reads them again',
+      'account acc_one: hours of 2026-09-28T00:00:00Z/2026-10-04T00:00:00Z were last fetched at 2026-10-02T00:00:00Z, less than ' +
+        '3 days after their end; run "costbook ingest", which fetches them again',
     ]);
     expect(closeObstacles({ ...young, closeAfterDays: 1 })).toEqual([]);
     expect(closeObstacles({ ...young, settleDays: 1 })).toEqual([]);
   });
 
   test.each([
-    ['is not in the books', { completeness: undefined }, 'nothing of it is complete yet'],
+    ['is not in the books', { completeness: undefined }, 'it has no complete hour yet'],
     [
       'begins within the month',
       { completeness: { ...sound.completeness, historyStart: at('2026-09-16') } },
-      'its books begin 2026-09-16T00:00:00Z, within the month',
+      'its books start at 2026-09-16T00:00:00Z, within the month',
     ],
     [
       'is not complete so far that the month has settled',
       { completeness: { ...sound.completeness, completeThrough: at('2026-10-04') - 1 } },
-      'expected 2026-10-04T00:00:00Z, the month\'s end and 3 days (closeAfterDays); run "costbook ingest" after that instant',
+      'expected 2026-10-04T00:00:00Z, the end of the month plus 3 days (closeAfterDays); run "costbook ingest" after that instant',
     ],
     [
-      'has hours of it unproven',
+      'has unproven hours in the month',
       {
         unproven: [
           {
@@ -98,12 +98,12 @@ describe('closeObstacles(question)', () => {
           },
         ],
       },
-      '2026-09-30T00:00:00Z/2026-10-03T00:00:00Z is unproven (rows); run "costbook ingest", which asks again',
+      '2026-09-30T00:00:00Z/2026-10-03T00:00:00Z is unproven (rows); run "costbook ingest", which fetches it again',
     ],
     [
       'has not met the platform’s total of it since it changed',
       { isTotalDue: true },
-      'account acc_one: the platform\'s own total of 2026-09 was not met, or not asked since the month changed; run "costbook ingest"',
+      'account acc_one: 2026-09 does not match the platform\'s own total, or was not compared since the month changed; run "costbook ingest"',
     ],
     [
       'has a total of it that contradicts its hours, which is told once',
@@ -115,7 +115,7 @@ describe('closeObstacles(question)', () => {
       },
       '2026-09-01T00:00:00Z/2026-10-01T00:00:00Z is unproven (theirs 39.0)',
     ],
-  ])('an account stands in the way that %s', (_, different, words) => {
+  ])('an account prevents the close if it %s', (_, different, words) => {
     expect(closeObstacles({ ...question, accounts: [{ ...sound, ...different }] })).toEqual([
       expect.stringContaining(words),
     ]);
@@ -140,11 +140,11 @@ describe('closeObstacles(question)', () => {
         ],
       },
     ],
-  ])('an account does not that %s', (_, different) => {
+  ])('an account does not prevent the close if it %s', (_, different) => {
     expect(closeObstacles({ ...question, accounts: [{ ...sound, ...different }] })).toEqual([]);
   });
 
-  test('a check that found something stands in the way, and one that cannot be run', () => {
+  test('a check that finds rows prevents the close', () => {
     const check = {
       file: { name: 'x', path: 'sql/checks/x.sql', header: {}, text: '' },
       name: 'x',
@@ -157,7 +157,7 @@ describe('closeObstacles(question)', () => {
       { ...result, offenders: 2 },
     ];
     expect(closeObstacles({ ...question, checks })).toEqual([
-      'check x: 2 offenders, expected none; "costbook check" shows them, and sql/checks/x.sql says what they are',
+      'check x: found 2 rows, expected none; "costbook check" shows them, and sql/checks/x.sql defines the check',
     ]);
   });
 });

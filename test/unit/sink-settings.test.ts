@@ -169,10 +169,10 @@ describe('addresses', () => {
     });
     expect(looks).toBe(1);
     await expect(pinAddress('hooks.example.com', false, resolve(['8.8.8.8', '10.0.0.1']))).rejects.toThrow(
-      'hooks.example.com leads to a private address, which is refused; allowPrivateNetwork: true in costbook.yaml permits it',
+      'hooks.example.com has a private address; to allow it, set allowPrivateNetwork: true in costbook.yaml',
     );
     await expect(pinAddress('hooks.example.com', true, resolve(['10.0.0.1', '169.254.169.254']))).rejects.toThrow(
-      'leads to an address that nothing may be sent to',
+      'which is never allowed',
     );
     expect(await pinAddress('hooks.example.com', true, resolve(['10.0.0.1']))).toMatchObject({ isPrivate: true });
   });

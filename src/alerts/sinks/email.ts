@@ -5,10 +5,10 @@ import type { SendMessage, SinkEffects } from './sink.ts';
 import { sendMail } from './smtp.ts';
 import { pinAddress, TargetFault } from './target.ts';
 
-/** What a subject may have of characters: what a list of mails shows. */
+/** Characters of a subject that mail clients show. */
 const maxSubject = 150;
 
-/** Header and body of a message as mail: RFC 5322, UTF-8, its id the message's, so that a repeat is known as one. Pure. */
+/** A message as mail (RFC 5322, UTF-8). The Message-ID is the message's id, so that clients recognise repeats. Pure. */
 export function mailOf(message: OutgoingMessage, from: string, to: readonly string[]): string {
   const domain = from.slice(from.lastIndexOf('@') + 1);
   const body = Buffer.from(plainText(message, forMail).replaceAll('\n', '\r\n')).toString('base64');
@@ -28,10 +28,10 @@ export function mailOf(message: OutgoingMessage, from: string, to: readonly stri
   ].join('\r\n');
 }
 
-/** In base64 these and `Subject: ` fit into one line. */
+/** In base64, these and `Subject: ` fit on one line. */
 const maxWordBytes = 39;
 
-/** A text as encoded words (RFC 2047): no letter of it can end the header, and no line is longer than 76 characters. */
+/** Encodes a text as RFC 2047 words: no character can end the header, and no line exceeds 76 characters. */
 function encodedWords(text: string): string {
   const words: string[] = [];
   let word = '';
@@ -46,7 +46,7 @@ function encodedWords(text: string): string {
   return words.map((part) => `=?utf-8?B?${Buffer.from(part).toString('base64')}?=`).join('\r\n ');
 }
 
-/** A mail server that takes mail for others. */
+/** Opens a sink that sends mail through a mail server. */
 export function openEmail(settings: EmailSettings, { signal }: SinkEffects): SendMessage {
   const { host, port, tls, user, password, from, to, allowPrivateNetwork } = settings;
   const credentials = user === undefined || password === undefined ? undefined : { user, password };
@@ -54,7 +54,7 @@ export function openEmail(settings: EmailSettings, { signal }: SinkEffects): Sen
     try {
       const pinned = await pinAddress(host, allowPrivateNetwork);
       if (tls === 'none' && !pinned.isPrivate) {
-        throw new TargetFault(`${host} is no private address, and only such may be sent to without TLS`);
+        throw new TargetFault(`${host} is a public address, which requires TLS`);
       }
       return await sendMail(
         { host, port, tls, credentials, from, to, data: mailOf(message, from, to) },

@@ -5,7 +5,7 @@ import type { SendMessage, SinkEffects } from './sink.ts';
 import { openSlack } from './slack.ts';
 import { openWebhook } from './webhook.ts';
 
-/** How a sink of each type is opened: adding one means one line here. */
+/** Opens a sink of each type. A new type needs one line here. */
 const openers: {
   readonly [Type in SinkSettings['type']]: (
     settings: Extract<SinkSettings, { type: Type }>,
@@ -18,7 +18,7 @@ const openers: {
   log: (_, effects) => openLog(effects),
 };
 
-/** Opens a sink; nothing is sent yet. */
+/** Opens a sink without sending anything. */
 export function openSink(settings: SinkSettings, effects: SinkEffects): SendMessage {
   const open = openers[settings.type] as (settings: SinkSettings, effects: SinkEffects) => SendMessage;
   return open(settings, effects);

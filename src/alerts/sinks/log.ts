@@ -1,7 +1,7 @@
 import { amountOf, cardOf, type OutgoingMessage, subjectOf } from '../message.ts';
 import type { SendMessage, SinkEffects } from './sink.ts';
 
-/** The program's own log: one line for each alert, with its amount and the next step. */
+/** Opens a sink that writes to Costbook's log: one line per alert, with its amount and next step. */
 export function openLog({ log }: SinkEffects): SendMessage {
   return async (message) => {
     for (const { event, title, fields } of logLines(message)) log.warn(event, title, fields);
@@ -9,7 +9,7 @@ export function openLog({ log }: SinkEffects): SendMessage {
   };
 }
 
-/** One line of the log. */
+/** A log line. */
 interface LogLine {
   /** `alert.raised`, `alert.resolved` … or `summary.sent`. */
   readonly event: string;
@@ -17,7 +17,7 @@ interface LogLine {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** What is logged of a message: a line for each alert, or one for a summary. Pure. */
+/** The log lines of a message: one per alert, or one for a summary. Pure. */
 export function logLines(message: OutgoingMessage): readonly LogLine[] {
   const { id, mayBeRepeat, isTest, summary, origin } = message;
   const marks = { ...origin, ...(mayBeRepeat ? { mayBeRepeat } : {}), ...(isTest ? { isTest } : {}) };

@@ -4,11 +4,11 @@ import type { Attempt } from './sink.ts';
 import { pinAddress, TargetFault } from './target.ts';
 import { timeLimited } from './time-limit.ts';
 
-/** From the first byte to the last of the answer; a name that is slow to be found counts as well. */
+/** For the whole exchange, including the lookup of the host name. */
 const timeLimitMs = 10_000;
-/** Of an answer only so much is read; what it says is shown to nobody. */
+/** Read at most this much of an answer. Its text is never shown. */
 const maxAnswerBytes = 64 * 1024;
-/** Far more than any message has. */
+/** Far more than any message needs. */
 const maxBodyBytes = 1024 * 1024;
 
 /** A POST to a sink. */
@@ -18,13 +18,13 @@ export interface Post {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly signal: AbortSignal;
-  /** A word about a refusal that a sink's answer may be shown as; what is no word of the sink's own is not. */
+  /** Answers of the sink that may be shown as the reason for a refusal. Other answers are not shown. */
   readonly knownWords?: readonly string[];
 }
 
 /**
- * Sends once to the address that was looked at, follows no redirect, and gives up after ten seconds. The outcome is
- * refused only where the sink certainly did not take it. Throws only the signal's reason.
+ * Sends once to the checked address, follows no redirect, and gives up after ten seconds. The outcome is refused only if
+ * the sink certainly did not accept the message. Throws only the signal's reason.
  */
 export async function post({
   url,
@@ -40,7 +40,7 @@ export async function post({
   if (bytes.length > maxBodyBytes) {
     return {
       outcome: 'refused',
-      reason: `the message has ${bytes.length} bytes, more than a sink is sent`,
+      reason: `the message has ${bytes.length} bytes, more than the limit of ${maxBodyBytes} bytes`,
       isPassing: false,
     };
   }
@@ -50,7 +50,7 @@ export async function post({
   try {
     const pinned = await pinAddress(target.hostname, allowPrivateNetwork);
     if (target.protocol !== 'https:' && !pinned.isPrivate) {
-      throw new TargetFault(`${target.hostname} is no private address, and only such may be sent to without TLS`);
+      throw new TargetFault(`${target.hostname} is a public address, which requires https`);
     }
     ended.throwIfAborted();
     const answer = await new Promise<{ status: number; retryAfter: string | undefined; text: string }>(
@@ -63,7 +63,7 @@ export async function post({
             headers: { ...headers, 'content-type': 'application/json; charset=utf-8', 'content-length': bytes.length },
             agent: false,
             signal: ended,
-            // Node asks for one address, or for all of them.
+            // Node requests one address or all addresses.
             lookup: (_, options, done) =>
               options.all === true
                 ? done(null, [{ address: pinned.address, family: pinned.family }])
@@ -80,7 +80,7 @@ export async function post({
             response.on('data', (piece: Buffer) => {
               length += piece.length;
               if (length > maxAnswerBytes) {
-                finish(); // its status is all that matters
+                finish(); // only its status matters
                 response.destroy();
               } else pieces.push(piece);
             });
@@ -102,8 +102,8 @@ export async function post({
     signal.throwIfAborted();
     if (error instanceof TargetFault) return { outcome: 'refused', reason: error.message, isPassing: error.isPassing };
     const reason = ended.aborted
-      ? `no whole answer from ${target.hostname} within ${timeLimitMs / 1000} s`
-      : `no whole answer from ${target.hostname} (${codeOf(error)})`;
+      ? `no complete answer from ${target.hostname} within ${timeLimitMs / 1000} s`
+      : `no complete answer from ${target.hostname} (${codeOf(error)})`;
     return { outcome: isSent ? 'unknown' : 'refused', reason, isPassing: true };
   } finally {
     limit.over();
@@ -117,26 +117,26 @@ function outcomeOf(
 ): Attempt {
   if (status >= 200 && status < 300) return { outcome: 'delivered' };
   const word = knownWords.find((known) => text.trim() === known);
-  const said = word === undefined ? '' : `: ${word}`;
+  const detail = word === undefined ? '' : `: ${word}`;
   if (status >= 300 && status < 400) {
     return {
       outcome: 'refused',
-      reason: `${host} answered ${status}, a redirect, which is not followed`,
+      reason: `${host} answered ${status}, a redirect; Costbook does not follow redirects`,
       isPassing: false,
     };
   }
   const isPassing = status === 408 || status === 425 || status === 429 || status >= 500;
   return {
-    // A server that failed may have taken it before it did.
+    // A server may have accepted the message before it failed.
     outcome: status >= 500 || status === 408 ? 'unknown' : 'refused',
-    reason: `${host} answered ${status}${said}`,
+    reason: `${host} answered ${status}${detail}`,
     isPassing,
     retryAfterMs:
       retryAfter !== undefined && /^\d{1,9}$/.test(retryAfter.trim()) ? Number(retryAfter) * 1000 : undefined,
   };
 }
 
-/** The system's word for what happened; its sentences may hold addresses. */
+/** The system's error code. Its sentences are not shown because they may hold addresses. */
 function codeOf(error: unknown): string {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' ? code : 'the connection was cut';

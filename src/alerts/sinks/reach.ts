@@ -7,8 +7,8 @@ import { timeLimited } from './time-limit.ts';
 const timeLimitMs = 10_000;
 
 /**
- * Whether somebody listens where a sink's messages go, without sending any: name, address, port and, where the first
- * byte is TLS, the certificate. Undefined where all is well, else why not, without any secret. Throws the signal's reason.
+ * Checks that a sink can be reached, without sending a message: name, address, port and, for TLS, the certificate.
+ * Returns undefined if it can, otherwise why not, without secrets. Throws the signal's reason.
  */
 export async function sinkFault(settings: SinkSettings, signal: AbortSignal): Promise<string | undefined> {
   if (settings.type === 'log') return undefined;

@@ -1,25 +1,25 @@
 import type { Log } from '../../effects.ts';
 import type { OutgoingMessage } from '../message.ts';
 
-/** What came of one try at telling a sink. */
+/** The outcome of one attempt to send a message. */
 export type Attempt =
   | { readonly outcome: 'delivered'; readonly reason?: string | undefined }
   | {
-      /** refused: the sink certainly did not take it. unknown: it may have, and its answer did not come. */
+      /** refused: the sink certainly did not accept it. unknown: it may have, but no answer came. */
       readonly outcome: 'refused' | 'unknown';
-      /** For a person, and without any secret: neither address nor answer of the sink. */
+      /** For people, without secrets: neither the address nor the answer of the sink. */
       readonly reason: string;
-      /** Whether trying again within the run may help. */
+      /** Whether another attempt in this run may help. */
       readonly isPassing: boolean;
-      /** What the sink asked to wait. */
+      /** How long the sink asked to wait. */
       readonly retryAfterMs?: number | undefined;
     };
 
-/** What a sink needs of the outside world. Times are real: a receiver's clock is. */
+/** What a sink needs from outside. */
 export interface SinkEffects {
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
-/** Tells one message once. Throws only the signal's reason. */
+/** Sends a message once. Throws only the signal's reason. */
 export type SendMessage = (message: OutgoingMessage) => Promise<Attempt>;

@@ -4,7 +4,7 @@ import { bar, type Card, cardOf, footOf, moreWords, type OutgoingMessage, subjec
 import { post } from './post.ts';
 import type { SendMessage, SinkEffects } from './sink.ts';
 
-/** Slack's published limits of a message: blocks in it, and characters of their texts. */
+/** Slack's published limits: blocks per message, and characters per text. */
 export const slackLimits = {
   blocks: 50,
   header: 150,
@@ -15,24 +15,24 @@ export const slackLimits = {
   text: 4000,
 };
 
-/** What Slack says of a webhook message that it does not take. */
+/** Slack's answers to a webhook message that it refuses. */
 const slackWords = [
   ...['invalid_payload', 'invalid_blocks', 'no_text', 'no_service', 'no_service_id', 'no_team', 'team_disabled'],
   ...['user_not_found', 'channel_not_found', 'channel_is_archived', 'action_prohibited', 'invalid_token'],
   ...['posting_to_general_channel_denied', 'too_many_attachments', 'no_active_hooks', 'rollup_error'],
 ];
 
-/** Shown as it is, without bold, code, links, mentions and emoji names: the only place for texts from outside. */
+/** Shown literally, without formatting, links, mentions or emoji. All texts from outside go here. */
 interface PlainText {
   readonly type: 'plain_text';
   readonly text: string;
   readonly emoji: false;
 }
-/** Only for words of our own. */
+/** Only for our own words. */
 interface Mrkdwn {
   readonly type: 'mrkdwn';
   readonly text: string;
-  /** No names and addresses in it become links. */
+  /** Prevents names and addresses from becoming links. */
   readonly verbatim: true;
 }
 export type SlackBlock =
@@ -41,17 +41,17 @@ export type SlackBlock =
   | { readonly type: 'section'; readonly fields: readonly (PlainText | Mrkdwn)[] }
   | { readonly type: 'context'; readonly elements: readonly PlainText[] };
 
-/** A message as an incoming webhook takes it; `text` is for notifications, and for who shows no blocks. */
+/** A message for an incoming webhook. `text` is for notifications and for clients that show no blocks. */
 export interface SlackMessage {
   readonly text: string;
-  /** Of `text`: names in it are no markup. */
+  /** Prevents names in `text` from becoming markup. */
   readonly mrkdwn: false;
   readonly unfurl_links: false;
   readonly unfurl_media: false;
   readonly blocks: readonly SlackBlock[];
 }
 
-/** A message within Slack's limits, whatever it tells. Pure. */
+/** A message within Slack's limits, whatever its content. Pure. */
 export function slackMessage(message: OutgoingMessage): SlackMessage {
   const text = linesWithin(fallbackLines(message), slackLimits.text);
   return { text, mrkdwn: false, unfurl_links: false, unfurl_media: false, blocks: blocksOf(message) };
@@ -64,23 +64,23 @@ function blocksOf(message: OutgoingMessage): SlackBlock[] {
   const cards = message.entries.map(cardOf);
   const [only] = cards;
   if (cards.length === 1 && only !== undefined) return [head, ...cardBlocks(only), foot];
-  // Head, foot, and a line that counts what is left out; of each alert its title, what it says and its context.
+  // Three blocks per alert (title, text, context), plus head, foot, and the line that counts what is left out.
   const perCard = 3;
   const shown = cards.slice(0, Math.floor((slackLimits.blocks - 3) / perCard));
   const more = moreWords(message, shown.length);
   return [head, ...shown.flatMap(shortCardBlocks), ...(more === undefined ? [] : [section([more])]), foot];
 }
 
-/** What a notification shows: every title. */
+/** The text of a notification: every title. */
 function fallbackLines(message: OutgoingMessage): string[] {
   const titles = message.entries.map(cardOf).map(({ icon, title }) => `${icon} ${title}`);
   return titles.length > 1 ? [subjectOf(message), ...titles] : [subjectOf(message)];
 }
 
 function cardBlocks(card: Card): SlackBlock[] {
-  const said = cardLines(card);
+  const lines = cardLines(card);
   return [
-    ...(said.length === 0 ? [] : [section(said)]),
+    ...(lines.length === 0 ? [] : [section(lines)]),
     ...fieldBlocks(card.fields),
     ...(card.list === undefined ? [] : [section(listLines(card.list))]),
     context(card.notes),
@@ -88,9 +88,9 @@ function cardBlocks(card: Card): SlackBlock[] {
 }
 
 function shortCardBlocks(card: Card): SlackBlock[] {
-  const said = [...cardLines(card), ...(card.list === undefined ? [] : listLines(card.list))];
-  // A header in the place of a divider keeps the number of blocks, and is bold without markup.
-  return [header(`${card.icon} ${card.title}`), ...(said.length === 0 ? [] : [section(said)]), context(card.notes)];
+  const lines = [...cardLines(card), ...(card.list === undefined ? [] : listLines(card.list))];
+  // A header instead of a divider: it is bold without markup and needs no extra block.
+  return [header(`${card.icon} ${card.title}`), ...(lines.length === 0 ? [] : [section(lines)]), context(card.notes)];
 }
 
 function cardLines(card: Card): string[] {
@@ -106,7 +106,7 @@ function listLines({ label, items }: NonNullable<Card['list']>): string[] {
   return [`${label}:`, ...items.map((item) => `• ${item}`)];
 }
 
-/** Two columns: our own label in bold, and the value as it is. */
+/** Two columns: our label in bold, and the literal value. */
 function fieldBlocks(fields: Card['fields']): SlackBlock[] {
   const perBlock = slackLimits.fields / 2;
   return Array.from({ length: Math.ceil(fields.length / perBlock) }, (_, index) => ({
@@ -117,7 +117,7 @@ function fieldBlocks(fields: Card['fields']): SlackBlock[] {
   }));
 }
 
-/** Lines of one width, in as many sections as they need. In code only its end means something. */
+/** Fixed-width lines, in as many sections as needed. Backticks are replaced, because they would end the code block. */
 function preformatted(text: string): SlackBlock[] {
   const blocks: SlackBlock[] = [];
   let lines: string[] = [];
@@ -134,7 +134,7 @@ function preformatted(text: string): SlackBlock[] {
   const most = slackLimits.blocks - 2;
   return blocks.length <= most
     ? blocks
-    : [...blocks.slice(0, most - 1), section(['and more: costbook summarize --dry-run'])];
+    : [...blocks.slice(0, most - 1), section(['… "costbook summarize --dry-run" shows the rest'])];
 }
 
 function header(text: string): SlackBlock {
@@ -157,10 +157,10 @@ function mrkdwn(text: string): Mrkdwn {
   return { type: 'mrkdwn', text, verbatim: true };
 }
 
-/** No line is so long that there is no place for others. */
+/** Long lines are cut, to leave room for others. */
 const maxLine = 1000;
 
-/** As many lines as there is place for. */
+/** As many lines as fit. */
 function linesWithin(lines: readonly string[], limit: number): string {
   let text = '';
   for (const line of lines) {
@@ -171,7 +171,7 @@ function linesWithin(lines: readonly string[], limit: number): string {
   return text;
 }
 
-/** A message as a person reads it in Slack, for a terminal. */
+/** Shows in a terminal what a person sees in Slack. */
 export function readInSlack({ blocks }: SlackMessage): string {
   const width = 78;
   function linesOf(block: SlackBlock): string[] {
@@ -209,7 +209,7 @@ function wrapped(line: string, width: number): string[] {
   return [...lines, rest];
 }
 
-/** A Slack incoming webhook. */
+/** Opens a sink for a Slack incoming webhook. */
 export function openSlack(settings: SlackSettings, { signal }: SinkEffects): SendMessage {
   return (message) =>
     post({ ...settings, headers: {}, body: JSON.stringify(slackMessage(message)), signal, knownWords: slackWords });

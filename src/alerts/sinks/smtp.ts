@@ -5,7 +5,7 @@ import type { Attempt } from './sink.ts';
 import type { PinnedAddress } from './target.ts';
 import { timeLimited } from './time-limit.ts';
 
-/** A message for a mail server. */
+/** A mail, and the server to send it through. */
 export interface Mail {
   readonly host: string;
   readonly port: number;
@@ -17,7 +17,7 @@ export interface Mail {
   readonly data: string;
 }
 
-/** What the library tells of a failure: its own word, the system's behind it, and the server's number. */
+/** An error of the library: its own code, the system's code, and the server's reply code. */
 interface SmtpError extends Error {
   readonly code?: string | undefined;
   readonly originalCode?: string | undefined;
@@ -25,12 +25,12 @@ interface SmtpError extends Error {
   readonly responseCode?: number | undefined;
 }
 
-/** From connecting to the last answer. */
+/** For the whole conversation. */
 const timeLimitMs = 20_000;
 
 /**
- * Hands a message to a mail server once, at the address that was looked at. The outcome is refused only where the server
- * certainly did not take it. Throws only the signal's reason.
+ * Sends a mail once, to the checked address of the server. The outcome is refused only if the server certainly did not
+ * accept it. Throws only the signal's reason.
  */
 export async function sendMail(mail: Mail, pinned: PinnedAddress, signal: AbortSignal): Promise<Attempt> {
   signal.throwIfAborted();
@@ -43,7 +43,7 @@ export async function sendMail(mail: Mail, pinned: PinnedAddress, signal: AbortS
     secure: mail.tls === 'implicit',
     requireTLS: mail.tls === 'starttls',
     ignoreTLS: mail.tls === 'none',
-    // The certificate is the name's, wherever it leads.
+    // The certificate must match the name, not the address.
     tls: isIP(host) === 0 ? { servername: host } : {},
     connectionTimeout: timeLimitMs,
     greetingTimeout: timeLimitMs,
@@ -58,7 +58,7 @@ export async function sendMail(mail: Mail, pinned: PinnedAddress, signal: AbortS
     ended.addEventListener('abort', () => reject(ended.reason), { once: true });
   });
   failed.catch(() => undefined);
-  /** One step of the conversation, until it is answered or the connection fails. */
+  /** Runs one step until it is answered or the connection fails. */
   function step<T>(
     begin: (done: (error: Error | null | undefined, result?: T) => void) => void,
   ): Promise<T | undefined> {
@@ -76,14 +76,14 @@ export async function sendMail(mail: Mail, pinned: PinnedAddress, signal: AbortS
     const sent = await step<{ readonly rejected: readonly string[] }>((done) =>
       connection.send({ from: mail.from, to: [...mail.to] }, body, done),
     );
-    connection.quit(); // it has the message
+    connection.quit(); // the server has the message
     const refused = sent?.rejected ?? [];
     return {
       outcome: 'delivered',
       reason:
         refused.length === 0
           ? undefined
-          : `${host} did not take the address${refused.length === 1 ? '' : 'es'} ${refused.join(', ')}`,
+          : `${host} did not accept the address${refused.length === 1 ? '' : 'es'} ${refused.join(', ')}`,
     };
   } catch (error) {
     connection.close();
@@ -98,14 +98,14 @@ export async function sendMail(mail: Mail, pinned: PinnedAddress, signal: AbortS
   }
 }
 
-/** What came of a conversation that failed. What the server said is shown to nobody: it may repeat what it was told. */
+/** The outcome of a failed conversation. The server's text is never shown, because it may repeat secrets. */
 function faultOf(
   { code, command, responseCode, originalCode }: SmtpError,
   host: string,
   isHandedOver: boolean,
 ): Exclude<Attempt, { outcome: 'delivered' }> {
   if (responseCode !== undefined && responseCode >= 500 && command === 'STARTTLS') {
-    const reason = `${host} offers no STARTTLS: it is told nothing in the clear`;
+    const reason = `${host} does not offer STARTTLS, and Costbook does not send mail unencrypted`;
     return { outcome: 'refused', reason, isPassing: false };
   }
   if (responseCode !== undefined && responseCode >= 400) {
@@ -118,7 +118,9 @@ function faultOf(
   }
   const outcome = isHandedOver ? 'unknown' : 'refused';
   if (code === 'EPROTOCOL') return { outcome, reason: `${host} does not speak SMTP`, isPassing: false };
-  if (code === 'EAUTH') return { outcome, reason: `${host} offers no AUTH that is known here`, isPassing: false };
+  if (code === 'EAUTH') {
+    return { outcome, reason: `${host} offers no login method that Costbook supports`, isPassing: false };
+  }
   const why = originalCode ?? code ?? 'the connection was cut';
   return {
     outcome,

@@ -1,17 +1,17 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 
-/** An address that may be talked to, in the place of the name that led to it. */
+/** The checked address of a host name. Connect to it instead of looking the name up again. */
 export interface PinnedAddress {
   readonly address: string;
   readonly family: 4 | 6;
-  /** Whether it lies in a private network or on this machine. */
+  /** Whether it is in a private network or on this machine. */
   readonly isPrivate: boolean;
 }
 
-/** Why a target may not be talked to; it names the host, and never more of an address. */
+/** Why nothing may be sent to a target. It names the host only, never the rest of a URL. */
 export class TargetFault extends Error {
-  /** Whether it may be otherwise in a moment: a name that is not found now. */
+  /** Whether another attempt may succeed, as after a failed lookup. */
   readonly isPassing: boolean;
   constructor(message: string, isPassing = false) {
     super(message);
@@ -29,7 +29,7 @@ const privateNetworks = blockList([
   ['fc00::', 7],
 ]);
 
-/** Addresses of no host that anybody means, and those at which clouds give their machines' credentials away. */
+/** Reserved networks, and cloud metadata services, which hand out credentials. */
 const forbiddenNetworks = blockList([
   // Cloud metadata. Most clouds use 169.254.169.254, which is link-local.
   ['100.100.100.200', 32], // Alibaba Cloud
@@ -66,8 +66,8 @@ function blockList(networks: readonly (readonly [string, number])[]): BlockList 
 }
 
 /**
- * Where an address lies. An IPv6 address that stands for an IPv4 address, in any of the forms that there are, lies where that
- * one does: a translator on the way, or the kernel itself, would lead there.
+ * Classifies an address. An IPv6 address that embeds an IPv4 address also counts as that one, because a translator or the
+ * kernel would route it there.
  */
 export function kindOfAddress(address: string): 'public' | 'private' | 'forbidden' {
   const plain = address.replace(/%.*$/, '');
@@ -84,24 +84,24 @@ function kindOfPlain(address: string): 'public' | 'private' | 'forbidden' {
   return privateNetworks.check(address, family) ? 'private' : 'public';
 }
 
-/** Which IPv6 addresses hold an IPv4 address, and behind how many of their eight groups it begins. */
+/** IPv6 forms that embed an IPv4 address, and the index of the first of its two groups. */
 const embeddings: readonly { readonly prefix: RegExp; readonly at: number }[] = [
   { prefix: /^0:0:0:0:0:0:/, at: 6 }, // IPv4-compatible (RFC 4291 2.5.5.1)
   { prefix: /^0:0:0:0:0:ffff:/, at: 6 }, // IPv4-mapped (2.5.5.2)
   { prefix: /^0:0:0:0:ffff:0:/, at: 6 }, // IPv4-translated (RFC 7915)
-  { prefix: /^64:ff9b:0:0:0:0:/, at: 6 }, // NAT64 (RFC 6052): how hosts with IPv6 alone reach public IPv4
-  { prefix: /^64:ff9b:1:/, at: 6 }, // NAT64 of a network's own (RFC 8215)
+  { prefix: /^64:ff9b:0:0:0:0:/, at: 6 }, // NAT64 (RFC 6052)
+  { prefix: /^64:ff9b:1:/, at: 6 }, // local NAT64 (RFC 8215)
   { prefix: /^2002:/, at: 1 }, // 6to4 (RFC 3056)
   { prefix: /^(?:[\da-f]+:){4}(?:0|200):5efe:/, at: 6 }, // ISATAP (RFC 5214)
 ];
 
-/** The IPv4 addresses that an IPv6 address stands for; none of `::` and `::1`, which are their own. */
+/** The IPv4 addresses embedded in an IPv6 address; none in `::` and `::1`. */
 function embeddedIpv4(address: string): string[] {
   const groups = groupsOf(address);
   const text = groups.map((group) => group.toString(16)).join(':');
   if (/^(?:0:){7}[01]$/.test(text)) return [];
   const found = embeddings.filter(({ prefix }) => prefix.test(text)).map(({ at }) => groups.slice(at, at + 2));
-  // Teredo (RFC 4380): its server, and its client with every bit turned.
+  // Teredo (RFC 4380): the server, and the client with all bits inverted.
   if (/^2001:0:/.test(text))
     found.push(
       groups.slice(2, 4),
@@ -112,14 +112,14 @@ function embeddedIpv4(address: string): string[] {
 
 /** The eight groups of an IPv6 address. */
 function groupsOf(address: string): number[] {
-  // A URL writes it in one way: without a dotted end, its longest run of zeros as `::`.
+  // URL normalizes it: no dotted IPv4 part, and the longest run of zeros as `::`.
   const [head = '', tail] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split('::');
   const numbers = (part: string) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)));
   const [first, last] = [numbers(head), numbers(tail ?? '')];
   return [...first, ...new Array<number>(8 - first.length - last.length).fill(0), ...last];
 }
 
-/** The system's own resolver may take minutes. */
+/** The system resolver may take minutes. */
 const lookupLimitMs = 10_000;
 
 function withinLimit<T>(looking: Promise<T>, host: string): Promise<T> {
@@ -133,8 +133,8 @@ function withinLimit<T>(looking: Promise<T>, host: string): Promise<T> {
 }
 
 /**
- * The address behind a host, looked up once: who connects to it talks to what was looked at, whatever the name says a
- * moment later. Throws TargetFault where any address behind the name is one that may not be talked to.
+ * Looks a host up once and returns the checked address, so that a later change of the name has no effect. Throws
+ * TargetFault if any address of the name is not allowed.
  */
 export async function pinAddress(
   host: string,
@@ -154,10 +154,12 @@ export async function pinAddress(
   }
   for (const { address } of found) {
     const kind = kindOfAddress(address);
-    if (kind === 'forbidden') throw new TargetFault(`${bare} leads to an address that nothing may be sent to`);
+    if (kind === 'forbidden') {
+      throw new TargetFault(`${bare} has a reserved or cloud metadata address, which is never allowed`);
+    }
     if (kind === 'private' && !allowPrivateNetwork) {
       throw new TargetFault(
-        `${bare} leads to a private address, which is refused; allowPrivateNetwork: true in costbook.yaml permits it`,
+        `${bare} has a private address; to allow it, set allowPrivateNetwork: true in costbook.yaml`,
       );
     }
   }

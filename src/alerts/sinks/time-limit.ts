@@ -1,7 +1,7 @@
-/** A signal that is aborted with another one, or after so long; `over` lets go of both. */
+/** A signal that aborts with another signal, or after a time limit. `over` releases both. */
 export function timeLimited(signal: AbortSignal, limitMs: number): { readonly signal: AbortSignal; over(): void } {
   const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(new Error(`${limitMs} ms are over`)), limitMs);
+  const timer = setTimeout(() => controller.abort(new Error(`time limit of ${limitMs} ms exceeded`)), limitMs);
   const onAbort = () => controller.abort(signal.reason);
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });

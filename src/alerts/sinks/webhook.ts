@@ -7,22 +7,22 @@ import type { AlertEntry } from '../transitions.ts';
 import { post } from './post.ts';
 import type { SendMessage, SinkEffects } from './sink.ts';
 
-/** Of the schema in docs/webhook-message.schema.json. */
+/** Version of docs/webhook-message.schema.json. */
 const version = 1;
 
-/** Bytes of a body: common servers take 100 kB. */
+/** The largest body: common servers accept 100 kB. */
 export const maxWebhookBytes = 100_000;
-/** Bytes of one alert: a fact with names of thousands of characters must not push the others out. */
+/** The largest alert: one fact with very long names must not crowd out the others. */
 const maxAlertBytes = 8_000;
 
-/** What a webhook is sent, as docs/webhook-message.schema.json has it, in at most `maxWebhookBytes`. Pure. */
+/** The body for a webhook, as docs/webhook-message.schema.json describes it, in at most `maxWebhookBytes`. Pure. */
 export function webhookBody(message: OutgoingMessage): string {
   const { id, kind, at, mayBeRepeat, isTest, completeThrough, settledThrough, summary, left, origin } = message;
   const head = {
     ...{ version, id, kind, at, project: origin?.project ?? null, host: origin?.host ?? null, mayBeRepeat, isTest },
     ...{ completeThrough, settledThrough, subject: subjectOf(message), text: plainText(message) },
   };
-  // What counts is left to have place for its largest numbers.
+  // Reserves room for the counts in `left`.
   let free = maxWebhookBytes - bytesOf({ ...head, alerts: [], summary: null, left: null }) - 200;
   const alerts = within(message.entries.map(smallEntry), free);
   free -= bytesOf(alerts);
@@ -38,7 +38,7 @@ function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** As many items from the beginning as have place. */
+/** The first items that fit. */
 function within<T>(items: readonly T[], bytes: number): T[] {
   let free = bytes;
   const end = items.findIndex((item) => {
@@ -48,12 +48,12 @@ function within<T>(items: readonly T[], bytes: number): T[] {
   return end === -1 ? [...items] : items.slice(0, end);
 }
 
-/** An alert; of one that is too large all texts but its key are cut. */
+/** An alert. If it is too large, its texts are cut, the key to a longer limit. */
 function smallEntry(entry: AlertEntry): AlertEntry {
   return bytesOf(entry) <= maxAlertBytes ? entry : { ...withShortTexts(entry), key: shorten(entry.key, maxKey) };
 }
 
-/** The summary without its own text, which the message has, where that is too large; and with as many budgets as fit. */
+/** The summary. If it is too large, without its text, which the message repeats, and with as many budgets as fit. */
 function summaryWithin(summary: CostSummary, bytes: number): CostSummary {
   const small = bytesOf(summary) <= bytes ? summary : { ...withShortTexts({ ...summary, budgets: [] }), text: '' };
   const free = bytes - bytesOf({ ...small, budgets: [] });
@@ -73,19 +73,19 @@ function withShortTexts<T>(value: T): T {
 }
 
 /**
- * The headers by which a receiver knows that a message is ours and new: HMAC-SHA256 over id, seconds since 1970 and body
- * with points between them, as the Standard Webhooks specification has it.
+ * The signature headers of the Standard Webhooks specification: HMAC-SHA256 over id, seconds since 1970 and body, joined
+ * by dots. They let a receiver verify the sender and reject replays.
  */
 export function signatureHeaders(secret: string, id: string, seconds: number, body: string): Record<string, string> {
   const signature = createHmac('sha256', signatureKey(secret)).update(`${id}.${seconds}.${body}`).digest('base64');
   return { 'webhook-id': id, 'webhook-timestamp': String(seconds), 'webhook-signature': `v1,${signature}` };
 }
 
-/** A webhook: JSON by POST, signed. */
+/** Opens a sink that sends signed JSON by POST. */
 export function openWebhook(settings: WebhookSettings, { signal }: SinkEffects): SendMessage {
   return (message) => {
     const body = webhookBody(message);
-    // Real time: a receiver refuses what was signed long ago.
+    // Real time: receivers reject old signatures.
     const headers = signatureHeaders(settings.secret, message.id, Math.floor(Date.now() / 1000), body);
     return post({ ...settings, headers, body, signal });
   };
