@@ -1,5 +1,5 @@
---! about: What a question about the past found: within its window and billing dimension (null: all) the contradictions that it
---! about: found before go off the record, and those that it found now go on it.
+--! about: The result of verifying past totals: within the window and billing dimension (null: all), removes earlier
+--! about: contradictions and records those found now.
 delete from ledger.contradictions
 where account = $account
   and question = $question

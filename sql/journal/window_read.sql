@@ -1,5 +1,5 @@
---! about: Whether a window proved when it was last read: its hours go off the record of what did not, and on it where
---! about: $because says why. What lies beside it stays on record; its last proven state stands.
+--! about: Whether a window passed reconciliation at the last attempt: removes its hours from the unproven record, or
+--! about: records them with $reason. Hours outside the window keep their record, and the last proven data stays.
 insert into ledger.unproven
 select account, window_start, cast($window_start as timestamp), reason, is_young, run_number, seen_at, cost_difference
 from ledger.unproven

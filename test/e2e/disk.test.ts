@@ -175,7 +175,7 @@ describe.skipIf(!mayMount)(`a disk that is full${skipped}`, () => {
     const greedy = `select len(list(repeat('x', 20000) || i)) as n from range(400000) t(i)`;
     const { exitCode, stdout, stderr } = await runCli(['sql', greedy, '--dir', dir]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: '' });
-    expect(stderr).toMatch(/^costbook: this needs more than the \d+ MB of memory, .* ask for less at once/m);
+    expect(stderr).toMatch(/^costbook: this needs more than the \d+ MB of memory, .* Query less at once/m);
     expect((await readdir(join(dir, 'data'))).filter((name) => name.startsWith('.spill'))).toEqual([]);
     expect(await costsIn(dir)).toEqual(expectedCosts(old, 'admin'));
   });

@@ -206,8 +206,8 @@ describe.concurrent('exit 3', () => {
   test.each([
     [401, 'check COSTBOOK_TOKEN'],
     [403, 'ask an account admin'],
-    [404, 'Check the account id'],
-    [400, 'does not take this request'],
+    [404, 'Check the account ID'],
+    [400, 'rejects this request'],
   ])('comes at once with %i for everything, and says what to do', async (status, advice) => {
     const dir = await newProject();
     const platform = await startScriptedPlatform(facts);
@@ -369,7 +369,7 @@ describe.concurrent('exit 7', () => {
       const { exitCode, stderr } = await startCli(args, env, nobody).ended;
       expect(exitCode).toBe(7);
       expect(stderr).toContain(
-        `costbook: ${data} cannot be written by this user: allow it to, or name another project folder with --dir (`,
+        `costbook: ${data} is not writable for this user: grant write access, or choose another project folder with --dir (`,
       );
     }
     const empty = await newProject();

@@ -224,7 +224,7 @@ describe('while the warehouse is locked', () => {
       });
       expect({ status, stderr }).toEqual({
         status: 5,
-        stderr: `costbook: ${join(dir, 'data', 'warehouse.duckdb')} is held by a process that cannot be seen from here: wait until it ends, then run this again, or let it wait with --wait 10m\n`,
+        stderr: `costbook: ${join(dir, 'data', 'warehouse.duckdb')} is held by a process that is not visible from here: wait until it ends, then run this again, or let it wait with --wait 10m\n`,
       });
     },
   );

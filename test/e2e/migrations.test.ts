@@ -278,14 +278,14 @@ drop table ledger.slow;
       exitCode: 2,
       stdout: '',
       stderr: expect.stringMatching(
-        /1 of 1 sinks were notified[\s\S]*costbook: the warehouse was written by a newer Costbook \(migration 9000_marks is not known here\): update this one\n$/,
+        /1 of 1 sinks were notified[\s\S]*costbook: the warehouse was written by a newer Costbook \(migration 9000_marks is unknown here\)\. Update Costbook\n$/,
       ),
     });
     for (const args of [['status'], ['sql', 'select 1'], ['restatements'], ['check']]) {
       expect(await runCli([...args, '--dir', dir, '--now', later])).toEqual({
         exitCode: 2,
         stdout: '',
-        stderr: `costbook: ${join(dir, 'data', 'costbook.duckdb')} was published by a newer Costbook (migration 9000_marks is not known here): update this one\n`,
+        stderr: `costbook: ${join(dir, 'data', 'costbook.duckdb')} was published by a newer Costbook (migration 9000_marks is unknown here). Update Costbook\n`,
       });
     }
     expect([hashOf(warehouseOf(dir)), hashOf(join(dir, 'data', 'costbook.duckdb'))]).toEqual(before);
@@ -298,7 +298,7 @@ drop table ledger.slow;
     const refused = await startCli(ask, {}, { cli }).ended;
     expect({ exitCode: refused.exitCode, stdout: refused.stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(refused.stderr).toContain(
-      'was published by an older Costbook (before migration 9000_marks): run "costbook ingest" once',
+      'was published by an older Costbook (before migration 9000_marks). Run "costbook ingest" once',
     );
     const asOf = await startCli([...ask, '--as-of', '2026-09-05'], {}, { cli }).ended;
     expect(asOf).toMatchObject({ exitCode: 2, stderr: refused.stderr });

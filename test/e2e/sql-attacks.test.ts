@@ -176,7 +176,7 @@ describe('typed SQL ends', () => {
     const begun = performance.now();
     const { exitCode, stdout, stderr } = await attack(query, '--timeout', '2s');
     expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: '' });
-    expect(stderr).toMatch(/^costbook: (the query took longer than 2 s and was ended|this needs more than)/);
+    expect(stderr).toMatch(/^costbook: (the query took longer than 2 s and was stopped|this needs more than)/);
     expect(performance.now() - begun).toBeLessThan(15_000);
   });
 

@@ -449,7 +449,7 @@ describe('SQL in TypeScript', () => {
     'values with their other spellings, such as checkout: [chekout]',
     'group',
     'update',
-    'EXPLAIN of a PIVOT is refused; name its columns with IN (…)',
+    'EXPLAIN does not support PIVOT without a list of values; add IN (…)',
   ])('%j is text for people', (text) => {
     expect(text).not.toMatch(sql);
   });

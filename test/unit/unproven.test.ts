@@ -21,7 +21,7 @@ describe('windows that differ from the totals of the platform', () => {
     expect(largestDifference([ofUsage, ofUsage])).toBeUndefined();
   });
 
-  test('the words begin with the amount and end with the months', () => {
+  test('the text starts with the amount and ends with the months', () => {
     expect(differWords([ofDay], monthsTouched([year]))).toBe(
       "differ by 0.50 USD from the platform's totals in 2025-01 to 2025-12",
     );
