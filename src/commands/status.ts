@@ -5,6 +5,8 @@ import {
   isRefusedClose,
   monthsTouched,
   nextWords,
+  type OpenAlert,
+  openAlerts,
   stepAfterRun,
   unprovenStep,
 } from '../alerts/index.ts';
@@ -26,7 +28,6 @@ import {
 import { type ClockFault, futureInstants } from './books-clock.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { type FileFault, faultsOfFiles } from './files-of-books.ts';
-import { type OpenAlert, openAlerts } from './open-alerts.ts';
 
 export const statusCommand: Command = {
   name: 'status',

@@ -7,10 +7,9 @@ import {
   factsOf,
   jsonLines,
   loadArrow,
-  openTable,
-  type Table,
   writeParquet,
 } from '../reports/index.ts';
+import { openTable, type Table } from '../terminal/index.ts';
 import { asTyped, type Connection, fromSource, type SqlResult, toCellText } from '../warehouse/index.ts';
 import type { Answered, Question } from './question.ts';
 

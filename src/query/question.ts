@@ -1,4 +1,5 @@
-import type { CompletenessState, TableLayout } from '../reports/index.ts';
+import type { CompletenessState } from '../reports/index.ts';
+import type { TableLayout } from '../terminal/index.ts';
 import type { Instant } from '../time.ts';
 
 /** The formats of an answer. */

@@ -73,15 +73,6 @@ export function toCellText(value: DuckDBValue): string | undefined {
   return typeof json === 'object' ? JSON.stringify(json) : String(json);
 }
 
-/** True for columns with text that people may have chosen: names, labels, lists of them. */
-export function isTextType(type: string): boolean {
-  return (
-    !/^(DECIMAL|TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|U\w*INT|FLOAT|DOUBLE|DATE|TIME|TIMESTAMP|BOOLEAN|INTERVAL|UUID)/.test(
-      type,
-    ) || type.endsWith(']')
-  );
-}
-
 /** A value as DuckDB returns it; NULL is null. */
 export type SqlCell = DuckDBValue;
 
