@@ -41,7 +41,7 @@ describe('error bodies (2.14, 7)', () => {
 });
 
 describe('versions (9)', () => {
-  test('without the header the earliest stable version answers', async () => {
+  test('a request without the header gets the earliest stable version', async () => {
     const silent = await askMetrics(platform.current, week);
     const said = await askMetrics(platform.current, week, withVersion('2026-04-16'));
     expect([silent.status, said.status]).toEqual([200, 200]);

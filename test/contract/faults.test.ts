@@ -23,8 +23,8 @@ const days = Array.from({ length: 29 }, (_, i) => {
   return `startTime=${date(i + 1)}&endTime=${date(i + 2)}`;
 });
 
-describe('passing faults', () => {
-  test('429 says in seconds how long to wait', async () => {
+describe('temporary faults', () => {
+  test('429 gives the time to wait in seconds', async () => {
     const { status, body, headers } = await ask(await start('429=1'), '/v0/accounts');
     expect([status, body.error, body.code]).toEqual([429, 'rate_limited', 429]);
     expect(headers.get('retry-after')).toBe('1');
@@ -41,7 +41,7 @@ describe('passing faults', () => {
     expect([status, body.code]).toEqual([code, code]);
   });
 
-  test('reset ends the connection without an answer', async () => {
+  test('reset ends the connection without a response', async () => {
     await expect(ask(await start('reset=1'), '/v0/accounts')).rejects.toThrow('fetch failed');
     expect(emulator?.requests[0]).toMatchObject({ fault: 'reset', status: undefined });
   });
@@ -60,7 +60,7 @@ describe('passing faults', () => {
     expect(JSON.parse(Buffer.concat(pieces).toString())).toMatchObject({ resolution: 'daily' });
   });
 
-  test('no request is hit more than three times in a row, whatever the rate', async () => {
+  test('no request fails more than three times in a row at any rate', async () => {
     const platform = await start('500=1,429=1,503=1');
     const statuses: number[] = [];
     for (let i = 0; i < 8; i++) statuses.push((await ask(platform, '/v0/accounts')).status);

@@ -95,7 +95,7 @@ describe('the fleet and its costs', () => {
     expect(young).toBeGreaterThan(10);
   });
 
-  test('labels have gaps, typing errors and several spellings; names several scripts', async () => {
+  test('labels have gaps, typing errors and several spellings; names have several scripts', async () => {
     const items = [...(await fleetOf(platform.current)).values()];
     const teams = new Set(items.map(({ metadata }) => metadata.labels?.['team']));
     for (const team of ['Payments', 'PAYMENTS', 'paymnets', 'suport', 'research ', undefined]) {
@@ -161,7 +161,7 @@ describe('over time', () => {
     };
   }
 
-  test('on 2026-10-20 between noon and one, one is relabelled, one moved and one renamed', async () => {
+  test('one resource is relabelled, one moved and one renamed on 2026-10-20 at noon', async () => {
     expect(await changes('2026-10-20T12:00:00Z', '2026-10-20T13:00:00Z')).toEqual({
       made: [],
       gone: [],
@@ -199,7 +199,7 @@ describe('over time', () => {
     expect(await changes('2026-10-20T17:00:00Z', '2026-10-20T18:00:00Z')).toEqual({ made: [], gone: [], changed: [] });
   });
 
-  test('a new sandbox is deploying, then deployed; in the end terminated, and after its retention gone', async () => {
+  test('a new sandbox is deploying, deployed, terminated, and gone after its retention', async () => {
     const status = async (instant: string) =>
       JSON.parse((await at(instant)).get('sandbox staging/pr-1702-preview') ?? '{}').status;
     expect(await status('2026-09-15T09:59:59Z')).toBeUndefined();
@@ -221,7 +221,7 @@ describe('over time', () => {
     expect(await created('2026-05-01T00:00:00Z')).toMatch(/^2026-04-25T/);
   });
 
-  test('switched off, a model is deactivated', async () => {
+  test('a model that is switched off is deactivated', async () => {
     const model = async (instant: string) => JSON.parse((await at(instant)).get('model staging/gpt-gateway') ?? '{}');
     expect(await model('2026-08-07T11:00:00Z')).toMatchObject({ status: 'DEPLOYED', spec: { enabled: true } });
     expect(await model('2026-08-07T13:00:00Z')).toMatchObject({ status: 'DEACTIVATED', spec: { enabled: false } });
@@ -273,7 +273,7 @@ describe('secrets', () => {
     expect(markedIn(item).sort()).toEqual(places);
   });
 
-  test('are replaced once a month, which changes nothing else', async () => {
+  test('of resources are replaced once a month, which changes nothing else', async () => {
     let clock = Date.UTC(2026, 9, 20, 17);
     const platform = await start({ now: () => clock });
     const spec = async () => JSON.stringify((await allItems(platform, '/v0/agents')).map((item) => item.spec));
@@ -337,7 +337,7 @@ describe('faults of listings', () => {
     },
   );
 
-  test('earliest-version: listings are read in the version that the refusal names', async () => {
+  test('earliest-version: listings are fetched in the version that the refusal names', async () => {
     const platform = await start({ resources: 1300, faults: parseFaults('earliest-version') });
     const { places, doubts, versions } = await readAll(platform);
     expect(places).toEqual([...(await fleetOf(sound.current)).keys()].sort());

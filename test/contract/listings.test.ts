@@ -211,7 +211,7 @@ describe('sort (4.1)', () => {
     expect(await allItems(platform.current, `/v0/${kind}?sort=createdAt:desc`)).toEqual(items);
   });
 
-  test('the oldest first, and by name both ways, over several pages', async () => {
+  test('sorts by oldest and by name both ways, over several pages', async () => {
     const oldest = await allItems(large.current, '/v0/agents?sort=createdAt:asc');
     expect(oldest.length).toBeGreaterThan(200);
     expect(created(oldest)).toEqual(created(oldest).sort());
@@ -306,7 +306,7 @@ describe('externalId (4.1, 8)', () => {
 });
 
 describe('status (4.1, 7)', () => {
-  test('is a list in any case and order', async () => {
+  test('status is a list in any case and order', async () => {
     const all = await allItems(platform.current, '/v0/models');
     const of = async (status: string) => placesOf(await allItems(platform.current, `/v0/models?status=${status}`));
     expect(await of('DEACTIVATED')).toEqual(['staging/gpt-gateway']);

@@ -127,7 +127,7 @@ describe('the resolution (4.6)', () => {
     expect((await askMetrics(platform.current, `${week}&resolution=${resolution}`)).status).toBe(400);
   });
 
-  test('a short window may be asked for in any resolution', async () => {
+  test('a short window may have any resolution', async () => {
     for (const resolution of ['hourly', 'daily', 'weekly', 'monthly']) {
       expect((await metrics(platform.current, `${day}&resolution=${resolution}`)).resolution).toBe(resolution);
     }
@@ -173,7 +173,7 @@ describe('the series (2.15)', () => {
     expect(await timestamps('monthly')).toEqual(['2026-09-01T00:00:00Z', '2026-10-01T00:00:00Z']);
   });
 
-  test('a bucket that the window cuts holds only what lies inside the window', async () => {
+  test('a bucket at the edge of the window has only costs inside the window', async () => {
     const cut = await metrics(
       platform.current,
       'startTime=2026-09-30T12:00:00Z&endTime=2026-10-13T00:00:00Z&resolution=monthly',

@@ -59,7 +59,7 @@ describe('pages (4.6, 2.15, 8)', () => {
     expect(pages[0]?.summary.totalCost).toBe((await metrics(platform.current, week)).summary.totalCost);
   });
 
-  test('an answer without groupBy has one page', async () => {
+  test('a response without groupBy has one page', async () => {
     expect((await metrics(platform.current, `${week}&limit=1`)).meta).toEqual({ hasMore: false, nextCursor: '' });
   });
 });

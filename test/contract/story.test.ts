@@ -129,7 +129,7 @@ describe('the story', () => {
     expect(await months('legacy-embeddings')).toHaveLength(12);
   });
 
-  test('people do not work at weekends', async () => {
+  test('usage is lower at weekends', async () => {
     const query = 'startTime=2026-09-07T00:00:00Z&endTime=2026-09-14T00:00:00Z&resolution=daily&resourceName=dev-ana';
     const costs = (await metrics(platform.current, query)).data[0]?.timeseries.map(({ cost }) => cost) ?? [];
     expect(costs[5]).toBeLessThan((costs[2] ?? 0) / 5);
