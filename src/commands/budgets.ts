@@ -72,7 +72,7 @@ export const budgetsCommand: Command = {
     if (action === undefined) return showAll(input, context);
     if (action === 'backtest')
       return input.options['anomalies'] === true ? tryAnomalies(input, context) : tryOne(input, context);
-    throw new UsageError(`budgets: "${action}" is no action; expected test, or nothing to see every budget`);
+    throw new UsageError(`budgets: "${action}" is no action; expected backtest, or nothing to see every budget`);
   },
 };
 

@@ -30,7 +30,7 @@ export const summarizeCommand: Command = {
     { flags: '--dry-run', summary: 'only show it, as one would read it in Slack' },
     waitOption,
   ],
-  examples: ['costbook summary', 'costbook summary --period monthly --sink finops', 'costbook summary --dry-run'],
+  examples: ['costbook summarize', 'costbook summarize --period monthly --sink finops', 'costbook summarize --dry-run'],
   async check(input, { dir, env, effects }) {
     const options = optionReader(input, effects.now());
     options.choice('period', periods);

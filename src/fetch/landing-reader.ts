@@ -34,7 +34,7 @@ export function describeLoad({ record, account, window }: StoredLoad): string {
 }
 
 /** A folder of a load that cannot be read, or that is not in its place. */
-export interface LandedLoss {
+export interface LostLoad {
   readonly loadNumber: number;
   /** The folder, relative to the landing root. */
   readonly place: string;
@@ -48,16 +48,16 @@ export interface LandedLoss {
 }
 
 /** What a landing folder holds. */
-export interface LandedLoads {
+export interface StoredLoads {
   /** In the order of their numbers. */
   readonly loads: readonly StoredLoad[];
-  readonly losses: readonly LandedLoss[];
+  readonly losses: readonly LostLoad[];
 }
 
 /** Every load of the landing folder, and every folder of a load that cannot be read or is not in its place. */
-export async function readStoredLoads(root: string): Promise<LandedLoads> {
+export async function readStoredLoads(root: string): Promise<StoredLoads> {
   const loads: StoredLoad[] = [];
-  const losses: LandedLoss[] = [];
+  const losses: LostLoad[] = [];
   for (const account of await foldersIn(root)) {
     // Where pages arrive is hidden; no account's folder is.
     if (account.startsWith('.')) continue;
@@ -82,13 +82,13 @@ export async function readStoredLoads(root: string): Promise<LandedLoads> {
 }
 
 /** A second load of the same number: one of the two is of other books. */
-function doubled(root: string, { place, account, window, record }: StoredLoad, before: StoredLoad): LandedLoss {
+function doubled(root: string, { place, account, window, record }: StoredLoad, before: StoredLoad): LostLoad {
   const problem = `${join(root, before.place)} and ${join(root, place)} are both load ${record.loadNumber}; one is of other books`;
   return { loadNumber: record.loadNumber, place, account, window, problem, remedy: undefined };
 }
 
 /** A folder that holds the load of another place: that load, or a copy of it. */
-function misplaced(root: string, load: StoredLoad, right: string, loads: readonly StoredLoad[]): LandedLoss {
+function misplaced(root: string, load: StoredLoad, right: string, loads: readonly StoredLoad[]): LostLoad {
   const { place, account, window, record } = load;
   const isCopy = loads.some((other) => other.place === right);
   const from = join(root, place);
@@ -187,7 +187,7 @@ export function openLandingReader(root: string, load: StoredLoad): LandingReader
   };
 }
 
-async function readLoad(root: string, place: string, loadNumber: number): Promise<StoredLoad | LandedLoss> {
+async function readLoad(root: string, place: string, loadNumber: number): Promise<StoredLoad | LostLoad> {
   const path = join(root, place, loadFile);
   let said: Readonly<Record<string, unknown>>;
   const loss = { loadNumber, place, account: undefined, window: undefined, remedy: undefined };

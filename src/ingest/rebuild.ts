@@ -7,7 +7,7 @@ import {
   DamagedPageError,
   damagedPages,
   describeLoad,
-  type LandedLoss,
+  type LostLoad,
   missingPages,
   openLandingReader,
   parseWindow,
@@ -96,7 +96,7 @@ function isDamagedPage(error: unknown): boolean {
   return error instanceof DamagedPageError || (error instanceof Error && error.cause instanceof DamagedPageError);
 }
 
-type Loss = Omit<LandedLoss, 'place'>;
+type Loss = Omit<LostLoad, 'place'>;
 
 interface Answers {
   readonly loads: readonly StoredLoad[];

@@ -17,7 +17,7 @@ import {
   compareHours,
   decimalsSeen,
   type LoadRole,
-  lastHourWithAmounts,
+  lastHourWithCosts,
   newStageState,
   type StageState,
   windowParameters,
@@ -115,7 +115,7 @@ export async function openStage(connection: Connection, recorder: Recorder): Pro
     takeRepair: (query, billingDimension) => takeRepair(state, query, billingDimension),
     reconcile: (known, leavesOut) => reconcile(state, known, leavesOut),
     decimals: () => decimalsSeen(state),
-    lastHour: () => lastHourWithAmounts(state),
+    lastHour: () => lastHourWithCosts(state),
     load: (facts, file) => writeLoad(state, facts, file),
     repeat: (facts, written, place) => repeatLoad(state, facts, written, place),
     recordFailedReconciliations: (runNumber, attempt, seenAt) => {

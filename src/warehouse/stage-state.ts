@@ -106,7 +106,7 @@ export async function compareHours(state: StageState, known: TotalsKnown): Promi
 }
 
 /** The start of the last hour of the window with any cost or usage; undefined where there is none. */
-export async function lastHourWithAmounts({ connection, sql, window }: StageState): Promise<Instant | undefined> {
+export async function lastHourWithCosts({ connection, sql, window }: StageState): Promise<Instant | undefined> {
   const [row] = await connection.rows(sql('last_hour'));
   const last = row?.['last_bucket'] ?? null;
   return last === null ? undefined : window.start + Number(last) * hourMs;

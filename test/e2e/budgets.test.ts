@@ -171,7 +171,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
       'warning: budget team, 2026-10 is not complete: scope.owner needs an allocation, and in these books no cost has an owner; write jobs/allocation.yaml',
     );
     expect(exitCode).toBe(4);
-    expect((await run('test', 'team', '--file', file)).exitCode).toBe(2);
+    expect((await run('backtest', 'team', '--file', file)).exitCode).toBe(2);
   });
 
   test('books that are too old are said to be', async () => {
@@ -194,12 +194,12 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
         'draft.yaml:2:56: notify: found the sink "finops", which costbook.yaml does not have; costbook.yaml has none: write it there',
       ],
       [
-        ['test', 'evrything'],
+        ['backtest', 'evrything'],
         'there is no budget "evrything" (did you mean "everything"?): expected one of everything, north',
       ],
-      [['test'], 'name a budget: everything, north'],
-      [['show'], 'budgets: "show" is no action; expected test, or nothing to see every budget'],
-      [['test', 'north', '--lookback', '3h'], '--lookback: expected from 1 to 36500 days, such as 400d'],
+      [['backtest'], 'name a budget: everything, north'],
+      [['show'], 'budgets: "show" is no action; expected backtest, or nothing to see every budget'],
+      [['backtest', 'north', '--lookback', '3h'], '--lookback: expected from 1 to 36500 days, such as 400d'],
       [['--lookback', '3d'], '--lookback is for "costbook budgets backtest <name>"'],
     ];
     for (const [args, words] of asked) {
@@ -212,7 +212,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
 
 describe('budgets backtest', () => {
   test('tells when it would have fired, and resolved by a restatement, each with the value then', async () => {
-    const { exitCode, stdout, stderr } = await run('test', 'everything');
+    const { exitCode, stdout, stderr } = await run('backtest', 'everything');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     // What the first night made up for counts as known two hours after it had happened.
     expect(stdout).toBe(
@@ -230,7 +230,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
 
   test('of a draft, as JSON', async () => {
     const file = await draft('budgets:\n  - { name: less, period: monthly, amount: 70 USD }\n');
-    const { stdout } = await run('test', 'less', '--file', file, '--lookback', '8d', '--json');
+    const { stdout } = await run('backtest', 'less', '--file', file, '--lookback', '8d', '--json');
     const { events, periods, ...answer } = JSON.parse(stdout) as Record<string, Record<string, unknown>[]>;
     expect(events?.map(({ day, state, value, wasRecorded, key }) => [day, state, value, wasRecorded, key])).toEqual([
       ['2026-10-06', 'raised', '85.000000000000', true, 'budget/@all/less/2026-10/100%'],

@@ -177,7 +177,7 @@ test('a listing that shrinks by more than half is kept and told, until somebody 
   fleet['/v0/agents'] = [agent('a1', { status: 'FAILED' }), agent('a9')];
   const shrunk = await night('2026-09-05T02:00:00Z');
   expect(shrunk.exitCode).toBe(0);
-  expect(toldOf(shrunk)).toEqual([expect.stringContaining('warn | listing is shrunk | agent')]);
+  expect(toldOf(shrunk)).toEqual([expect.stringContaining('warn | listing.shrunk | agent')]);
   expect(shrunk.account.inventory).toMatchObject({ opened: 2, ended: 1 }); // what is there is believed
   const present = 'select count(*) as present from resources where valid_to is null';
   expect(await askSnapshot(dir, present)).toEqual([{ present: '6' }]);
@@ -226,7 +226,7 @@ test.each([
   for (const now of ['2026-09-05T02:00:00Z', '2026-09-06T02:00:00Z']) {
     const shrunk = await night(now);
     expect(shrunk.exitCode).toBe(0);
-    expect(toldOf(shrunk)).toEqual(['warn | listing is shrunk | agent']);
+    expect(toldOf(shrunk)).toEqual(['warn | listing.shrunk | agent']);
     expect(await offenders()).toEqual([
       expect.objectContaining({ outcome: 'shrunk', reason: expect.stringContaining(`it lists ${counts} were`) }),
     ]);
@@ -248,14 +248,14 @@ test('what was not read to its last page closes nothing and costs nothing', asyn
   const broken = await night('2026-09-05T02:00:00Z');
   expect(broken.exitCode, broken.stderr).toBe(0);
   expect(broken.account).toMatchObject({ completeThrough: '2026-09-05T00:00:00Z', errors: [] });
-  expect(toldOf(broken)).toEqual([expect.stringContaining('warn | listing is not read | agent')]);
+  expect(toldOf(broken)).toEqual([expect.stringContaining('warn | listing.failed | agent')]);
   // The last page says that there are more than came.
   platform.edit = ({ path }, body) =>
     path === '/v0/agents'
       ? body.replace('"hasMore":true', '"hasMore":false').replace(/"nextCursor":"[^"]*"/, '"nextCursor":""')
       : body;
   const short = await night('2026-09-06T02:00:00Z');
-  expect(toldOf(short)).toEqual([expect.stringContaining('warn | listing is partial | agent')]);
+  expect(toldOf(short)).toEqual([expect.stringContaining('warn | listing.partial | agent')]);
   expect(await askSnapshot(dir, 'select count(*) as n from resources where valid_to is null')).toEqual([{ n: '5' }]);
 });
 
@@ -266,7 +266,7 @@ test('a listing that always counts one more than it lists leaves costs complete'
     const ended = await night(`2026-09-${day}T02:00:00Z`);
     expect(ended.exitCode, ended.stderr).toBe(0);
     expect(ended.account).toMatchObject({ completeThrough: `2026-09-${day}T00:00:00Z`, errors: [] });
-    expect(toldOf(ended)).toEqual([expect.stringContaining('warn | listing is partial | agent')]);
+    expect(toldOf(ended)).toEqual([expect.stringContaining('warn | listing.partial | agent')]);
   }
 });
 

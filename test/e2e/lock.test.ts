@@ -137,8 +137,10 @@ describe.concurrent('a writer that is told to wait', () => {
     expect(await rebuild.ended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('identical') });
   });
 
-  test('is told what is no duration', async () => {
-    const { exitCode, stderr } = await runCli(['ingest', '--wait', '10', '--dir', await newProject()]);
+  test('refuses a --wait that is no duration', async () => {
+    const dir = await newProject();
+    await mkdir(join(dir, 'jobs'));
+    const { exitCode, stderr } = await runCli(['ingest', '--wait', '10', '--dir', dir]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('--wait: "10" is no duration; expected one such as 90s, 10m or 2h');
   });

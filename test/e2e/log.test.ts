@@ -77,7 +77,9 @@ describe.concurrent('with --log-format json', () => {
     expect(wrong.exitCode).toBe(2);
     const usage = await runCli(['report', 'nonesuch', '--dir', dir, '--log-format', 'json']);
     expect(usage.exitCode).toBe(2);
-    expect(linesOf(usage.stderr)).toMatchObject([{ level: 'error', event: expect.stringContaining('nonesuch') }]);
+    expect(linesOf(usage.stderr)).toMatchObject([
+      { level: 'error', event: 'command.failed', message: expect.stringContaining('nonesuch') },
+    ]);
   });
 });
 

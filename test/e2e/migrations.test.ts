@@ -241,7 +241,7 @@ drop table ledger.slow;
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(said).toContainEqual(expect.objectContaining({ event: 'the warehouse was copied', copy }));
+    expect(said).toContainEqual(expect.objectContaining({ event: 'warehouse.copied', copy }));
     expect(await contentOf(copy)).toEqual(before);
     expect(await askFile(warehouseOf(dir), 'select count(*) as marks from ledger.marks')).toEqual([
       { marks: String((before['ledger.runs'] as unknown[]).length) },

@@ -1,3 +1,5 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ingest, newProject, runCli } from '../support/project.ts';
 import { type ScriptedPlatform, type Seen, series, startScriptedPlatform } from '../support/scripted-platform.ts';
@@ -77,6 +79,7 @@ describe.concurrent('the plan', () => {
     ['when the books begin', { COSTBOOK_SINCE: '2026-09' }],
   ])('with %s alone says what is missing', async (_, env) => {
     const dir = await newProject();
+    await mkdir(join(dir, 'jobs'));
     const { exitCode, stdout, stderr } = await runCli(['plan', '--dir', dir, '--now', now], env);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain(`neither ${dir} nor the environment names one`);

@@ -55,5 +55,5 @@ test('restatements tells what changed, by month and driver and by hour, and --si
   const since = await runCli(['restatements', '--dir', dir, '--since', '2026-09-11', '--json']);
   expect(JSON.parse(since.stdout)).toMatchObject({ months: [], buckets: [] });
   const text = await runCli(['restatements', '--dir', dir, '--since', '2026-09-11']);
-  expect(text.stdout).toContain('Nothing was restated.');
+  expect(text.stdout, text.stderr).toContain('Nothing was restated.');
 });

@@ -188,7 +188,7 @@ describe.concurrent('young hours that do not prove', () => {
       },
     ]);
     expect(account.completeThrough).toBe('2026-09-12T20:00:00Z');
-    expect(stderr).toContain('young hours do not prove yet');
+    expect(stderr).toContain('window.young');
     expect(await costsIn(dir)).toEqual(expectedCosts(facts.slice(0, 2), 'admin'));
     expect(await status(dir, now)).toMatchObject({
       exitCode: 0,

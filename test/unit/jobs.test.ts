@@ -120,7 +120,7 @@ ping: { begin: "\${HOOK}" }
       8:5: steps: found "ingset", expected one of ingest, check, close, report, summarize or alert, or one with its options such as report: { name: focus }; did you mean ingest?
       9:15: unknown key "form"; did you mean from? rename or remove it
       9:26: unknown key "acceptReducedAccess"; expected one of from, to or refetch
-      9:51: from: found "yesterday", expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)
+      9:59: from: found "yesterday", expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)
       10:5: steps: found report without name, expected report: { name: … }; write it so
       11:13: report: found no name, expected one in each step report; write it
       11:45: format: found "xlsx", expected csv, parquet, arrow or json
@@ -130,8 +130,8 @@ ping: { begin: "\${HOOK}" }
       14:7: alert: found nothing after alert:, expected the name alone, as alert has no options; write - alert
       14:14: summarize: found summarize in one step with alert, expected a step each; begin it with -
       15:5: steps: found a number, expected a text; put it in quotes
-      16:23: period: found "daily", expected weekly or monthly
-      16:30: unknown key "from"; it belongs to the step ingest; move it there
+      16:26: period: found "daily", expected weekly or monthly
+      16:33: unknown key "from"; it belongs to the step ingest; move it there
       17:7: ping: found no address, expected addresses such as fail: "\${PING_URL}/fail"; write one or remove it
       17:9: unknown key "begin"; expected one of start, success, fail or allowPrivateNetwork"
     `);

@@ -134,7 +134,7 @@ function preformatted(text: string): SlackBlock[] {
   const most = slackLimits.blocks - 2;
   return blocks.length <= most
     ? blocks
-    : [...blocks.slice(0, most - 1), section(['and more: costbook summary --dry-run'])];
+    : [...blocks.slice(0, most - 1), section(['and more: costbook summarize --dry-run'])];
 }
 
 function header(text: string): SlackBlock {
