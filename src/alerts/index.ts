@@ -12,7 +12,7 @@ export {
   type Origin,
   type OutgoingMessage,
 } from './message.ts';
-export { isRefusedClose, stepAfterRun, unprovenStep } from './next-step.ts';
+export { isRefusedClose, staleStep, stepAfterRun, unprovenStep } from './next-step.ts';
 export { alertRows } from './rows.ts';
 export { openSink } from './sinks/index.ts';
 export { sendPing } from './sinks/ping.ts';

@@ -18,15 +18,17 @@ export const unprovenStep: NextStep = {
     'Act if they still differ after three nights: ask the platform, with the comparisons of the view proofs.',
 };
 
+/** What to do about numbers that are too old. */
+export const staleStep: NextStep = {
+  who: 'Act',
+  words: 'look whether the nightly run still starts, then run "costbook ingest". "costbook doctor" checks the rest.',
+};
+
 /** What to do about a fact about the data. Pure. */
 export function nextStepOf(fact: DataFact): NextStep {
   switch (fact.kind) {
     case 'stale':
-      return {
-        who: 'Act',
-        words:
-          'look whether the nightly run still starts, then run "costbook ingest". "costbook doctor" checks the rest.',
-      };
+      return staleStep;
     case 'clock':
       return {
         who: 'Act',

@@ -5,6 +5,7 @@ import {
   isRefusedClose,
   monthsTouched,
   nextWords,
+  staleStep,
   stepAfterRun,
   unprovenStep,
 } from '../alerts/index.ts';
@@ -287,6 +288,12 @@ function failureLines({ failedIngest }: Status, paint: Paint): string[] {
   ];
 }
 
+/** What to do about numbers that are too old, where no failed ingest above says it. */
+function staleLines({ accounts, failedIngest }: Status): string[] {
+  const isStale = accounts.some(({ isTooOld, isConfigured }) => isTooOld && isConfigured);
+  return isStale && failedIngest === null ? [`    ${nextWords(staleStep)}`] : [];
+}
+
 const alertsShown = 5;
 /** The key of the alert that the last ingest failed. */
 const ingestKey = 'run/ingest';
@@ -333,6 +340,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
       : paint('red', paint('bold', 'NO: not everything in the books is proven and fresh.')),
     ...reasons.map((reason) => paint('red', `  - ${reason}`)),
     ...failureLines(status, paint),
+    ...staleLines(status),
     ...(futureDates === null ? [] : [paint('yellow', `  - ${futureDates.found}`), `    ${futureDates.remedy}`]),
     ...alertLines(status, paint),
   ];

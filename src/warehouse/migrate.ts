@@ -6,8 +6,8 @@ import { migrationsOf } from './statements.ts';
 
 /**
  * Brings an attached warehouse to this program's schema: migrations that were never run (each once, in a
- * transaction), the platform's units, and the views where their files changed. `prepare` is waited for before the first
- * migration of a warehouse that has been in use. Throws UsageError where an applied migration was edited, or where the
+ * transaction), the platform's units, and the views where their files or they themselves changed. `prepare` is waited
+ * for before the first migration of a warehouse that has been in use. Throws UsageError where an applied migration was edited, or where the
  * warehouse was written by a newer program; nothing is changed then. Returns the schema's name, and whether the snapshot
  * that readers have may be of another one.
  */
@@ -65,7 +65,9 @@ export async function migrateTables(
   // Of what is new nothing has been published that could be of another schema.
   if (applied.length === 0) await rememberPublished(connection, schema);
   const isPublished = applied.length === 0 || hashOf(publishedFolder, '*') === schema;
-  if (hashOf('views', '*') === hash) return { schema, isPublished, makeViews: async () => undefined };
+  if (hashOf('views', '*') === hash && (await areViewsUnchanged(connection, hashOf(madeFolder, '*')))) {
+    return { schema, isPublished, makeViews: async () => undefined };
+  }
   const setUnits = await readSql('schema', 'units');
   await connection.transaction(() =>
     connection.run(setUnits, {
@@ -78,12 +80,25 @@ export async function migrateTables(
     isPublished,
     async makeViews(connection) {
       await createViews(connection, views);
+      await remember(connection, madeFolder, '*', notYetRead);
       await remember(connection, 'views', '*', hash); // last: a kill before it makes the views again
     },
   };
 }
 
 const publishedFolder = 'published';
+const madeFolder = 'made views';
+
+/** DuckDB prints a view in another way until the file is opened again; then its digest is stored. */
+const notYetRead = '';
+
+/** Whether the views are those that were stored last: another program may have replaced or dropped one. */
+async function areViewsUnchanged(connection: Connection, stored = notYetRead): Promise<boolean> {
+  const [row] = await connection.rows(await readSql('schema', 'made_views'));
+  const found = String(row?.['hash']);
+  if (stored === notYetRead) await remember(connection, madeFolder, '*', found);
+  return stored === notYetRead || stored === found;
+}
 
 /** Says that readers have a snapshot of this schema. */
 export async function rememberPublished(connection: Connection, schema: string): Promise<void> {

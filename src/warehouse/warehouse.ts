@@ -4,7 +4,15 @@ import { type AccountRecords, accountRecords } from './accounts.ts';
 import { lastInstants } from './clocks.ts';
 import type { Database } from './connection.ts';
 import { openDatabase } from './database.ts';
-import { damagedWarehouse, findTraces, readAllTables, refuseMissing, refuseOlder, repairs } from './intactness.ts';
+import {
+  damagedWarehouse,
+  findTraces,
+  readAllTables,
+  refuseChanged,
+  refuseMissing,
+  refuseOlder,
+  repairs,
+} from './intactness.ts';
 import { journalFolder, openRecorder } from './journal.ts';
 import { type LoadRecords, loadRecords } from './load-records.ts';
 import { migrate, rememberPublished } from './migrate.ts';
@@ -36,7 +44,7 @@ export interface Warehouse extends RunRecords, AccountRecords, LoadRecords, Mont
  * use, it is copied aside before. `newestLanded` says which load in the landing folder is the last. The signal ends what
  * a stage is doing and a copy under way; the ledger can still be written and published afterwards. Throws LockedError,
  * UsageError where a newer program wrote the file, DamagedFileError where it cannot be read, and ChangedFileError where it
- * is missing or knows less than snapshot, landing folder and journal.
+ * is missing, knows less than snapshot, landing folder and journal, or has other rows than were published.
  */
 export async function openWarehouse(
   dir: string,
@@ -48,7 +56,9 @@ export async function openWarehouse(
   const database = await openWarehouseFile(dir, newestStored);
   try {
     const connection = await database.connect();
-    await refuseOlder(connection, file, await findTraces(dir, await newestStored()));
+    const traces = await findTraces(dir, await newestStored());
+    await refuseOlder(connection, file, traces);
+    await refuseChanged(connection, file, traces);
     const { schema, isPublished } = await migrate(connection, async (migrations) => {
       log?.info('warehouse.migrating', 'The warehouse is from an older Costbook; copying it before the migration', {
         migrations,
