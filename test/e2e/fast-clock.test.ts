@@ -156,8 +156,8 @@ describe.concurrent('after a night whose clock was a month ahead', () => {
 
   test.each([
     ['status', [], '2026-09-10T01:00:00Z  2 h ago', 'days ago'],
-    ['summary', ['--period', 'monthly', '--dry-run'], 'Month 2026-08', '2026-10'],
-    ['summary', ['--dry-run'], 'Week 2026-W36', '2026-10'],
+    ['summarize', ['--period', 'monthly', '--dry-run'], 'Month 2026-08', '2026-10'],
+    ['summarize', ['--dry-run'], 'Week 2026-W36', '2026-10'],
     ['budgets', [], '2026-09 ', '2026-10'],
     ['forecast', [], '2026-09 ', 'is over'],
     ['report', ['daily_trend'], '2026-09-09', '2026-10'],
@@ -205,7 +205,7 @@ describe.concurrent('books that are 40 days old', () => {
 
   test.each([
     ['status', [], 'TOO OLD'],
-    ['summary', ['--period', 'monthly', '--dry-run'], 'not complete'],
+    ['summarize', ['--period', 'monthly', '--dry-run'], 'not complete'],
     ['budgets', [], 'not known'],
     ['forecast', [], 'complete through 2026-09-10T01:00:00Z'],
     ['report', ['daily_trend'], '2026-09-09'],
