@@ -152,6 +152,7 @@ describe.skipIf(!mayMount)(`a disk that is full${skipped}`, () => {
     const aboutDisk = () => sink.told.filter(({ body }) => body.alerts.some(({ key }) => key === 'run/disk'));
     expect(aboutDisk()).toHaveLength(1);
     expect(aboutDisk()[0]?.body).toMatchObject({ mayBeRepeat: true, text: expect.stringContaining('is full') });
+    expect(aboutDisk()[0]?.body.completeThrough).toMatch(/^20\d\d-/); // what is published can still be read
     await rm(ballast);
     const healthy = await run();
     expect(healthy.exitCode, healthy.stderr).not.toBe(7);
